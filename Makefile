@@ -1,0 +1,112 @@
+# Each target sets itself up from a bare machine: CPython 3.11 or newer with pip, cargo, make, gcc.
+# What it needs goes into .venv and build/tools; a package index comes from pip's or uv's own configuration.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell for p in python3.11 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := $(CURDIR)/.venv
+TOOLS := $(CURDIR)/build/tools
+DONE := $(VENV)/done
+UV := $(TOOLS)/bin/uv
+CARGO_FUZZ := $(TOOLS)/bin/cargo-fuzz
+NATIVE := src/recordmill/_core.abi3.so
+RUST := Cargo.toml Cargo.lock $(shell find rust -path '*/target' -prune -o -path '*/fuzz' -prune -o \
+	-type f \( -name '*.rs' -o -name Cargo.toml \) -print)
+SECONDS_EACH ?= 60
+DEMO_OUT ?= demo-out
+
+export PATH := $(VENV)/bin:$(TOOLS)/bin:$(PATH)
+export VIRTUAL_ENV := $(VENV)
+export PYO3_PYTHON := $(VENV)/bin/python
+export UV_PYTHON_DOWNLOADS := never
+unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
+
+# uv does not read pip's configuration: hand it the index and the certificates that pip uses.
+define pip_settings
+export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$($(PYTHON) -m pip config get global.index-url 2>/dev/null || true)}"; \
+export UV_DEFAULT_INDEX="$${PIP_INDEX_URL:-$$UV_DEFAULT_INDEX}"; \
+[ -n "$$UV_DEFAULT_INDEX" ] || unset UV_DEFAULT_INDEX; \
+[ -z "$${PIP_CERT:-}" ] || export SSL_CERT_FILE="$${SSL_CERT_FILE:-$$PIP_CERT}"
+endef
+
+.PHONY: help setup demo test test-deep bench lint format docs wheel fuzz clean
+
+help: ## Show the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(NATIVE) ## Make .venv with the native module built in release mode and all that the tests need.
+
+demo: $(NATIVE) $(DONE)/demo ## Pack real images in all three formats, check them, train on each; leaves a report in demo-out/.
+	recordmill demo --output $(DEMO_OUT)
+
+test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
+	cargo test --quiet --locked --workspace --exclude recordmill-py
+	python -m pytest
+
+test-deep: $(NATIVE) $(DONE)/demo ## Run the tests that take minutes or need a framework.
+	cargo test --quiet --locked --release --workspace --exclude recordmill-py -- --include-ignored
+	OMP_NUM_THREADS=1 python -m pytest -m deep
+
+bench: $(NATIVE) $(DONE)/bench ## Measure against the peers; see docs/performance.md.
+	python -m benches
+
+lint: $(NATIVE) ## Check style, types and the stub of the native module; change nothing.
+	ruff check .
+	ruff format --check .
+	mypy
+	python -m mypy.stubtest recordmill._core
+	cargo fmt --all --check
+	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+
+format: $(DONE)/dev ## Rewrite Python and Rust in the house style.
+	ruff check --fix .
+	ruff format .
+	cargo fmt --all
+
+docs: $(DONE)/docs ## Build the documentation into site/.
+	mkdocs build --strict
+
+wheel: $(DONE)/dev ## Build a wheel, install it with NumPy alone into an empty environment, and try it.
+	rm -rf dist
+	maturin build --release --locked --out dist
+	$(pip_settings); \
+	empty=$$(mktemp -d); trap 'rm -rf "$$empty"' EXIT; \
+	uv venv --quiet --python $(VENV)/bin/python "$$empty/venv"; \
+	uv pip install --quiet --python "$$empty/venv/bin/python" dist/*.whl; \
+	cd "$$empty" && venv/bin/python -I $(CURDIR)/tools/smoke_wheel.py
+
+fuzz: $(CARGO_FUZZ) ## Fuzz every parser for SECONDS_EACH (60) seconds.
+	cd rust/core && export RUSTC_BOOTSTRAP=1; \
+	for target in $$(cargo fuzz list); do \
+		echo "fuzz: $$target, $(SECONDS_EACH) s"; \
+		cargo fuzz run "$$target" -- -max_total_time=$(SECONDS_EACH) -rss_limit_mb=2048 -timeout=10; \
+	done
+
+clean: ## Remove everything that the other targets made.
+	rm -rf .venv build dist site target demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf rust/core/fuzz/target $(NATIVE)
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --target needs neither the venv module nor leave to write beside the system's packages.
+$(UV):
+	@test -n "$(PYTHON)" || { echo "no CPython 3.11 or newer on PATH; name one: make PYTHON=/path/to/python" >&2; exit 1; }
+	$(PYTHON) -m pip install --quiet --upgrade --target $(TOOLS) 'uv>=0.8,<1'
+
+$(VENV)/bin/python: | $(UV)
+	$(UV) venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" $(VENV)
+
+$(DONE)/dev $(DONE)/docs $(DONE)/demo $(DONE)/bench: $(DONE)/%: pyproject.toml | $(VENV)/bin/python
+	$(pip_settings); uv pip install --quiet -r pyproject.toml --extra cli --extra image \
+		$(if $(filter demo,$*),--extra keras) --group $*
+	@mkdir -p $(@D) && touch $@
+
+$(NATIVE): $(RUST) pyproject.toml $(DONE)/dev
+	$(pip_settings); maturin develop --quiet --uv --release
+	@touch $@
+
+$(CARGO_FUZZ):
+	cargo install --quiet --locked --root $(TOOLS) cargo-fuzz

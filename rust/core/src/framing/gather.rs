@@ -1,0 +1,149 @@
+//! Payloads of chosen frames: read in large pieces, checked, joined where a record has several parts.
+use super::window::Window;
+use super::{FrameKind, Place, recordio, tfrecord, truncated_data, truncated_head};
+use crate::checksum::masked_crc32c;
+use crate::error::{Fault, FaultKind};
+use crate::source::SourceError;
+
+/// Read at once where frames follow one another; a piece of this size stays in the second-level cache.
+const BLOCK: usize = 256 << 10;
+
+/// The frames to read and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Selection<'a> {
+    /// How records are framed.
+    pub kind: FrameKind,
+    /// First byte of each frame.
+    pub offsets: &'a [i64],
+    /// Stored bytes of each frame.
+    pub lengths: &'a [i64],
+    /// Whether to compute the payload checksums that the format has.
+    pub verify: bool,
+}
+
+/// Why reading stopped, and at which of the chosen frames.
+#[derive(Debug)]
+pub struct Gathered {
+    /// Ordinal within the selection.
+    pub ordinal: usize,
+    /// What was wrong there.
+    pub error: SourceError,
+}
+
+/// Calls `visit` with the ordinal and payload of every chosen frame, in order.
+pub fn for_each_payload(
+    window: &mut Window<'_>,
+    selection: Selection<'_>,
+    mut visit: impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
+) -> Result<(), Gathered> {
+    let mut joined = Vec::new();
+    for ordinal in 0..selection.offsets.len() {
+        let step = visit_one(window, selection, ordinal, &mut joined, &mut visit);
+        step.map_err(|error| Gathered { ordinal, error })?;
+    }
+    Ok(())
+}
+
+#[inline]
+fn visit_one(
+    window: &mut Window<'_>,
+    selection: Selection<'_>,
+    ordinal: usize,
+    joined: &mut Vec<u8>,
+    visit: &mut impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
+) -> Result<(), SourceError> {
+    let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as usize);
+    let ahead = if window.is_before(offset + length as u64) { run_length(selection, ordinal) } else { 0 };
+    let frame = window.bytes(offset, length, ahead)?;
+    if frame.len() < length {
+        return Err(truncated_data(offset, length as u64, frame.len() as u64).into());
+    }
+    let payload = payload_of_frame(selection.kind, frame, offset, selection.verify, joined)?;
+    visit(ordinal, payload)
+}
+
+/// Bytes from the frame at `first` to the end of the frames that follow without a gap, up to one block.
+fn run_length(selection: Selection<'_>, first: usize) -> usize {
+    let start = selection.offsets[first];
+    let mut end = start;
+    for (offset, length) in selection.offsets[first..].iter().zip(&selection.lengths[first..]) {
+        if *offset != end || (end - start) as usize >= BLOCK {
+            break;
+        }
+        end += length;
+    }
+    (end - start) as usize
+}
+
+/// The payload in the stored bytes of one record; `joined` is memory for records of several parts.
+#[inline]
+pub fn payload_of_frame<'a>(
+    kind: FrameKind,
+    frame: &'a [u8],
+    offset: u64,
+    verify: bool,
+    joined: &'a mut Vec<u8>,
+) -> Result<&'a [u8], Fault> {
+    let head_len = kind.head_len();
+    if frame.len() < head_len {
+        return Err(truncated_head(kind, offset, frame.len()));
+    }
+    let head = kind.head(&frame[..head_len], offset)?;
+    if head.place != Place::Whole {
+        return join_parts(frame, offset, joined);
+    }
+    if head.stored_len != frame.len() as u64 {
+        return Err(other_length(offset, frame.len() as u64, head.stored_len));
+    }
+    let end = head_len + head.data_len as usize;
+    if verify && kind.has_checksum() {
+        tfrecord::check(masked_crc32c(&frame[head_len..end]), &frame[end..], offset)?;
+    }
+    Ok(&frame[head_len..end])
+}
+
+fn other_length(offset: u64, expected: u64, found: u64) -> Fault {
+    Fault::new(FaultKind::BadLength, offset, "a record is not as long as the index says")
+        .values(format_args!("{expected} bytes"), format_args!("{found} bytes"))
+}
+
+fn join_parts<'a>(frame: &[u8], offset: u64, joined: &'a mut Vec<u8>) -> Result<&'a [u8], Fault> {
+    joined.clear();
+    let mut at = 0;
+    while at < frame.len() {
+        let here = offset + at as u64;
+        let bytes = frame.get(at..at + 8).ok_or_else(|| truncated_head(FrameKind::RecordIo, here, frame.len() - at))?;
+        let head = recordio::head(bytes, here)?;
+        if (at == 0) != (head.place == Place::First) {
+            let fault = Fault::new(FaultKind::BadContinuation, here, "parts of a record do not follow one another");
+            return Err(fault.values("first, middle and last parts", format_args!("{:?}", head.place)));
+        }
+        let (start, end) = (at + 8, at + 8 + head.data_len as usize);
+        let data = frame.get(start..end).ok_or_else(|| other_length(offset, frame.len() as u64, end as u64))?;
+        if at > 0 {
+            joined.extend_from_slice(&recordio::MAGIC);
+        }
+        joined.extend_from_slice(data);
+        at += head.stored_len as usize;
+        if head.place == Place::Last && at != frame.len() {
+            return Err(other_length(offset, frame.len() as u64, at as u64));
+        }
+    }
+    Ok(joined)
+}
+
+/// Appends the payloads of the chosen frames to `data` and their ends to `row_splits`.
+///
+/// What came before a fault stays appended.
+pub fn gather(
+    window: &mut Window<'_>,
+    selection: Selection<'_>,
+    data: &mut Vec<u8>,
+    row_splits: &mut Vec<i64>,
+) -> Result<(), Gathered> {
+    for_each_payload(window, selection, |_, payload| {
+        data.extend_from_slice(payload);
+        row_splits.push(data.len() as i64);
+        Ok(())
+    })
+}

@@ -1,0 +1,38 @@
+//! OFRecord: signed 64-bit little-endian length (more than 0), then the payload. No checksum, no magic.
+use super::{Head, Place};
+use crate::error::{Fault, FaultKind};
+
+const HEAD: u64 = 8;
+
+#[inline]
+pub fn head(head: &[u8], offset: u64) -> Result<Head, Fault> {
+    let length = i64::from_le_bytes(head[..8].try_into().expect("eight bytes"));
+    if length <= 0 || length > i64::MAX - HEAD as i64 {
+        let fault = Fault::new(FaultKind::BadLength, offset, "a record's length is impossible");
+        return Err(fault.values("more than 0", length));
+    }
+    Ok(Head { data_len: length as u64, stored_len: length as u64 + HEAD, place: Place::Whole })
+}
+
+pub fn frame(payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    if payload.is_empty() {
+        let fault = Fault::new(FaultKind::BadLength, 0, "OFRecord cannot store an empty record");
+        return Err(fault.values("at least 1 byte", "0 bytes"));
+    }
+    out.reserve(payload.len() + HEAD as usize);
+    out.extend_from_slice(&(payload.len() as i64).to_le_bytes());
+    out.extend_from_slice(payload);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn head_of_zero_or_negative_length_is_refused() {
+        for length in [0i64, -1, i64::MIN, i64::MAX] {
+            assert_eq!(head(&length.to_le_bytes(), 0).unwrap_err().kind, FaultKind::BadLength);
+        }
+    }
+}

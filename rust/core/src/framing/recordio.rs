@@ -1,0 +1,106 @@
+//! MXNet RecordIO: magic word, 3-bit flag with 29-bit length, data, zero padding to 4 bytes; all little-endian.
+//!
+//! The writer cuts a payload wherever its aligned words equal the magic and leaves that word out; the reader puts it
+//! back between the parts. So an aligned magic followed by flag 0 or 1 always begins a record.
+use super::{Head, Place};
+use crate::error::{Fault, FaultKind};
+
+/// The magic word as stored.
+pub const MAGIC: [u8; 4] = 0xCED7_230A_u32.to_le_bytes();
+const LENGTH_BITS: u32 = 29;
+const HEAD: u64 = 8;
+
+#[inline]
+pub fn head(head: &[u8], offset: u64) -> Result<Head, Fault> {
+    if head[..4] != MAGIC {
+        let found = u32::from_le_bytes(head[..4].try_into().expect("four bytes"));
+        let fault = Fault::new(FaultKind::BadMagic, offset, "no magic word where a record must begin");
+        return Err(fault.values("0xced7230a", format_args!("{found:#010x}")));
+    }
+    let word = u32::from_le_bytes(head[4..8].try_into().expect("four bytes"));
+    let place = match word >> LENGTH_BITS {
+        0 => Place::Whole,
+        1 => Place::First,
+        2 => Place::Middle,
+        3 => Place::Last,
+        flag => {
+            let fault = Fault::new(FaultKind::BadContinuation, offset, "a part's flag is unknown");
+            return Err(fault.values("0 to 3", flag));
+        }
+    };
+    let length = u64::from(word & ((1 << LENGTH_BITS) - 1));
+    Ok(Head { data_len: length, stored_len: HEAD + length.next_multiple_of(4), place })
+}
+
+pub fn frame(payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    if payload.len() >= 1 << LENGTH_BITS {
+        let fault = Fault::new(FaultKind::BadLength, 0, "RecordIO cannot store a record this long");
+        return Err(fault.values("less than 2^29 bytes", format_args!("{} bytes", payload.len())));
+    }
+    out.reserve(payload.len() + HEAD as usize + 4);
+    let aligned = payload.len() & !3;
+    let (mut start, mut from) = (0, 0);
+    while let Some(found) = next_magic(&payload[..aligned], from) {
+        push_part(&payload[start..found], if start == 0 { 1 } else { 2 }, out);
+        (start, from) = (found + 4, found + 4);
+    }
+    push_part(&payload[start..], if start == 0 { 0 } else { 3 }, out);
+    Ok(())
+}
+
+fn next_magic(payload: &[u8], from: usize) -> Option<usize> {
+    let words = payload[from..].chunks_exact(4);
+    words.enumerate().find(|(_, word)| **word == MAGIC).map(|(at, _)| from + at * 4)
+}
+
+fn push_part(data: &[u8], flag: u32, out: &mut Vec<u8>) {
+    out.extend_from_slice(&MAGIC);
+    out.extend_from_slice(&(flag << LENGTH_BITS | data.len() as u32).to_le_bytes());
+    out.extend_from_slice(data);
+    out.extend_from_slice(&[0; 3][..data.len().wrapping_neg() & 3]);
+}
+
+/// An aligned magic whose flag begins a record.
+pub fn resync(bytes: &[u8], offset: u64) -> Option<usize> {
+    let first = (4 - offset % 4) as usize % 4;
+    (first..bytes.len().saturating_sub(7))
+        .step_by(4)
+        .find(|&at| bytes[at..at + 4] == MAGIC && matches!(bytes[at + 7] >> 5, 0 | 1))
+}
+
+/// Padding that is not zero, in the stored bytes of one record.
+pub fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
+    let mut at = 0;
+    while at + HEAD as usize <= frame.len() {
+        let here = offset + at as u64;
+        let head = head(&frame[at..at + HEAD as usize], here).ok()?;
+        let (start, end) = (at + (HEAD + head.data_len) as usize, at + head.stored_len as usize);
+        let padding = frame.get(start..end)?;
+        if padding.iter().any(|&byte| byte != 0) {
+            let fault = Fault::new(FaultKind::BadPadding, here, "padding bytes are not zero");
+            return Some(fault.values("zeros", format_args!("{padding:02x?}")));
+        }
+        at = end;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frame_of_the_magic_alone_is_two_empty_parts() {
+        let mut out = Vec::new();
+        frame(&MAGIC, &mut out).unwrap();
+        assert_eq!(out, [MAGIC, [0, 0, 0, 0x20], MAGIC, [0, 0, 0, 0x60]].concat());
+    }
+
+    #[test]
+    fn frame_of_an_unaligned_magic_is_one_part() {
+        let mut out = Vec::new();
+        frame(&[1, MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3]], &mut out).unwrap();
+        assert_eq!(out.len(), 16);
+        assert_eq!(out[4..8], [5, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Finds the frames of a shard, from heads alone or with every checksum computed.
+use super::window::Window;
+use super::{FrameKind, Head, Place, tfrecord, truncated_data, truncated_head};
+use crate::checksum::{Crc32c, mask};
+use crate::error::{Fault, FaultKind};
+use crate::source::{ReadAt, SourceError};
+
+/// Read at once while records are small.
+const AHEAD: usize = 256 << 10;
+/// Records longer than this are stepped over by reading heads alone.
+const SKIP: u64 = 4 << 10;
+
+/// Frames found, where they end, and what stopped the scan, if not the end of the data.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// First byte of each frame, from the start of the uncompressed shard.
+    pub offsets: Vec<i64>,
+    /// Stored bytes of each frame: heads, data, padding and footers of all its parts.
+    pub lengths: Vec<i64>,
+    /// Where the last frame found ends.
+    pub end: u64,
+    /// Whether `end` is the end of the data.
+    pub finished: bool,
+    /// The damage that stopped the scan at `end`.
+    pub fault: Option<Fault>,
+}
+
+/// Where a scan stops though the data go on.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    /// Most frames.
+    pub num_records: u64,
+    /// No further frame once this many bytes are passed.
+    pub num_bytes: u64,
+}
+
+impl Limit {
+    /// To the end of the data.
+    pub const NONE: Self = Self { num_records: u64::MAX, num_bytes: u64::MAX };
+}
+
+/// What stands at an offset.
+pub(super) enum Step {
+    /// A record of that many stored bytes.
+    Record(u64),
+    /// A record whose extent is certain but whose payload is damaged.
+    Damaged(u64, Fault),
+    /// Nothing: the data end here.
+    End,
+    /// No record can be told from here on.
+    Lost(Fault),
+}
+
+/// Finds frames from `start` on; with `verify`, computes every checksum that the format has.
+pub fn scan(source: &dyn ReadAt, kind: FrameKind, start: u64, verify: bool, limit: Limit) -> Result<Scan, SourceError> {
+    scan_window(&mut Window::new(source, Vec::new()), kind, start, verify, limit, AHEAD)
+}
+
+/// [`scan`] through a window that the caller keeps; `ahead` bytes are read at once while records are small.
+pub fn scan_window(
+    window: &mut Window<'_>,
+    kind: FrameKind,
+    start: u64,
+    verify: bool,
+    limit: Limit,
+    ahead: usize,
+) -> Result<Scan, SourceError> {
+    let mut found = Scan { end: start, ..Scan::default() };
+    let stop = start.saturating_add(limit.num_bytes);
+    let mut walker = Walker { window, kind, verify, ahead, last: 0 };
+    while (found.offsets.len() as u64) < limit.num_records && found.end < stop {
+        match walker.step(found.end)? {
+            Step::Record(length) => {
+                found.offsets.push(found.end as i64);
+                found.lengths.push(length as i64);
+                found.end += length;
+            }
+            Step::End => {
+                found.finished = true;
+                break;
+            }
+            Step::Lost(fault) | Step::Damaged(_, fault) => {
+                found.fault = Some(fault);
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Steps from record to record.
+pub(super) struct Walker<'w, 's> {
+    pub window: &'w mut Window<'s>,
+    pub kind: FrameKind,
+    pub verify: bool,
+    pub ahead: usize,
+    /// Stored bytes of the last part seen, which tell how much to read ahead.
+    pub last: u64,
+}
+
+impl Walker<'_, '_> {
+    /// What stands at `start`.
+    #[inline]
+    pub fn step(&mut self, start: u64) -> Result<Step, SourceError> {
+        match self.try_step(start) {
+            Err(SourceError::Fault(fault)) => Ok(Step::Lost(fault)),
+            other => other,
+        }
+    }
+
+    fn try_step(&mut self, start: u64) -> Result<Step, SourceError> {
+        let mut at = start;
+        loop {
+            let head = match self.head(at)? {
+                Ok(Some(head)) => head,
+                Ok(None) if at == start => return Ok(Step::End),
+                Ok(None) => return Ok(Step::Lost(unfinished(at))),
+                Err(fault) => return Ok(Step::Lost(fault)),
+            };
+            if let Some(fault) = misplaced(head.place, at == start, at) {
+                return Ok(Step::Lost(fault));
+            }
+            let end = at + head.stored_len;
+            match self.data(at, head, start)? {
+                Err(fault) if fault.kind == FaultKind::PayloadChecksum => return Ok(Step::Damaged(end - start, fault)),
+                Err(fault) => return Ok(Step::Lost(fault)),
+                Ok(()) => at = end,
+            }
+            if matches!(head.place, Place::Whole | Place::Last) {
+                return Ok(Step::Record(at - start));
+            }
+        }
+    }
+
+    #[inline]
+    fn head(&mut self, at: u64) -> Result<Result<Option<Head>, Fault>, SourceError> {
+        let want = self.kind.head_len();
+        let ahead = if self.last > SKIP && !self.verify { want } else { self.ahead };
+        let bytes = self.window.bytes(at, want, ahead)?;
+        Ok(match bytes.len() {
+            0 => Ok(None),
+            short if short < want => Err(truncated_head(self.kind, at, short)),
+            _ => self.kind.head(bytes, at).map(Some),
+        })
+    }
+
+    /// Makes sure that a part's bytes are all there, and are what their checksum says if that is asked for.
+    #[inline]
+    fn data(&mut self, at: u64, head: Head, record: u64) -> Result<Result<(), Fault>, SourceError> {
+        self.last = head.stored_len;
+        match self.window.source().num_bytes() {
+            Some(total) if head.stored_len > total.saturating_sub(at) => {
+                return Ok(Err(truncated_data(record, head.stored_len, total.saturating_sub(at))));
+            }
+            None => {
+                let last = self.window.bytes(at + head.stored_len - 1, 1, self.ahead)?;
+                if last.is_empty() {
+                    let left = self.window.source().num_bytes().unwrap_or(at).saturating_sub(at);
+                    return Ok(Err(truncated_data(record, head.stored_len, left)));
+                }
+            }
+            _ => {}
+        }
+        if self.verify && self.kind.has_checksum() { self.checksum(at, head, record) } else { Ok(Ok(())) }
+    }
+
+    fn checksum(&mut self, at: u64, head: Head, record: u64) -> Result<Result<(), Fault>, SourceError> {
+        let mut crc = Crc32c::new();
+        let mut from = at + self.kind.head_len() as u64;
+        let end = from + head.data_len;
+        while from < end {
+            let want = (end - from).min(self.ahead as u64) as usize;
+            let bytes = self.window.bytes(from, want, self.ahead)?;
+            if bytes.is_empty() {
+                return Ok(Err(truncated_data(record, head.stored_len, from - at)));
+            }
+            crc.update(bytes);
+            from += bytes.len() as u64;
+        }
+        let foot = self.window.bytes(end, 4, self.ahead)?;
+        if foot.len() < 4 {
+            return Ok(Err(truncated_data(record, head.stored_len, end - at)));
+        }
+        Ok(tfrecord::check(mask(crc.finish()), foot, record))
+    }
+}
+
+fn unfinished(at: u64) -> Fault {
+    Fault::new(FaultKind::BadContinuation, at, "a record ends without its last part")
+        .values("a middle or last part", "the end of the data")
+}
+
+/// A part that cannot stand where it stands: a continuation first, or a beginning inside a record.
+fn misplaced(place: Place, begins: bool, at: u64) -> Option<Fault> {
+    let fault = |message, expected, found| Some(Fault::new(FaultKind::BadContinuation, at, message).values(expected, found));
+    match (place, begins) {
+        (Place::Middle | Place::Last, true) => {
+            fault("a record begins with the rest of another", "a whole or first part", "a middle or last part")
+        }
+        (Place::Whole | Place::First, false) => {
+            fault("a record ends without its last part", "a middle or last part", "the beginning of a record")
+        }
+        _ => None,
+    }
+}

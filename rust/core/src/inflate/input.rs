@@ -1,0 +1,53 @@
+//! Compressed bytes, read ahead from the file in large pieces.
+use crate::source::{ReadAt, SourceError};
+
+const READ_BYTES: usize = 64 * 1024;
+
+/// A forward reader over a positioned one.
+pub(super) struct Input {
+    buf: Vec<u8>,
+    pos: usize,
+    len: usize,
+    start: u64,
+}
+
+impl Input {
+    /// A reader whose first byte is the one at `offset` of the file.
+    pub(super) fn at(offset: u64) -> Self {
+        Self { buf: vec![0; READ_BYTES], pos: 0, len: 0, start: offset }
+    }
+
+    /// Offset in the file of the next byte.
+    pub(super) fn position(&self) -> u64 {
+        self.start + self.pos as u64
+    }
+
+    /// Bytes read ahead and not yet consumed.
+    pub(super) fn chunk(&self) -> &[u8] {
+        &self.buf[self.pos..self.len]
+    }
+
+    pub(super) fn consume(&mut self, count: usize) {
+        self.pos = (self.pos + count).min(self.len);
+    }
+
+    /// Sees to it that `chunk` is not empty; false at the end of the file.
+    pub(super) fn refill(&mut self, file: &dyn ReadAt) -> Result<bool, SourceError> {
+        if self.pos == self.len {
+            self.start += self.len as u64;
+            (self.pos, self.len) = (0, 0);
+            self.len = file.read_at(self.start, &mut self.buf)?.min(self.buf.len());
+        }
+        Ok(self.pos < self.len)
+    }
+
+    /// The next byte, or `None` at the end of the file.
+    pub(super) fn next(&mut self, file: &dyn ReadAt) -> Result<Option<u8>, SourceError> {
+        if !self.refill(file)? {
+            return Ok(None);
+        }
+        let byte = self.buf[self.pos];
+        self.pos += 1;
+        Ok(Some(byte))
+    }
+}

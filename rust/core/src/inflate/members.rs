@@ -1,0 +1,226 @@
+//! What stands around deflate data: gzip and zlib headers and trailers, and what may follow them.
+use super::Container;
+use super::check::Check;
+use super::input::Input;
+use crate::checksum::crc32;
+use crate::error::{Fault, FaultKind};
+use crate::source::{ReadAt, SourceError};
+
+const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
+const METHOD_DEFLATE: u8 = 8;
+const FLAG_HEADER_CRC: u8 = 0x02;
+const FLAG_EXTRA: u8 = 0x04;
+const FLAG_NAME: u8 = 0x08;
+const FLAG_COMMENT: u8 = 0x10;
+const FLAGS_RESERVED: u8 = 0xE0;
+const FLAG_DICTIONARY: u8 = 0x20;
+
+/// Whether two bytes are a zlib header that can be read here: deflate, window up to 32 KiB, no preset dictionary.
+pub(super) fn is_zlib_header(cmf: u8, flg: u8) -> bool {
+    zlib_header_trouble(cmf, flg).is_none()
+}
+
+fn zlib_header_trouble(cmf: u8, flg: u8) -> Option<&'static str> {
+    if (u16::from(cmf) << 8 | u16::from(flg)) % 31 != 0 {
+        Some("not a zlib stream: the check bits of the header are wrong")
+    } else if cmf & 0x0F != METHOD_DEFLATE || cmf >> 4 > 7 {
+        Some("not a zlib stream: the header asks for a method other than deflate")
+    } else if flg & FLAG_DICTIONARY != 0 {
+        Some("the zlib stream needs a preset dictionary")
+    } else {
+        None
+    }
+}
+
+/// What follows at a place where a member may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A header, now behind us; deflate data follow.
+    Member,
+    /// The end of the file, with nothing but padding before it.
+    End,
+}
+
+/// Reads what stands between the deflate data of members; `offset` says how many bytes the stream has yielded so far.
+pub(super) struct Envelope<'a> {
+    pub(super) container: Container,
+    pub(super) input: &'a mut Input,
+    pub(super) file: &'a dyn ReadAt,
+    pub(super) offset: u64,
+}
+
+impl Envelope<'_> {
+    /// Passes over a header, or finds the end of the stream. A file of no bytes is an empty stream.
+    pub(super) fn next_member(&mut self) -> Result<Next, SourceError> {
+        let start = self.input.position();
+        if !self.input.refill(self.file)? {
+            return Ok(Next::End);
+        }
+        match self.container {
+            Container::Gzip => self.next_gzip_member(start),
+            Container::Zlib if start == 0 => self.zlib_header(),
+            Container::Zlib => Err(self.surplus(start, "after the zlib stream")),
+        }
+    }
+
+    /// Reads the trailer of a member and compares it with what the data gave.
+    pub(super) fn trailer(&mut self, check: &Check) -> Result<(), SourceError> {
+        match self.container {
+            Container::Gzip => {
+                let [crc, length] = [self.trailer_word(0, 8)?, self.trailer_word(4, 8)?].map(u32::from_le_bytes);
+                self.compare_checksum("CRC-32 of the gzip member differs", check.value, crc)?;
+                self.compare_length(check.num_bytes, length)
+            }
+            Container::Zlib => {
+                let adler = u32::from_be_bytes(self.trailer_word(0, 4)?);
+                self.compare_checksum("Adler-32 of the zlib stream differs", check.value, adler)
+            }
+        }
+    }
+
+    fn next_gzip_member(&mut self, start: u64) -> Result<Next, SourceError> {
+        if start != 0 && self.input.chunk()[0] != GZIP_MAGIC[0] {
+            return self.padding(start);
+        }
+        let magic = [self.input.next(self.file)?, self.input.next(self.file)?];
+        if magic == GZIP_MAGIC.map(Some) {
+            return self.gzip_header();
+        }
+        if start != 0 {
+            return Err(self.surplus(start, "after the last gzip member"));
+        }
+        let found: String = magic.iter().flatten().map(|byte| format!("{byte:02x}")).collect();
+        let fault = self.fault("not a gzip stream: the magic bytes are wrong");
+        Err(fault.values("1f8b", found).into())
+    }
+
+    /// RFC 1952, section 2.3, from the method on.
+    fn gzip_header(&mut self) -> Result<Next, SourceError> {
+        let mut crc = crc32(0, &GZIP_MAGIC);
+        let [method, flags, ..] = self.header_bytes::<8>(&mut crc)?;
+        if method != METHOD_DEFLATE {
+            return Err(self.fault("unknown compression method in a gzip header").values(METHOD_DEFLATE, method).into());
+        }
+        if flags & FLAGS_RESERVED != 0 {
+            return Err(self.fault("reserved flags are set in a gzip header").into());
+        }
+        if flags & FLAG_EXTRA != 0 {
+            let length = u16::from_le_bytes(self.header_bytes(&mut crc)?);
+            self.skip_header_bytes(usize::from(length), &mut crc)?;
+        }
+        for flag in [FLAG_NAME, FLAG_COMMENT] {
+            if flags & flag != 0 {
+                self.skip_header_text(&mut crc)?;
+            }
+        }
+        if flags & FLAG_HEADER_CRC != 0 {
+            let computed = crc as u16;
+            let stored = u16::from_le_bytes(self.header_bytes(&mut crc)?);
+            self.compare_checksum("CRC-16 of a gzip header differs", computed.into(), stored.into())?;
+        }
+        Ok(Next::Member)
+    }
+
+    fn zlib_header(&mut self) -> Result<Next, SourceError> {
+        let [cmf, flg] = self.header_bytes(&mut 0)?;
+        match zlib_header_trouble(cmf, flg) {
+            Some(trouble) => Err(self.fault(trouble).values("a header such as 789c", format!("{cmf:02x}{flg:02x}")).into()),
+            None => Ok(Next::Member),
+        }
+    }
+
+    fn header_bytes<const N: usize>(&mut self, crc: &mut u32) -> Result<[u8; N], SourceError> {
+        let mut bytes = [0; N];
+        for byte in &mut bytes {
+            *byte = self.input.next(self.file)?.ok_or_else(|| self.header_cut())?;
+        }
+        *crc = crc32(*crc, &bytes);
+        Ok(bytes)
+    }
+
+    fn skip_header_bytes(&mut self, mut count: usize, crc: &mut u32) -> Result<(), SourceError> {
+        while count > 0 {
+            if !self.input.refill(self.file)? {
+                return Err(self.header_cut());
+            }
+            let chunk = self.input.chunk();
+            let step = count.min(chunk.len());
+            *crc = crc32(*crc, &chunk[..step]);
+            self.input.consume(step);
+            count -= step;
+        }
+        Ok(())
+    }
+
+    /// Skips text up to and with its final zero byte.
+    fn skip_header_text(&mut self, crc: &mut u32) -> Result<(), SourceError> {
+        while self.input.refill(self.file)? {
+            let chunk = self.input.chunk();
+            let end = chunk.iter().position(|&byte| byte == 0);
+            let step = end.map_or(chunk.len(), |position| position + 1);
+            *crc = crc32(*crc, &chunk[..step]);
+            self.input.consume(step);
+            if end.is_some() {
+                return Ok(());
+            }
+        }
+        Err(self.header_cut())
+    }
+
+    /// Four bytes of a trailer of `total` bytes, of which `before` have been read.
+    fn trailer_word(&mut self, before: usize, total: usize) -> Result<[u8; 4], SourceError> {
+        let mut bytes = [0; 4];
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = self.input.next(self.file)?.ok_or_else(|| self.trailer_cut(before + index, total))?;
+        }
+        Ok(bytes)
+    }
+
+    /// Zero bytes up to the end of the file are padding (tapes and block devices leave them); else they are garbage.
+    fn padding(&mut self, start: u64) -> Result<Next, SourceError> {
+        while self.input.refill(self.file)? {
+            let chunk = self.input.chunk();
+            if chunk.iter().any(|&byte| byte != 0) {
+                return Err(self.surplus(start, "after the last gzip member"));
+            }
+            self.input.consume(chunk.len());
+        }
+        Ok(Next::End)
+    }
+
+    fn compare_checksum(&self, message: &str, computed: u32, stored: u32) -> Result<(), SourceError> {
+        if computed == stored {
+            return Ok(());
+        }
+        Err(self.fault(message).values(format!("{computed:#010x}"), format!("{stored:#010x}")).into())
+    }
+
+    fn compare_length(&self, num_bytes: u64, stored: u32) -> Result<(), SourceError> {
+        let computed = num_bytes as u32;
+        if computed == stored {
+            return Ok(());
+        }
+        let fault = self.fault("length of the gzip member (modulo 2^32) differs");
+        Err(fault.values(format!("{computed} bytes"), format!("{stored} bytes")).into())
+    }
+
+    fn header_cut(&self) -> SourceError {
+        self.fault(format!("stream ends early: inside a {} header", self.container.name())).into()
+    }
+
+    fn trailer_cut(&self, found: usize, total: usize) -> SourceError {
+        let what = if found == 0 { "missing" } else { "cut short" };
+        let message = format!("stream ends early: {} trailer {what}", self.container.name());
+        self.fault(message).values(format!("{total} bytes"), format!("{found} bytes")).into()
+    }
+
+    fn surplus(&self, start: u64, place: &str) -> SourceError {
+        let count = self.file.num_bytes().map(|size| format!("{} bytes of ", size.saturating_sub(start)));
+        let message = format!("{}garbage {place}", count.unwrap_or_default());
+        self.fault(message).into()
+    }
+
+    fn fault(&self, message: impl Into<String>) -> Fault {
+        Fault::new(FaultKind::BadCompression, self.offset, message)
+    }
+}

@@ -1,0 +1,160 @@
+//! The payload of MXNet's image records: flag, label, id and id2, then labels where the flag counts them, then data.
+use super::sink::Sink;
+use super::wire::{Broken, Wire};
+use super::write::put_fixed;
+use super::{ColumnData, Section, ValueKind, ValuesRef};
+use crate::error::Fault;
+use std::fmt::Display;
+
+/// Bytes of flag (u32), label (f32), id (u64) and id2 (u64), little-endian.
+pub const HEADER_LEN: usize = 24;
+/// Bytes of one label.
+pub const LABEL_LEN: usize = 4;
+
+/// Name of the column of labels: the header's own where the flag is 0, else those that follow the header.
+pub const LABEL: &[u8] = b"label";
+/// Name of the column of ids.
+pub const ID: &[u8] = b"id";
+/// Name of the column of second ids.
+pub const ID2: &[u8] = b"id2";
+/// Name of the column of flags: the number of labels that follow the header.
+pub const FLAG: &[u8] = b"flag";
+/// Name of the column of data.
+pub const DATA: &[u8] = b"data";
+
+/// Reads one payload.
+pub fn walk<S: Sink>(payload: &[u8], sink: &mut S) -> Wire<()> {
+    let Some((header, rest)) = payload.split_first_chunk::<HEADER_LEN>() else {
+        return Err(Broken { offset: payload.len(), what: "the payload ends inside the 24-byte header" });
+    };
+    let flag = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+    let num_bytes = u64::from(flag) * LABEL_LEN as u64;
+    if num_bytes > rest.len() as u64 {
+        return Err(Broken { offset: 0, what: "the flag counts more labels than the payload has" });
+    }
+    let (labels, data) = rest.split_at(num_bytes as usize);
+    let labels = if flag == 0 { &header[4..8] } else { labels };
+    fixed(sink, LABEL, ValueKind::Float32, labels);
+    fixed(sink, ID, ValueKind::UInt64, &header[8..16]);
+    fixed(sink, ID2, ValueKind::UInt64, &header[16..24]);
+    fixed(sink, FLAG, ValueKind::Int64, &i64::from(flag).to_le_bytes());
+    if let Some(slot) = select(sink, DATA, ValueKind::Bytes) {
+        sink.bytes(slot, data);
+    }
+    Ok(())
+}
+
+fn fixed<S: Sink>(sink: &mut S, name: &[u8], kind: ValueKind, values: &[u8]) {
+    if let Some(slot) = select(sink, name, kind) {
+        sink.fixed(slot, values);
+    }
+}
+
+fn select<S: Sink>(sink: &mut S, name: &[u8], kind: ValueKind) -> Option<usize> {
+    let slot = sink.find(Section::Context, name)?;
+    sink.begin(slot);
+    sink.select(slot, kind);
+    Some(slot)
+}
+
+/// The columns of image records, each in its place.
+#[derive(Default)]
+struct Fields<'a> {
+    label: Option<(&'a ColumnData<'a>, &'a [f32])>,
+    id: Option<(&'a ColumnData<'a>, &'a [u64])>,
+    id2: Option<(&'a ColumnData<'a>, &'a [u64])>,
+    flag: Option<(&'a ColumnData<'a>, &'a [i64])>,
+    data: Option<(&'a ColumnData<'a>, &'a [u8], &'a [i64])>,
+}
+
+/// Writes `columns`, checked, as `num_records` payloads. What is not given is 0 or empty.
+pub fn write(num_records: usize, columns: &[&ColumnData]) -> Result<(Vec<u8>, Vec<i64>), Fault> {
+    let fields = sort_out(columns)?;
+    let mut out = Vec::new();
+    let mut splits = Vec::with_capacity(num_records + 1);
+    splits.push(0);
+    for record in 0..num_records {
+        write_record(&fields, record, &mut out)?;
+        splits.push(out.len() as i64);
+    }
+    Ok((out, splits))
+}
+
+fn sort_out<'a>(columns: &[&'a ColumnData<'a>]) -> Result<Fields<'a>, Fault> {
+    let mut fields = Fields::default();
+    for &column in columns {
+        match (column.name, column.values) {
+            (LABEL, ValuesRef::Float32(values)) => fields.label = Some((column, values)),
+            (ID, ValuesRef::UInt64(values)) => fields.id = Some((column, values)),
+            (ID2, ValuesRef::UInt64(values)) => fields.id2 = Some((column, values)),
+            (FLAG, ValuesRef::Int64(values)) => fields.flag = Some((column, values)),
+            (DATA, ValuesRef::Bytes { data, splits }) => fields.data = Some((column, data, splits)),
+            _ => return Err(unknown(column)),
+        }
+    }
+    Ok(fields)
+}
+
+fn unknown(column: &ColumnData) -> Fault {
+    let expected = "label float32, id or id2 uint64, flag int64, data bytes";
+    column.refused("is none that an image record has").values(expected, column.values.kind().as_str())
+}
+
+fn write_record(fields: &Fields, record: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
+    let labels = match fields.label {
+        Some((column, values)) if column.is_present(record) => &values[column.row(record)],
+        _ => &[],
+    };
+    let flag = choose_flag(fields, record, labels)?;
+    let label = if flag == 0 { labels.first().copied().unwrap_or(0.0) } else { 0.0 };
+    out.extend_from_slice(&flag.to_le_bytes());
+    out.extend_from_slice(&label.to_le_bytes());
+    out.extend_from_slice(&one(fields.id, record)?.unwrap_or(0).to_le_bytes());
+    out.extend_from_slice(&one(fields.id2, record)?.unwrap_or(0).to_le_bytes());
+    if flag > 0 {
+        put_fixed(out, labels, |value: f32| value.to_le_bytes());
+    }
+    if let Some((column, data, splits)) = fields.data.filter(|(column, ..)| column.is_present(record)) {
+        let row = column.row(record);
+        if row.len() != 1 {
+            return Err(differs(column, record, 1, row.len()));
+        }
+        out.extend_from_slice(&data[splits[row.start] as usize..splits[row.end] as usize]);
+    }
+    Ok(())
+}
+
+/// The flag of a record: as given if there is a column of flags, else 0 for a scalar and the number of labels.
+fn choose_flag(fields: &Fields, record: usize, labels: &[f32]) -> Result<u32, Fault> {
+    let count = labels.len();
+    let given = one(fields.flag, record)?;
+    let Some((column, _)) = fields.label else {
+        return match (given, fields.flag) {
+            (Some(flag), Some((column, _))) if flag != 0 => Err(differs(column, record, 0, flag)),
+            _ => Ok(0),
+        };
+    };
+    let scalar = given.map_or(column.scalar && column.is_present(record), |flag| flag == 0 && count > 0);
+    if scalar {
+        return if count == 1 { Ok(0) } else { Err(differs(column, record, 1, count)) };
+    }
+    if given.is_some_and(|flag| flag != count as i64) {
+        return Err(differs(column, record, given.unwrap_or(0), count));
+    }
+    u32::try_from(count).map_err(|_| differs(column, record, u32::MAX, count))
+}
+
+/// The one value that `record` has in a column, if it has any.
+fn one<T: Copy>(column: Option<(&ColumnData, &[T])>, record: usize) -> Result<Option<T>, Fault> {
+    match column {
+        Some((column, values)) if column.is_present(record) => match values[column.row(record)] {
+            [value] => Ok(Some(value)),
+            ref row => Err(differs(column, record, 1, row.len())),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn differs(column: &ColumnData, record: usize, expected: impl Display, found: impl Display) -> Fault {
+    column.refused(&format!("has another number of values than record {record} needs")).values(expected, found)
+}

@@ -1,0 +1,145 @@
+//! Payload after payload into columns.
+use super::fast::Memory;
+use super::message::Dialect;
+use super::sink::Sink;
+use super::slot::Slot;
+use super::wire::{Reader, Wire};
+use super::{Column, Plan, Section, ValueKind, fast, walk};
+use crate::error::Fault;
+
+/// Builds the columns of a plan out of payloads.
+///
+/// A payload that is refused leaves no trace in the columns.
+pub struct Parser<'p> {
+    columns: Columns<'p>,
+    num_records: usize,
+}
+
+/// The columns while they grow.
+pub(super) struct Columns<'p> {
+    pub plan: &'p Plan,
+    pub slots: Vec<Slot>,
+    /// The number of the current push, from 1.
+    pub stamp: u64,
+    /// Slots that this record has brought in full, by the usual form of an entry.
+    pub num_regular: usize,
+    /// Whether something in this record was not in the usual form.
+    pub irregular: bool,
+    /// Where keys stood in earlier records.
+    pub memory: Memory,
+}
+
+impl<'p> Parser<'p> {
+    /// A parser with room for `num_records` records; it takes more.
+    pub fn new(plan: &'p Plan, num_records: usize) -> Self {
+        let dialect = Dialect::of(plan.kind());
+        let slots = plan.columns().iter().map(|spec| {
+            let tag = dialect.and_then(|dialect| dialect.tag(spec.kind)).unwrap_or(0);
+            Slot::new(spec, tag, num_records)
+        });
+        let columns = Columns {
+            plan,
+            slots: slots.collect(),
+            stamp: 0,
+            num_regular: 0,
+            irregular: false,
+            memory: Memory::new(dialect),
+        };
+        Self { columns, num_records: 0 }
+    }
+
+    /// Number of records taken so far.
+    pub fn num_records(&self) -> usize {
+        self.num_records
+    }
+
+    /// Takes the features of one more record.
+    pub fn push(&mut self, payload: &[u8]) -> Result<(), Fault> {
+        self.columns.open();
+        let taken = match walk(self.columns.plan.kind(), payload, &mut self.columns) {
+            Ok(()) => self.columns.close(),
+            Err(broken) => Err(broken.into()),
+        };
+        match taken {
+            Ok(()) => self.num_records += 1,
+            Err(_) => self.columns.slots.iter_mut().for_each(|slot| slot.roll_back(self.num_records)),
+        }
+        taken
+    }
+
+    /// The columns, in the plan's order.
+    pub fn finish(self) -> Vec<Column> {
+        self.columns.slots.into_iter().map(Slot::into_column).collect()
+    }
+}
+
+impl Columns<'_> {
+    fn open(&mut self) {
+        self.stamp += 1;
+        self.num_regular = 0;
+        self.irregular = false;
+        self.memory.rewind();
+    }
+
+    fn close(&mut self) -> Result<(), Fault> {
+        if self.num_regular == self.slots.len() && !self.irregular {
+            self.slots.iter_mut().for_each(Slot::close_regular);
+            return Ok(());
+        }
+        for (slot, spec) in self.slots.iter_mut().zip(self.plan.columns()) {
+            slot.close(self.stamp, spec)?;
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Columns<'_> {
+    fn find(&mut self, section: Section, key: &[u8]) -> Option<usize> {
+        self.plan.find(section, key)
+    }
+
+    fn begin(&mut self, slot: usize) {
+        self.irregular = true;
+        self.slots[slot].begin(self.stamp);
+    }
+
+    fn select(&mut self, slot: usize, kind: ValueKind) {
+        self.slots[slot].select(kind);
+    }
+
+    fn bytes(&mut self, slot: usize, value: &[u8]) {
+        let slot = &mut self.slots[slot];
+        if slot.is_wanted() {
+            slot.values.push_bytes(value);
+        }
+    }
+
+    fn fixed(&mut self, slot: usize, chunk: &[u8]) {
+        let slot = &mut self.slots[slot];
+        if slot.is_wanted() {
+            slot.values.extend_fixed(chunk);
+        }
+    }
+
+    fn varints(&mut self, slot: usize, chunk: Reader) -> Wire<()> {
+        self.slots[slot].varints(chunk)
+    }
+
+    fn begin_frame(&mut self, slot: usize) {
+        self.slots[slot].begin_frame();
+    }
+
+    fn end_frame(&mut self, slot: usize) {
+        self.slots[slot].end_frame();
+    }
+
+    #[inline]
+    fn take_entry(&mut self, reader: &mut Reader) -> Wire<bool> {
+        fast::take_entry(self, reader)
+    }
+
+    #[inline]
+    fn take_frames(&mut self, slot: usize, reader: &mut Reader) -> Wire<()> {
+        fast::take_frames(&mut self.slots[slot], reader)
+    }
+}

@@ -1,0 +1,189 @@
+//! The canonical form of the three protobuf messages.
+//!
+//! Every record is measured first, because a length stands before what it measures, then written in one go.
+use super::message::Dialect;
+use super::wire::{put_varint, varint_len};
+use super::{ColumnData, PayloadKind, Section, ValuesRef};
+use crate::error::{Fault, FaultKind};
+use std::ops::Range;
+
+/// No message can be longer.
+const MAX_MESSAGE: usize = i32::MAX as usize;
+const FIELD_1: u8 = 0x0a;
+const FIELD_2: u8 = 0x12;
+
+/// Writes `columns`, checked and sorted by section and name, as `num_records` messages.
+pub fn messages(
+    kind: PayloadKind,
+    dialect: &Dialect,
+    num_records: usize,
+    columns: &[&ColumnData],
+) -> Result<(Vec<u8>, Vec<i64>), Fault> {
+    let num_context = columns.partition_point(|column| column.section == Section::Context);
+    let (context, lists) = columns.split_at(num_context);
+    let mut writer = Writer { dialect, out: Vec::new(), sizes: Vec::new(), next: 0 };
+    let mut splits = Vec::with_capacity(num_records + 1);
+    splits.push(0);
+    for record in 0..num_records {
+        writer.sizes.clear();
+        writer.next = 0;
+        let context_len = writer.measure_map(context, record);
+        let lists_len = writer.measure_map(lists, record);
+        let len = context_len.unwrap_or(0).saturating_add(lists_len.unwrap_or(0));
+        if len > MAX_MESSAGE {
+            let what = format!("record {record} is longer than a message can be");
+            return Err(Fault::new(FaultKind::LimitExceeded, 0, what).values(MAX_MESSAGE, len));
+        }
+        match (kind, context_len) {
+            (_, None) => {}
+            (PayloadKind::OfRecord, Some(_)) => writer.put_map(context, record),
+            (_, Some(len)) => {
+                writer.put_header(FIELD_1, len);
+                writer.put_map(context, record);
+            }
+        }
+        if let Some(len) = lists_len {
+            writer.put_header(FIELD_2, len);
+            writer.put_map(lists, record);
+        }
+        splits.push(writer.out.len() as i64);
+    }
+    Ok((writer.out, splits))
+}
+
+struct Writer<'d> {
+    dialect: &'d Dialect,
+    out: Vec<u8>,
+    /// What was measured, in the order in which it is written: per entry the length of its value, per feature the
+    /// length of its values without the header of the packed field.
+    sizes: Vec<usize>,
+    next: usize,
+}
+
+impl Writer<'_> {
+    /// Length of the map of the features that `record` has; `None` if it has none.
+    fn measure_map(&mut self, columns: &[&ColumnData], record: usize) -> Option<usize> {
+        let mut total = None;
+        for column in columns.iter().filter(|column| column.is_present(record)) {
+            let place = self.sizes.len();
+            self.sizes.push(0);
+            let value = self.measure_value(column, record);
+            self.sizes[place] = value;
+            *total.get_or_insert(0) += field_len(entry_len(column.name, value));
+        }
+        total
+    }
+
+    fn measure_value(&mut self, column: &ColumnData, record: usize) -> usize {
+        match column.section {
+            Section::Context => self.measure_feature(&column.values, column.row(record)),
+            Section::Lists => column
+                .row(record)
+                .map(|frame| field_len(self.measure_feature(&column.values, column.frame(frame))))
+                .sum(),
+        }
+    }
+
+    fn measure_feature(&mut self, values: &ValuesRef, range: Range<usize>) -> usize {
+        let size = values_len(values, range);
+        self.sizes.push(size);
+        field_len(list_len(values, size))
+    }
+
+    fn take_size(&mut self) -> usize {
+        self.next += 1;
+        self.sizes[self.next - 1]
+    }
+
+    fn put_header(&mut self, tag: u8, len: usize) {
+        self.out.push(tag);
+        put_varint(&mut self.out, len as u64);
+    }
+
+    fn put_map(&mut self, columns: &[&ColumnData], record: usize) {
+        for column in columns.iter().filter(|column| column.is_present(record)) {
+            let value = self.take_size();
+            self.put_header(FIELD_1, entry_len(column.name, value));
+            self.put_header(FIELD_1, column.name.len());
+            self.out.extend_from_slice(column.name);
+            self.put_header(FIELD_2, value);
+            self.put_value(column, record);
+        }
+    }
+
+    fn put_value(&mut self, column: &ColumnData, record: usize) {
+        if column.section == Section::Context {
+            let size = self.take_size();
+            return self.put_feature(&column.values, column.row(record), size);
+        }
+        for frame in column.row(record) {
+            let size = self.take_size();
+            self.put_header(FIELD_1, field_len(list_len(&column.values, size)));
+            self.put_feature(&column.values, column.frame(frame), size);
+        }
+    }
+
+    fn put_feature(&mut self, values: &ValuesRef, range: Range<usize>, size: usize) {
+        let tag = self.dialect.tag(values.kind()).unwrap_or(0);
+        self.put_header(tag, list_len(values, size));
+        if let ValuesRef::Bytes { data, splits } = values {
+            for i in range {
+                let value = &data[splits[i] as usize..splits[i + 1] as usize];
+                self.put_header(FIELD_1, value.len());
+                self.out.extend_from_slice(value);
+            }
+        } else if size > 0 {
+            self.put_header(FIELD_1, size);
+            put_packed(&mut self.out, values, range);
+        }
+    }
+}
+
+/// Length of a length-delimited field whose inside takes `len` bytes; its tag takes one.
+fn field_len(len: usize) -> usize {
+    1 + varint_len(len as u64) + len
+}
+
+/// Length of a map entry whose value takes `value` bytes.
+fn entry_len(name: &[u8], value: usize) -> usize {
+    field_len(name.len()) + field_len(value)
+}
+
+/// Length of a list whose values take `size` bytes: numbers stand in one packed field, or in none if there are none.
+fn list_len(values: &ValuesRef, size: usize) -> usize {
+    if size == 0 || matches!(values, ValuesRef::Bytes { .. }) { size } else { field_len(size) }
+}
+
+/// Bytes that values take: each byte string as a field of its own, numbers without the packed field's header.
+fn values_len(values: &ValuesRef, range: Range<usize>) -> usize {
+    match values {
+        ValuesRef::Bytes { splits, .. } => {
+            splits[range.start..=range.end].windows(2).map(|pair| field_len((pair[1] - pair[0]) as usize)).sum()
+        }
+        ValuesRef::Float32(_) => 4 * range.len(),
+        ValuesRef::Float64(_) => 8 * range.len(),
+        ValuesRef::Int32(values) => values[range].iter().map(|&value| varint_len(value as i64 as u64)).sum(),
+        ValuesRef::Int64(values) => values[range].iter().map(|&value| varint_len(value as u64)).sum(),
+        ValuesRef::UInt64(values) => values[range].iter().map(|&value| varint_len(value)).sum(),
+    }
+}
+
+fn put_packed(out: &mut Vec<u8>, values: &ValuesRef, range: Range<usize>) {
+    match values {
+        ValuesRef::Float32(values) => put_fixed(out, &values[range], |value: f32| value.to_le_bytes()),
+        ValuesRef::Float64(values) => put_fixed(out, &values[range], |value: f64| value.to_le_bytes()),
+        ValuesRef::Int32(values) => values[range].iter().for_each(|&value| put_varint(out, value as i64 as u64)),
+        ValuesRef::Int64(values) => values[range].iter().for_each(|&value| put_varint(out, value as u64)),
+        ValuesRef::UInt64(values) => values[range].iter().for_each(|&value| put_varint(out, value)),
+        ValuesRef::Bytes { .. } => {}
+    }
+}
+
+/// Appends `values` as `WIDTH` little-endian bytes each.
+pub fn put_fixed<T: Copy, const WIDTH: usize>(out: &mut Vec<u8>, values: &[T], bytes: impl Fn(T) -> [u8; WIDTH]) {
+    let start = out.len();
+    out.resize(start + WIDTH * values.len(), 0);
+    for (place, &value) in out[start..].as_chunks_mut::<WIDTH>().0.iter_mut().zip(values) {
+        *place = bytes(value);
+    }
+}

@@ -1,0 +1,91 @@
+//! Where bytes come from, as the core sees it: something that can be read at an offset.
+use crate::error::Fault;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+/// Why bytes could not be brought.
+#[derive(Debug)]
+pub enum SourceError {
+    /// The operating system refused.
+    Io(io::Error),
+    /// The compressed stream is damaged, or a limit was passed.
+    Fault(Fault),
+    /// The file is not the one that was opened any more: it shrank, grew or was replaced.
+    Changed(String),
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Fault(fault) => fault.fmt(f),
+            Self::Changed(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for SourceError {}
+
+impl From<io::Error> for SourceError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Fault> for SourceError {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// Positioned reads of an uncompressed shard. Calls from several threads at once must be safe.
+pub trait ReadAt: Send + Sync {
+    /// Number of bytes, or `None` while it is not known (a compressed file not read to its end yet).
+    fn num_bytes(&self) -> Option<u64>;
+
+    /// Reads at `offset` until `buf` is full or the data end; returns the number of bytes read.
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError>;
+
+    /// Refuses if the bytes behind may not be those that were opened.
+    fn check_unchanged(&self) -> Result<(), SourceError> {
+        Ok(())
+    }
+}
+
+impl ReadAt for &[u8] {
+    fn num_bytes(&self) -> Option<u64> {
+        Some(self.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.len());
+        let count = buf.len().min(self.len() - start);
+        buf[..count].copy_from_slice(&self[start..start + count]);
+        Ok(count)
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn num_bytes(&self) -> Option<u64> {
+        Some(self.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
+        self.as_slice().read_at(offset, buf)
+    }
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
+    fn num_bytes(&self) -> Option<u64> {
+        (**self).num_bytes()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
+        (**self).read_at(offset, buf)
+    }
+
+    fn check_unchanged(&self) -> Result<(), SourceError> {
+        (**self).check_unchanged()
+    }
+}

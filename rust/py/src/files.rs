@@ -1,0 +1,130 @@
+//! Local files as a source: positioned reads, and notice of changes behind our back.
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use recordmill_core::source::{ReadAt, SourceError};
+
+const IS_A_DIRECTORY: i32 = 21;
+
+/// An open file and what it looked like when it was opened.
+pub struct FileSource {
+    file: File,
+    num_bytes: u64,
+    modified: (i64, i64),
+}
+
+impl FileSource {
+    /// Opens a regular file for reading.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
+        }
+        Ok(Self { file, num_bytes: metadata.len(), modified: modified(&metadata) })
+    }
+}
+
+fn modified(metadata: &Metadata) -> (i64, i64) {
+    (metadata.mtime(), metadata.mtime_nsec())
+}
+
+impl ReadAt for FileSource {
+    fn num_bytes(&self) -> Option<u64> {
+        Some(self.num_bytes)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
+        let want = buf.len().min(usize::try_from(self.num_bytes.saturating_sub(offset)).unwrap_or(usize::MAX));
+        let mut done = 0;
+        while done < want {
+            match self.file.read_at(&mut buf[done..want], offset + done as u64) {
+                Ok(0) => return Err(self.shrunk(offset + done as u64)),
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(done)
+    }
+
+    fn check_unchanged(&self) -> Result<(), SourceError> {
+        let metadata = self.file.metadata()?;
+        if metadata.len() != self.num_bytes {
+            return Err(changed(format_args!("{} bytes when opened, {} now", self.num_bytes, metadata.len())));
+        }
+        if modified(&metadata) != self.modified {
+            return Err(changed(format_args!("it was written to after it was opened")));
+        }
+        Ok(())
+    }
+}
+
+impl FileSource {
+    fn shrunk(&self, offset: u64) -> SourceError {
+        changed(format_args!("{} bytes when opened, nothing at {offset} now", self.num_bytes))
+    }
+}
+
+fn changed(detail: std::fmt::Arguments<'_>) -> SourceError {
+    SourceError::Changed(detail.to_string())
+}
+
+/// Several sources behind one another, as OFRecord takes its parts.
+pub struct Joined {
+    parts: Vec<Arc<dyn ReadAt>>,
+    starts: Vec<u64>,
+}
+
+impl Joined {
+    /// Of sources whose lengths are known; None if one is not.
+    pub fn new(parts: Vec<Arc<dyn ReadAt>>) -> Option<Self> {
+        let mut starts = vec![0];
+        for part in &parts {
+            starts.push(starts[starts.len() - 1] + part.num_bytes()?);
+        }
+        Some(Self { parts, starts })
+    }
+}
+
+impl ReadAt for Joined {
+    fn num_bytes(&self) -> Option<u64> {
+        self.starts.last().copied()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
+        let mut done = 0;
+        let first = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
+        for (part, &start) in self.parts.iter().zip(&self.starts).skip(first) {
+            if done == buf.len() {
+                break;
+            }
+            done += part.read_at(offset + done as u64 - start, &mut buf[done..])?;
+        }
+        Ok(done)
+    }
+
+    fn check_unchanged(&self) -> Result<(), SourceError> {
+        self.parts.iter().try_for_each(|part| part.check_unchanged())
+    }
+}
+
+/// Reads whole files back to back into `data`; the end of each goes to `row_splits`. Stops at the first failure.
+pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i64>) -> Result<(), (usize, io::Error)> {
+    for (ordinal, path) in paths.iter().enumerate() {
+        let read = File::open(path).and_then(|mut file| {
+            let metadata = file.metadata()?;
+            if metadata.is_dir() {
+                return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
+            }
+            data.reserve(metadata.len() as usize + 1);
+            file.read_to_end(data)
+        });
+        read.map_err(|error| (ordinal, error))?;
+        row_splits.push(data.len() as i64);
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Frames of a shard: found, verified, gathered, written.
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+use recordmill_core::checksum;
+use recordmill_core::framing::{self, FrameKind, Limit, Selection, Window, gather};
+use recordmill_core::payload::{self, PayloadKind};
+
+use crate::buffers::{Block, View, give_buffer, take_buffer, vector};
+use crate::files;
+use crate::error::{FaultParts, fault_error, gathered_error, parts, source_error};
+use crate::source::Source;
+
+/// How records are framed.
+#[pyclass(frozen, eq, eq_int, hash, from_py_object, module = "recordmill._core", name = "FrameKind")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PyFrameKind {
+    /// TFRecord.
+    TFRECORD,
+    /// OFRecord.
+    OFRECORD,
+    /// RecordIO.
+    RECORDIO,
+}
+
+impl From<PyFrameKind> for FrameKind {
+    fn from(kind: PyFrameKind) -> Self {
+        match kind {
+            PyFrameKind::TFRECORD => Self::TfRecord,
+            PyFrameKind::OFRECORD => Self::OfRecord,
+            PyFrameKind::RECORDIO => Self::RecordIo,
+        }
+    }
+}
+
+type ScanResult = (Block, Block, u64, Option<FaultParts>);
+
+/// Finds the frames from `start` on: (offsets, lengths, end, fault or None).
+#[pyfunction]
+#[pyo3(signature = (source, kind, *, start=0, verify=false, max_records=u64::MAX))]
+pub fn scan(
+    py: Python<'_>,
+    source: &Source,
+    kind: PyFrameKind,
+    start: u64,
+    verify: bool,
+    max_records: u64,
+) -> PyResult<ScanResult> {
+    let plain = source.plain().clone();
+    let limit = Limit { num_records: max_records, num_bytes: u64::MAX };
+    let found = py.detach(move || {
+        let found = framing::scan(&plain, kind.into(), start, verify, limit)?;
+        plain.check_unchanged()?;
+        Ok(found)
+    });
+    let found = found.map_err(|error| source_error(error, None))?;
+    let fault = found.fault.map(|fault| parts(fault, Some(found.offsets.len())));
+    Ok((Block::integers(found.offsets), Block::integers(found.lengths), found.end, fault))
+}
+
+type VerifyResult = (u64, Vec<FaultParts>, u64, u64, Block, Block);
+
+/// Walks a shard to its end: (sound records, faults, number of all faults, end, offsets, lengths of the sound frames).
+///
+/// With `payload`, messages are parsed too. A fault's ordinal is its record's.
+#[pyfunction]
+#[pyo3(signature = (source, kind, payload=None))]
+pub fn verify(
+    py: Python<'_>,
+    source: &Source,
+    kind: PyFrameKind,
+    payload: Option<crate::payload::PyPayloadKind>,
+) -> PyResult<VerifyResult> {
+    let plain = source.plain().clone();
+    let message: Option<PayloadKind> = payload.map(Into::into);
+    let report = py.detach(move || {
+        let mut inspect = |_: u64, offset: u64, data: &[u8]| {
+            let mut fault = payload::check(message?, data).err()?;
+            fault.message.push_str(&format!(" (byte {} of the payload)", fault.offset));
+            fault.offset = offset;
+            Some(fault)
+        };
+        let report = framing::verify(&plain, kind.into(), message.is_some().then_some(&mut inspect))?;
+        plain.check_unchanged()?;
+        Ok(report)
+    });
+    let report = report.map_err(|error| source_error(error, None))?;
+    let faults = report.faults.into_iter().map(|found| parts(found.fault, Some(found.record as usize))).collect();
+    let frames = (Block::integers(report.offsets), Block::integers(report.lengths));
+    Ok((report.num_records, faults, report.num_faults, report.end, frames.0, frames.1))
+}
+
+/// Payloads of the given frames, in the given order: (data, row_splits).
+#[pyfunction]
+#[pyo3(signature = (source, kind, offsets, lengths, *, verify=true))]
+pub fn fetch(
+    py: Python<'_>,
+    source: &Source,
+    kind: PyFrameKind,
+    offsets: &Bound<'_, PyAny>,
+    lengths: &Bound<'_, PyAny>,
+    verify: bool,
+) -> PyResult<(Block, Block)> {
+    let (offsets, lengths) = frames(py, offsets, lengths)?;
+    let plain = source.plain().clone();
+    let fetched = py.detach(move || {
+        let (mut data, mut row_splits) = (take_buffer(), Vec::with_capacity(offsets.len() + 1));
+        row_splits.push(0);
+        let mut window = Window::new(&plain, take_buffer());
+        let selection = Selection { kind: kind.into(), offsets: &offsets, lengths: &lengths, verify };
+        let outcome = gather(&mut window, selection, &mut data, &mut row_splits);
+        give_buffer(window.into_buffer());
+        outcome.map_err(gathered_error)?;
+        plain.check_unchanged().map_err(|error| source_error(error, None))?;
+        Ok::<_, PyErr>((data, row_splits))
+    });
+    let (data, row_splits) = fetched?;
+    Ok((Block::bytes(data), Block::integers(row_splits)))
+}
+
+/// Offsets and lengths of equal number and no negative value.
+pub fn frames(py: Python<'_>, offsets: &Bound<'_, PyAny>, lengths: &Bound<'_, PyAny>) -> PyResult<(Vec<i64>, Vec<i64>)> {
+    let (offsets, lengths) = (vector::<i64>(py, offsets)?, vector::<i64>(py, lengths)?);
+    let sound = |values: &[i64]| values.iter().all(|&value| value >= 0);
+    if offsets.len() != lengths.len() || !sound(&offsets) || !sound(&lengths) {
+        return Err(PyValueError::new_err("offsets and lengths must be as many, and not negative"));
+    }
+    Ok((offsets, lengths))
+}
+
+/// Row splits that begin with 0, never fall and end with the length of the data.
+pub fn check_row_splits(row_splits: &[i64], length: usize) -> PyResult<()> {
+    let sound = row_splits.first() == Some(&0)
+        && row_splits.last() == Some(&(length as i64))
+        && row_splits.windows(2).all(|pair| pair[0] <= pair[1]);
+    if sound { Ok(()) } else { Err(PyValueError::new_err("row_splits must rise from 0 to the length of the data")) }
+}
+
+/// Stored form of payloads: (bytes, length of each frame).
+#[pyfunction]
+pub fn frame(
+    py: Python<'_>,
+    data: &Bound<'_, PyAny>,
+    row_splits: &Bound<'_, PyAny>,
+    kind: PyFrameKind,
+) -> PyResult<(Block, Block)> {
+    let view = View::<u8>::get(data)?;
+    let row_splits = vector::<i64>(py, row_splits)?;
+    let data = view.slice();
+    check_row_splits(&row_splits, data.len())?;
+    let framed = py.detach(|| {
+        let (mut out, mut lengths) = (take_buffer(), Vec::with_capacity(row_splits.len() - 1));
+        for (ordinal, pair) in row_splits.windows(2).enumerate() {
+            let start = out.len();
+            let payload = &data[pair[0] as usize..pair[1] as usize];
+            FrameKind::from(kind).frame(payload, &mut out).map_err(|fault| (fault, ordinal))?;
+            lengths.push((out.len() - start) as i64);
+        }
+        Ok((out, lengths))
+    });
+    let (out, lengths) = framed.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?;
+    Ok((Block::bytes(out), Block::integers(lengths)))
+}
+
+/// The rows of a ragged byte buffer as a list of `bytes`.
+#[pyfunction]
+pub fn split<'py>(
+    py: Python<'py>,
+    data: &Bound<'_, PyAny>,
+    row_splits: &Bound<'_, PyAny>,
+) -> PyResult<Bound<'py, PyList>> {
+    let view = View::<u8>::get(data)?;
+    let row_splits = View::<i64>::get(row_splits)?;
+    let (data, row_splits) = (view.slice(), row_splits.slice());
+    check_row_splits(row_splits, data.len())?;
+    PyList::new(py, row_splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize])))
+}
+
+/// CRC-32C of a buffer.
+#[pyfunction]
+pub fn crc32c(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let view = View::<u8>::get(data)?;
+    let data = view.slice();
+    Ok(py.detach(|| checksum::crc32c(data)))
+}
+
+/// CRC-32C of every row of a ragged byte buffer.
+#[pyfunction]
+pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound<'_, PyAny>) -> PyResult<Block> {
+    let view = View::<u8>::get(data)?;
+    let row_splits = vector::<i64>(py, row_splits)?;
+    let data = view.slice();
+    check_row_splits(&row_splits, data.len())?;
+    let sums = py.detach(|| {
+        let row = |pair: &[i64]| i64::from(checksum::crc32c(&data[pair[0] as usize..pair[1] as usize]));
+        row_splits.windows(2).map(row).collect()
+    });
+    Ok(Block::integers(sums))
+}
+
+/// Whole files back to back: (data, row_splits). Raises OSError with the file's name.
+#[pyfunction]
+pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block)> {
+    let read = py.detach(|| {
+        let (mut data, mut row_splits) = (take_buffer(), vec![0]);
+        files::read_files(&paths, &mut data, &mut row_splits).map(|()| (data, row_splits))
+    });
+    let (data, row_splits) = read.map_err(|(ordinal, error)| {
+        let code = error.raw_os_error().unwrap_or(5);
+        PyOSError::new_err((code, std::io::Error::from_raw_os_error(code).to_string(), paths[ordinal].clone()))
+    })?;
+    Ok((Block::bytes(data), Block::integers(row_splits)))
+}

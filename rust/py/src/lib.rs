@@ -1,0 +1,33 @@
+//! The module `recordmill._core`: checks arguments, reads files, runs threads, releases the lock, maps errors.
+//!
+//! No format rule lives here; they are all in `recordmill-core`.
+mod buffers;
+mod error;
+mod files;
+mod framing;
+mod payload;
+mod source;
+mod stream;
+
+use pyo3::prelude::*;
+
+/// The data plane of recordmill.
+#[pymodule(gil_used = false)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("CoreFault", py.get_type::<error::CoreFault>())?;
+    module.add("CoreChanged", py.get_type::<error::CoreChanged>())?;
+    module.add_class::<buffers::Block>()?;
+    module.add_class::<source::Source>()?;
+    module.add_class::<stream::BatchStream>()?;
+    module.add_class::<framing::PyFrameKind>()?;
+    module.add_function(wrap_pyfunction!(framing::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(framing::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(framing::fetch, module)?)?;
+    module.add_function(wrap_pyfunction!(framing::frame, module)?)?;
+    module.add_function(wrap_pyfunction!(framing::split, module)?)?;
+    module.add_function(wrap_pyfunction!(framing::crc32c, module)?)?;
+    module.add_function(wrap_pyfunction!(framing::row_checksums, module)?)?;
+    module.add_function(wrap_pyfunction!(framing::read_files, module)?)?;
+    payload::register(module)
+}

@@ -1,0 +1,370 @@
+//! Payloads to columns and back: the plan, parsing from buffers or straight from shards, serializing, surveying.
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use recordmill_core::error::Fault;
+use recordmill_core::framing::{Selection, Window, for_each_payload};
+use recordmill_core::payload::{
+    self, Column, ColumnData, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
+    ValuesRef,
+};
+use recordmill_core::source::{ReadAt, SourceError};
+
+use crate::buffers::{Block, Numbers, View, give_buffer, take_buffer, vector};
+use crate::error::{FaultParts, fault_error, parts, source_error};
+use crate::framing::{PyFrameKind, check_row_splits, frames};
+use crate::source::Source;
+
+/// What a record's payload is.
+#[pyclass(frozen, eq, eq_int, hash, from_py_object, module = "recordmill._core", name = "PayloadKind")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(non_camel_case_types)]
+pub enum PyPayloadKind {
+    /// tf.train.Example.
+    EXAMPLE,
+    /// tf.train.SequenceExample.
+    SEQUENCE_EXAMPLE,
+    /// OneFlow's OFRecord.
+    OFRECORD,
+    /// MXNet's image record header.
+    IRHEADER,
+}
+
+impl From<PyPayloadKind> for PayloadKind {
+    fn from(kind: PyPayloadKind) -> Self {
+        match kind {
+            PyPayloadKind::EXAMPLE => Self::Example,
+            PyPayloadKind::SEQUENCE_EXAMPLE => Self::SequenceExample,
+            PyPayloadKind::OFRECORD => Self::OfRecord,
+            PyPayloadKind::IRHEADER => Self::IrHeader,
+        }
+    }
+}
+
+fn value_kind(word: &str) -> PyResult<ValueKind> {
+    Ok(match word {
+        "bytes" => ValueKind::Bytes,
+        "float32" => ValueKind::Float32,
+        "float64" => ValueKind::Float64,
+        "int32" => ValueKind::Int32,
+        "int64" => ValueKind::Int64,
+        "uint64" => ValueKind::UInt64,
+        other => return Err(PyValueError::new_err(format!("unknown kind {other:?}"))),
+    })
+}
+
+fn section(lists: bool) -> Section {
+    if lists { Section::Lists } else { Section::Context }
+}
+
+/// The columns wanted of a payload, compiled once: (name, lists, kind, values per record or None, missing) each.
+///
+/// `missing` is "error", "empty", or the values that stand in: an array, or (data, splits) for bytes.
+#[pyclass(frozen, module = "recordmill._core", name = "Plan")]
+pub struct PyPlan(Arc<Plan>);
+
+type SpecArgs<'py> = (Vec<u8>, bool, String, Option<usize>, Bound<'py, PyAny>);
+
+#[pymethods]
+impl PyPlan {
+    #[new]
+    fn new(py: Python<'_>, kind: PyPayloadKind, columns: Vec<SpecArgs<'_>>) -> PyResult<Self> {
+        let specs = columns.into_iter().map(|column| spec(py, column)).collect::<PyResult<_>>()?;
+        let plan = Plan::new(kind.into(), specs).map_err(|fault| fault_error(fault, None))?;
+        Ok(Self(Arc::new(plan)))
+    }
+}
+
+fn spec(py: Python<'_>, (name, lists, kind, fixed, missing): SpecArgs<'_>) -> PyResult<ColumnSpec> {
+    let kind = value_kind(&kind)?;
+    let missing = match missing.extract::<String>().as_deref() {
+        Ok("error") => Missing::Error,
+        Ok("empty") => Missing::Empty,
+        _ => Missing::Default(owned_values(py, kind, &missing)?),
+    };
+    Ok(ColumnSpec { name, section: section(lists), kind, layout: fixed.map_or(Layout::Ragged, Layout::Fixed), missing })
+}
+
+fn owned_values(py: Python<'_>, kind: ValueKind, object: &Bound<'_, PyAny>) -> PyResult<Values> {
+    Ok(match kind {
+        ValueKind::Bytes => {
+            let (data, splits): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
+            let (data, splits) = (vector::<u8>(py, &data)?, vector::<i64>(py, &splits)?);
+            check_row_splits(&splits, data.len())?;
+            Values::Bytes { data, splits }
+        }
+        ValueKind::Float32 => Values::Float32(vector(py, object)?),
+        ValueKind::Float64 => Values::Float64(vector(py, object)?),
+        ValueKind::Int32 => Values::Int32(vector(py, object)?),
+        ValueKind::Int64 => Values::Int64(vector(py, object)?),
+        ValueKind::UInt64 => Values::UInt64(vector(py, object)?),
+    })
+}
+
+/// Columns as Python gets them: (values, row_splits, frame_splits); the values of bytes are (data, splits).
+fn column_blocks(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>> {
+    let block = |numbers| Py::new(py, Block::new(numbers));
+    let values = match column.values {
+        Values::Bytes { data, splits } => {
+            (block(Numbers::UInt8(data))?, block(Numbers::Int64(splits))?).into_pyobject(py)?.into_any().unbind()
+        }
+        Values::Float32(values) => block(Numbers::Float32(values))?.into_any(),
+        Values::Float64(values) => block(Numbers::Float64(values))?.into_any(),
+        Values::Int32(values) => block(Numbers::Int32(values))?.into_any(),
+        Values::Int64(values) => block(Numbers::Int64(values))?.into_any(),
+        Values::UInt64(values) => block(Numbers::UInt64(values))?.into_any(),
+    };
+    let splits = |splits: Option<Vec<i64>>| splits.map(|splits| block(Numbers::Int64(splits))).transpose();
+    Ok((values, splits(column.row_splits)?, splits(column.frame_splits)?).into_pyobject(py)?.unbind())
+}
+
+fn columns_out(py: Python<'_>, columns: Vec<Column>) -> PyResult<Vec<Py<PyTuple>>> {
+    columns.into_iter().map(|column| column_blocks(py, column)).collect()
+}
+
+/// Columns of payloads in a buffer.
+#[pyfunction]
+fn parse(
+    py: Python<'_>,
+    data: &Bound<'_, PyAny>,
+    row_splits: &Bound<'_, PyAny>,
+    plan: &PyPlan,
+) -> PyResult<Vec<Py<PyTuple>>> {
+    let view = View::<u8>::get(data)?;
+    let row_splits = vector::<i64>(py, row_splits)?;
+    let data = view.slice();
+    check_row_splits(&row_splits, data.len())?;
+    let plan = plan.0.clone();
+    let parsed = py.detach(|| {
+        let mut parser = Parser::new(&plan, row_splits.len() - 1);
+        for (ordinal, pair) in row_splits.windows(2).enumerate() {
+            parser.push(&data[pair[0] as usize..pair[1] as usize]).map_err(|fault| (fault, ordinal))?;
+        }
+        Ok(parser.finish())
+    });
+    columns_out(py, parsed.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?)
+}
+
+/// Columns of records read straight from shards; record i comes from `sources[which[i]]`.
+#[pyfunction]
+#[pyo3(signature = (sources, which, kind, offsets, lengths, plan, *, verify=true))]
+#[allow(clippy::too_many_arguments)]
+fn read_columns(
+    py: Python<'_>,
+    sources: Vec<PyRef<'_, Source>>,
+    which: &Bound<'_, PyAny>,
+    kind: PyFrameKind,
+    offsets: &Bound<'_, PyAny>,
+    lengths: &Bound<'_, PyAny>,
+    plan: &PyPlan,
+    verify: bool,
+) -> PyResult<Vec<Py<PyTuple>>> {
+    let (offsets, lengths) = frames(py, offsets, lengths)?;
+    let which = vector::<i64>(py, which)?;
+    if which.len() != offsets.len() || which.iter().any(|&source| source < 0 || source as usize >= sources.len()) {
+        return Err(PyValueError::new_err("which must name one of the sources for every frame"));
+    }
+    let sources: Vec<_> = sources.iter().map(|source| source.plain().clone()).collect();
+    let plan = plan.0.clone();
+    let selection = Selection { kind: kind.into(), offsets: &offsets, lengths: &lengths, verify };
+    let parsed = py.detach(|| parse_frames(&sources, &which, selection, &plan));
+    columns_out(py, parsed.map_err(|(error, ordinal)| source_error(error, Some(ordinal)))?)
+}
+
+fn parse_frames(
+    sources: &[Arc<dyn ReadAt>],
+    which: &[i64],
+    all: Selection<'_>,
+    plan: &Plan,
+) -> Result<Vec<Column>, (SourceError, usize)> {
+    let mut parser = Parser::new(plan, which.len());
+    let mut buffer = take_buffer();
+    let mut start = 0;
+    for run in which.chunk_by(|a, b| a == b) {
+        let source = &sources[run[0] as usize];
+        let end = start + run.len();
+        let selection = Selection { offsets: &all.offsets[start..end], lengths: &all.lengths[start..end], ..all };
+        let mut window = Window::new(source, buffer);
+        for_each_payload(&mut window, selection, |ordinal, payload| {
+            parser.push(payload).map_err(|fault| in_record(fault, selection.offsets[ordinal]).into())
+        })
+        .map_err(|stopped| (stopped.error, start + stopped.ordinal))?;
+        source.check_unchanged().map_err(|error| (error, start))?;
+        buffer = window.into_buffer();
+        start = end;
+    }
+    give_buffer(buffer);
+    Ok(parser.finish())
+}
+
+/// A payload's fault, told from the start of the shard.
+fn in_record(mut fault: Fault, offset: i64) -> Fault {
+    fault.message.push_str(&format!(" (byte {} of the payload)", fault.offset));
+    fault.offset = offset as u64;
+    fault
+}
+
+enum HeldValues {
+    Bytes(View<u8>, Vec<i64>),
+    Float32(View<f32>),
+    Float64(View<f64>),
+    Int32(View<i32>),
+    Int64(View<i64>),
+    UInt64(View<u64>),
+}
+
+struct HeldColumn {
+    name: Vec<u8>,
+    section: Section,
+    values: HeldValues,
+    fixed: Option<usize>,
+    row_splits: Option<Vec<i64>>,
+    frame_splits: Option<Vec<i64>>,
+    present: Option<Vec<u8>>,
+    scalar: bool,
+}
+
+/// One column to write.
+#[derive(FromPyObject)]
+struct ColumnArgs<'py> {
+    name: Vec<u8>,
+    lists: bool,
+    kind: String,
+    values: Bound<'py, PyAny>,
+    fixed: Option<usize>,
+    row_splits: Option<Bound<'py, PyAny>>,
+    frame_splits: Option<Bound<'py, PyAny>>,
+    present: Option<Bound<'py, PyAny>>,
+    scalar: bool,
+}
+
+impl ColumnArgs<'_> {
+    fn hold(self, py: Python<'_>) -> PyResult<HeldColumn> {
+        let integers = |object: Option<Bound<'_, PyAny>>| object.map(|object| vector::<i64>(py, &object)).transpose();
+        Ok(HeldColumn {
+            values: hold_values(py, value_kind(&self.kind)?, &self.values)?,
+            name: self.name,
+            section: section(self.lists),
+            fixed: self.fixed,
+            row_splits: integers(self.row_splits)?,
+            frame_splits: integers(self.frame_splits)?,
+            present: self.present.map(|object| vector::<u8>(py, &object)).transpose()?,
+            scalar: self.scalar,
+        })
+    }
+}
+
+fn hold_values(py: Python<'_>, kind: ValueKind, object: &Bound<'_, PyAny>) -> PyResult<HeldValues> {
+    Ok(match kind {
+        ValueKind::Bytes => {
+            let (data, splits): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
+            let (data, splits) = (View::get(&data)?, vector::<i64>(py, &splits)?);
+            check_row_splits(&splits, data.slice().len())?;
+            HeldValues::Bytes(data, splits)
+        }
+        ValueKind::Float32 => HeldValues::Float32(View::get(object)?),
+        ValueKind::Float64 => HeldValues::Float64(View::get(object)?),
+        ValueKind::Int32 => HeldValues::Int32(View::get(object)?),
+        ValueKind::Int64 => HeldValues::Int64(View::get(object)?),
+        ValueKind::UInt64 => HeldValues::UInt64(View::get(object)?),
+    })
+}
+
+impl HeldColumn {
+    fn data(&self) -> ColumnData<'_> {
+        let values = match &self.values {
+            HeldValues::Bytes(data, splits) => ValuesRef::Bytes { data: data.slice(), splits },
+            HeldValues::Float32(values) => ValuesRef::Float32(values.slice()),
+            HeldValues::Float64(values) => ValuesRef::Float64(values.slice()),
+            HeldValues::Int32(values) => ValuesRef::Int32(values.slice()),
+            HeldValues::Int64(values) => ValuesRef::Int64(values.slice()),
+            HeldValues::UInt64(values) => ValuesRef::UInt64(values.slice()),
+        };
+        ColumnData {
+            name: &self.name,
+            section: self.section,
+            values,
+            fixed: self.fixed,
+            row_splits: self.row_splits.as_deref(),
+            frame_splits: self.frame_splits.as_deref(),
+            present: self.present.as_deref(),
+            scalar: self.scalar,
+        }
+    }
+}
+
+/// Canonical payloads of columns: (data, row_splits).
+#[pyfunction]
+fn serialize(
+    py: Python<'_>,
+    kind: PyPayloadKind,
+    num_records: usize,
+    columns: Vec<ColumnArgs<'_>>,
+) -> PyResult<(Block, Block)> {
+    let held = columns.into_iter().map(|column| column.hold(py)).collect::<PyResult<Vec<_>>>()?;
+    let columns: Vec<_> = held.iter().map(HeldColumn::data).collect();
+    let (data, row_splits) = payload::serialize(kind.into(), num_records, &columns).map_err(|fault| fault_error(fault, None))?;
+    Ok((Block::bytes(data), Block::integers(row_splits)))
+}
+
+type Surveyed = (Vec<u8>, bool, Option<&'static str>, bool, u64, (u64, u64), (u64, u64), (u64, u64));
+
+/// What the features of some payloads look like, and the fault of the first one that does not parse, if any does not.
+///
+/// A row is (name, lists, kind, mixed kinds, number present, values (least, most), frames (..), bytes (..)).
+#[pyfunction]
+fn survey(
+    py: Python<'_>,
+    kind: PyPayloadKind,
+    data: &Bound<'_, PyAny>,
+    row_splits: &Bound<'_, PyAny>,
+) -> PyResult<(Vec<Surveyed>, Option<FaultParts>)> {
+    let view = View::<u8>::get(data)?;
+    let row_splits = vector::<i64>(py, row_splits)?;
+    let data = view.slice();
+    check_row_splits(&row_splits, data.len())?;
+    let (features, fault) = py.detach(|| {
+        let mut survey = Survey::new(kind.into());
+        let mut fault = None;
+        for (ordinal, pair) in row_splits.windows(2).enumerate() {
+            if let Err(found) = survey.push(&data[pair[0] as usize..pair[1] as usize]) {
+                fault = Some(parts(found, Some(ordinal)));
+                break;
+            }
+        }
+        (survey.finish(), fault)
+    });
+    let rows = features.into_iter().map(|found| {
+        (
+            found.name,
+            found.section == Section::Lists,
+            found.kind.map(ValueKind::as_str),
+            found.mixed_kinds,
+            found.num_present,
+            (found.min_count, found.max_count),
+            (found.min_frames, found.max_frames),
+            (found.min_bytes, found.max_bytes),
+        )
+    });
+    Ok((rows.collect(), fault))
+}
+
+/// Whether a payload is a SequenceExample with feature lists.
+#[pyfunction]
+fn has_feature_lists(payload: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(payload::has_feature_lists(View::<u8>::get(payload)?.slice()))
+}
+
+/// Adds everything here to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyPayloadKind>()?;
+    module.add_class::<PyPlan>()?;
+    module.add_function(wrap_pyfunction!(parse, module)?)?;
+    module.add_function(wrap_pyfunction!(read_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(serialize, module)?)?;
+    module.add_function(wrap_pyfunction!(survey, module)?)?;
+    module.add_function(wrap_pyfunction!(has_feature_lists, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! The Python class `Source`: the bytes of one uncompressed shard, wherever they come from.
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use recordmill_core::inflate::{CompressedSource, Container, Limits};
+use recordmill_core::source::ReadAt;
+
+use crate::buffers::{Block, View};
+use crate::error::{fault_error, source_error};
+use crate::files::{FileSource, Joined};
+
+type Compressed = CompressedSource<Arc<dyn ReadAt>>;
+
+/// Positioned reads of one shard's uncompressed bytes; safe to use from several threads.
+#[pyclass(frozen, module = "recordmill._core")]
+pub struct Source {
+    raw: Arc<dyn ReadAt>,
+    plain: Arc<dyn ReadAt>,
+    compressed: Option<Arc<Compressed>>,
+}
+
+impl Source {
+    fn new(raw: Arc<dyn ReadAt>, compression: Option<&str>, max_bytes: u64, spacing: u64) -> PyResult<Self> {
+        let container = match compression {
+            None => return Ok(Self { plain: raw.clone(), raw, compressed: None }),
+            Some("gzip") => Container::Gzip,
+            Some("zlib") => Container::Zlib,
+            Some(other) => return Err(PyValueError::new_err(format!("unknown compression {other:?}"))),
+        };
+        let compressed = Arc::new(Compressed::new(raw.clone(), container, Limits { max_bytes }, spacing));
+        Ok(Self { raw, plain: compressed.clone(), compressed: Some(compressed) })
+    }
+
+    /// The uncompressed bytes.
+    pub fn plain(&self) -> &Arc<dyn ReadAt> {
+        &self.plain
+    }
+}
+
+#[pymethods]
+impl Source {
+    /// Opens a local file; `compression` is None, "gzip" or "zlib", `max_bytes` the most it may inflate to.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, compression=None, max_bytes=u64::MAX, spacing=1 << 20))]
+    fn open(py: Python<'_>, path: PathBuf, compression: Option<&str>, max_bytes: u64, spacing: u64) -> PyResult<Self> {
+        let file = py.detach(|| FileSource::open(&path)).map_err(|error| source_error(error.into(), None))?;
+        Self::new(Arc::new(file), compression, max_bytes, spacing)
+    }
+
+    /// Takes a copy of a buffer of bytes.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, compression=None, max_bytes=u64::MAX, spacing=1 << 20))]
+    fn from_bytes(data: &Bound<'_, PyAny>, compression: Option<&str>, max_bytes: u64, spacing: u64) -> PyResult<Self> {
+        let copy = View::<u8>::get(data)?.slice().to_vec();
+        Self::new(Arc::new(copy), compression, max_bytes, spacing)
+    }
+
+    /// Several sources as one stream of bytes; none may be compressed.
+    #[staticmethod]
+    fn join(parts: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let parts = parts.iter().map(|part| part.plain.clone()).collect();
+        let joined = Joined::new(parts).ok_or_else(|| PyValueError::new_err("compressed parts cannot be joined"))?;
+        let joined: Arc<dyn ReadAt> = Arc::new(joined);
+        Ok(Self { raw: joined.clone(), plain: joined, compressed: None })
+    }
+
+    /// Bytes of the uncompressed shard; None while a compressed one has not been read to its end.
+    #[getter]
+    fn num_bytes(&self) -> Option<u64> {
+        self.plain.num_bytes()
+    }
+
+    /// Bytes as stored.
+    #[getter]
+    fn num_stored_bytes(&self) -> Option<u64> {
+        self.raw.num_bytes()
+    }
+
+    /// Up to `length` uncompressed bytes at `offset`.
+    fn read(&self, py: Python<'_>, offset: u64, length: usize) -> PyResult<Block> {
+        read(py, &self.plain, offset, length)
+    }
+
+    /// Up to `length` bytes at `offset` as stored.
+    fn read_stored(&self, py: Python<'_>, offset: u64, length: usize) -> PyResult<Block> {
+        read(py, &self.raw, offset, length)
+    }
+
+    /// Raises CoreChanged if the file is not the one that was opened any more.
+    fn check_unchanged(&self) -> PyResult<()> {
+        self.raw.check_unchanged().map_err(|error| source_error(error, None))
+    }
+
+    /// The seek points found so far, for `restore_seek_points`; None if the shard is not compressed.
+    fn save_seek_points(&self, py: Python<'_>) -> Option<Block> {
+        let compressed = self.compressed.clone()?;
+        Some(Block::bytes(py.detach(move || compressed.save())))
+    }
+
+    /// Takes seek points over that an earlier Source of the same file saved.
+    fn restore_seek_points(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Some(compressed) = self.compressed.clone() else { return Ok(()) };
+        let view = View::<u8>::get(data)?.slice().to_vec();
+        py.detach(move || compressed.restore(&view)).map_err(|fault| fault_error(fault, None))
+    }
+}
+
+fn read(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usize) -> PyResult<Block> {
+    let room = source.num_bytes().map_or(length, |total| length.min(total.saturating_sub(offset) as usize));
+    let source = source.clone();
+    let read = py.detach(move || {
+        let mut data = vec![0; room];
+        let mut done = 0;
+        while done < room {
+            match source.read_at(offset + done as u64, &mut data[done..])? {
+                0 => break,
+                count => done += count,
+            }
+        }
+        data.truncate(done);
+        Ok(data)
+    });
+    read.map(Block::bytes).map_err(|error| source_error(error, None))
+}

@@ -1,0 +1,278 @@
+//! Payloads of a shard in batches, read ahead by threads, without an index.
+//!
+//! One thread at a time finds where the next batch ends (cheap); checking and copying go on side by side.
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use recordmill_core::framing::{FrameKind, Limit, Scan, Selection, Window, gather, scan_window};
+use recordmill_core::source::{ReadAt, SourceError};
+
+use crate::buffers::{Block, give_buffer, take_buffer};
+use crate::error::source_error;
+use crate::framing::PyFrameKind;
+use crate::source::Source;
+
+/// Batches that wait for the caller may hold this many bytes together.
+const BUDGET: usize = 64 << 20;
+/// A first guess of a batch's stored bytes.
+const FIRST_GUESS: usize = 256 << 10;
+/// Batches above this are not kept in memory twice; their frames are read again once their ends are known.
+const KEEP_RUN: usize = 8 << 20;
+/// How often a waiting caller looks for signals.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+struct Batch {
+    data: Vec<u8>,
+    row_splits: Vec<i64>,
+    first: u64,
+    error: Option<SourceError>,
+    last: bool,
+}
+
+struct Cursor {
+    offset: u64,
+    sequence: u64,
+    record: u64,
+    guess: usize,
+    done: bool,
+}
+
+impl Cursor {
+    /// Finds the frames of the next batch: its place in the order, its first record, the frames.
+    fn advance(&mut self, job: &Job, window: &mut Window<'_>) -> Option<(u64, u64, Result<Scan, SourceError>)> {
+        if self.done {
+            return None;
+        }
+        if self.guess <= KEEP_RUN {
+            window.pin(self.offset);
+        }
+        let limit = Limit { num_records: job.num_records, num_bytes: u64::MAX };
+        let found = scan_window(window, job.kind, self.offset, false, limit, self.guess.clamp(4096, KEEP_RUN));
+        let (sequence, first) = (self.sequence, self.record);
+        self.sequence += 1;
+        match &found {
+            Ok(found) => {
+                let run = (found.end - self.offset) as usize;
+                self.guess = run + run / 64 + 4096;
+                self.offset = found.end;
+                self.record += found.offsets.len() as u64;
+                self.done = found.finished || found.fault.is_some();
+            }
+            Err(_) => self.done = true,
+        }
+        Some((sequence, first, found))
+    }
+}
+
+#[derive(Default)]
+struct Ready {
+    batches: BTreeMap<u64, Batch>,
+    next: u64,
+    started: u64,
+    num_bytes: usize,
+    stop: bool,
+}
+
+struct Job {
+    source: Arc<dyn ReadAt>,
+    kind: FrameKind,
+    verify: bool,
+    num_records: u64,
+    depth: u64,
+    cursor: Mutex<Cursor>,
+    ready: Mutex<Ready>,
+    changed: Condvar,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl Job {
+    /// The next batch and its place in the order; None behind the last one.
+    fn produce(&self) -> Option<(u64, Batch)> {
+        let mut window = Window::new(&self.source, take_buffer());
+        let (sequence, first, found) = lock(&self.cursor).advance(self, &mut window)?;
+        let mut batch = Batch { data: take_buffer(), row_splits: vec![0], first, error: None, last: false };
+        match found {
+            Ok(found) => self.fill(&mut batch, &mut window, found),
+            Err(error) => batch.error = Some(error),
+        }
+        batch.last |= batch.error.is_some();
+        give_buffer(window.into_buffer());
+        Some((sequence, batch))
+    }
+
+    fn fill(&self, batch: &mut Batch, window: &mut Window<'_>, found: Scan) {
+        batch.last = found.finished || found.fault.is_some();
+        batch.error = found.fault.map(SourceError::Fault);
+        let (offsets, lengths) = (&found.offsets[..], &found.lengths[..]);
+        batch.row_splits.reserve(offsets.len());
+        let selection = Selection { kind: self.kind, offsets, lengths, verify: self.verify };
+        let gathered = gather(window, selection, &mut batch.data, &mut batch.row_splits);
+        if let Err(error) = gathered.map_err(|stopped| stopped.error).and_then(|()| self.source.check_unchanged()) {
+            batch.error = Some(error);
+        }
+    }
+
+    /// The batch that is next in order, if it comes within `PATIENCE`.
+    fn take_ready(&self) -> Option<Batch> {
+        let mut ready = lock(&self.ready);
+        let next = ready.next;
+        if !ready.batches.contains_key(&next) {
+            ready = self.changed.wait_timeout(ready, PATIENCE).unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        }
+        let batch = ready.batches.remove(&next)?;
+        ready.next += 1;
+        ready.num_bytes -= batch.data.len();
+        self.changed.notify_all();
+        Some(batch)
+    }
+
+    /// What a thread does: batches, as far ahead as the budget allows.
+    fn work(&self) {
+        loop {
+            let mut ready = lock(&self.ready);
+            while !ready.stop && !ready.has_room(self.depth) {
+                ready = self.changed.wait(ready).unwrap_or_else(std::sync::PoisonError::into_inner);
+            }
+            if ready.stop {
+                return;
+            }
+            ready.started += 1;
+            drop(ready);
+            let Some((sequence, batch)) = self.produce() else { return };
+            let mut ready = lock(&self.ready);
+            ready.num_bytes += batch.data.len();
+            ready.batches.insert(sequence, batch);
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl Ready {
+    fn has_room(&self, depth: u64) -> bool {
+        let ahead = self.started - self.next;
+        ahead == 0 || (ahead < depth && self.num_bytes < BUDGET)
+    }
+}
+
+/// Iterator over (data, row_splits) of `num_records` payloads each; the last may be shorter.
+///
+/// Records in front of damage are delivered before CoreFault is raised. With `threads` = 0 nothing is read ahead.
+#[pyclass(module = "recordmill._core")]
+pub struct BatchStream {
+    job: Arc<Job>,
+    threads: Vec<JoinHandle<()>>,
+    num_threads: usize,
+    pending: Option<(SourceError, u64)>,
+    finished: bool,
+    process: u32,
+}
+
+#[pymethods]
+impl BatchStream {
+    #[new]
+    #[pyo3(signature = (source, kind, num_records, *, verify=true, threads=2))]
+    fn new(source: &Source, kind: PyFrameKind, num_records: u64, verify: bool, threads: usize) -> Self {
+        let cursor = Cursor { offset: 0, sequence: 0, record: 0, guess: FIRST_GUESS, done: false };
+        let job = Job {
+            source: source.plain().clone(),
+            kind: kind.into(),
+            verify,
+            num_records: num_records.max(1),
+            depth: threads as u64 + 1,
+            cursor: Mutex::new(cursor),
+            ready: Mutex::new(Ready::default()),
+            changed: Condvar::new(),
+        };
+        Self {
+            job: Arc::new(job),
+            threads: Vec::new(),
+            num_threads: threads,
+            pending: None,
+            finished: false,
+            process: std::process::id(),
+        }
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<(Block, Block)>> {
+        if self.process != std::process::id() {
+            return Err(PyRuntimeError::new_err("an iterator cannot go on in a forked process; make a new one there"));
+        }
+        if let Some((error, record)) = self.pending.take() {
+            return Err(source_error(error, Some(record as usize)));
+        }
+        if self.finished {
+            return Ok(None);
+        }
+        let Some(batch) = self.take(py)? else { return Ok(None) };
+        if batch.last {
+            self.finished = true;
+            self.signal_stop();
+        }
+        let num_records = batch.row_splits.len() as u64 - 1;
+        match batch.error {
+            Some(error) if num_records == 0 => return Err(source_error(error, Some(batch.first as usize))),
+            Some(error) => self.pending = Some((error, batch.first + num_records)),
+            None if num_records == 0 => return Ok(None),
+            None => {}
+        }
+        Ok(Some((Block::bytes(batch.data), Block::integers(batch.row_splits))))
+    }
+
+    /// Stops the threads; safe to call twice.
+    fn close(&mut self, py: Python<'_>) {
+        self.finished = true;
+        py.detach(|| self.stop());
+    }
+}
+
+impl BatchStream {
+    fn take(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        if self.num_threads == 0 {
+            return Ok(py.detach(|| self.job.produce()).map(|(_, batch)| batch));
+        }
+        while self.threads.len() < self.num_threads {
+            let job = self.job.clone();
+            self.threads.push(std::thread::Builder::new().name("recordmill-read".into()).spawn(move || job.work())?);
+        }
+        loop {
+            if let Some(batch) = py.detach(|| self.job.take_ready()) {
+                return Ok(Some(batch));
+            }
+            py.check_signals()?;
+        }
+    }
+
+    fn signal_stop(&self) {
+        lock(&self.job.ready).stop = true;
+        self.job.changed.notify_all();
+    }
+
+    fn stop(&mut self) {
+        self.signal_stop();
+        for thread in std::mem::take(&mut self.threads) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for BatchStream {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            self.stop();
+        } else {
+            // The threads belong to the parent process; here their handles lead nowhere.
+            std::mem::take(&mut self.threads).into_iter().for_each(std::mem::forget);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+"""The whole exception tree; every error says what was expected and found, where, and how to go on.
+
+::
+
+    RecordmillError
+    ├── FormatError (ValueError)            another format or compression than declared, or none that is known
+    ├── DamageError (ValueError)            bytes that cannot be what was written
+    │   ├── TruncatedError                  the data end too early
+    │   ├── ChecksumError                   a stored checksum differs from the computed one
+    │   ├── FramingError                    lengths, magic words or parts that make no sense
+    │   ├── PayloadError                    a payload that does not parse
+    │   └── CompressionError                a damaged gzip or zlib stream
+    ├── FeatureError (ValueError)           a feature is missing, or of another kind or shape than asked for
+    ├── LimitError (ValueError)             more than a limit that was set allows
+    ├── ShardChangedError (OSError)         a shard shrank, grew or was replaced while it was open
+    ├── WriteError (OSError)                output that could not be written; nothing stands under its final name
+    │   └── OutputExistsError (FileExistsError)
+    ├── InputError (ValueError)             input of packing that cannot be used
+    │   ├── LabelError                      a missing, unknown or malformed label
+    │   └── ImageError                      an image that cannot be read
+    └── MissingExtraError (ImportError)     an optional package is not installed
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "ChecksumError",
+    "CompressionError",
+    "DamageError",
+    "FeatureError",
+    "FormatError",
+    "FramingError",
+    "ImageError",
+    "InputError",
+    "LabelError",
+    "LimitError",
+    "MissingExtraError",
+    "OutputExistsError",
+    "PayloadError",
+    "RecordmillError",
+    "ShardChangedError",
+    "TruncatedError",
+    "WriteError",
+]
+
+
+class RecordmillError(Exception):
+    """Base of all errors raised here.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, in words.
+    kind : str, optional
+        Machine-readable kind, as in verify reports (``"payload_checksum"``).
+    shard : str, optional
+        Path of the shard (of the input file in packing errors).
+    record : int, optional
+        Position of the record in its shard, from 0.
+    offset : int, optional
+        Bytes from the start of the uncompressed shard.
+    expected, found : str, optional
+        What a sound input would hold, and what was there.
+    hint : str, optional
+        How to go on.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str | None = None,
+        shard: str | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.kind = kind
+        self.shard = shard
+        self.record = record
+        self.offset = offset
+        self.expected = expected or None
+        self.found = found or None
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """Message, place and hint, a line each."""
+        lines = [self.message]
+        if self.found is not None:
+            lines[0] += f" (expected {self.expected}, found {self.found})" if self.expected else f" ({self.found})"
+        place = [f"shard '{self.shard}'"] if self.shard is not None else []
+        place += [f"record {self.record}"] if self.record is not None else []
+        place += [f"offset {self.offset}"] if self.offset is not None else []
+        if place:
+            lines.append("  " + ", ".join(place))
+        if self.hint is not None:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+    def parts(self) -> dict[str, Any]:
+        """Keyword arguments that build this error again.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        names = ("kind", "shard", "record", "offset", "expected", "found", "hint")
+        return {name: getattr(self, name) for name in names}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by message and parts."""
+        return _rebuild, (type(self), self.message, self.parts())
+
+
+def _rebuild(cls: type[RecordmillError], message: str, parts: dict[str, Any]) -> RecordmillError:
+    return cls(message, **parts)
+
+
+class FormatError(RecordmillError, ValueError):
+    """The bytes are of another format or compression than declared, or of none that is known."""
+
+
+class DamageError(RecordmillError, ValueError):
+    """The bytes cannot be what was written."""
+
+
+class TruncatedError(DamageError):
+    """The data end inside a record."""
+
+
+class ChecksumError(DamageError):
+    """A stored checksum differs from the computed one."""
+
+
+class FramingError(DamageError):
+    """A length, magic word or part that makes no sense where it stands."""
+
+
+class PayloadError(DamageError):
+    """A payload does not parse as the message that it should be."""
+
+
+class CompressionError(DamageError):
+    """A gzip or zlib stream is damaged or ends early."""
+
+
+class FeatureError(RecordmillError, ValueError):
+    """A feature is missing, or has another kind or number of values than asked for."""
+
+
+class LimitError(RecordmillError, ValueError):
+    """Something is larger than a limit allows."""
+
+
+class ShardChangedError(RecordmillError, OSError):
+    """A shard shrank, grew or was replaced while it was open."""
+
+
+class WriteError(RecordmillError, OSError):
+    """Output could not be written; nothing incomplete stands under a final name."""
+
+
+class OutputExistsError(WriteError, FileExistsError):
+    """Output is already there and replacing it was not asked for."""
+
+
+class InputError(RecordmillError, ValueError):
+    """Input of packing that cannot be used."""
+
+
+class LabelError(InputError):
+    """A label is missing, unknown or malformed."""
+
+
+class ImageError(InputError):
+    """An image cannot be read."""
+
+
+class MissingExtraError(RecordmillError, ImportError):
+    """A package that an option needs is not installed."""

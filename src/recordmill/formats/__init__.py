@@ -1,0 +1,1 @@
+"""Framings and payload codecs, a folder per format; sees buffers, never files."""

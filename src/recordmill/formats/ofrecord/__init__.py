@@ -1,0 +1,22 @@
+"""OFRecord, OneFlow's format."""
+
+from __future__ import annotations
+
+from recordmill.formats.base import Format
+from recordmill.formats.ofrecord.framing import FRAMING, looks_like
+from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
+from recordmill.formats.raw import RAW
+
+OFRECORD = Format(
+    name="ofrecord",
+    framing=FRAMING,
+    payloads=(OFRECORD_MESSAGE, RAW),
+    suffixes=(".ofrecord", ".of"),
+    pattern="{prefix}-{shard}",
+    index=None,
+    index_on_write=False,
+    image_feature="images",
+    label_feature="labels",
+    compressible=False,
+    looks_like=looks_like,
+)

@@ -1,0 +1,64 @@
+"""Payloads left as they are: one feature, ``payload``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recordmill.errors import FeatureError
+from recordmill.formats.base import FeatureSummary, Inference
+from recordmill.types import Feature, Ragged, Schema
+
+FEATURE = "payload"
+
+
+@dataclass(frozen=True, slots=True)
+class RawCodec:
+    """Opaque payloads."""
+
+    name: str = "raw"
+    kind: None = None
+
+    def plan(self, schema: Schema) -> None:
+        """Nothing to compile; the schema must be that of raw payloads."""
+        if set(schema) != {FEATURE} or schema[FEATURE] != Feature("bytes"):
+            message = "raw payloads have one feature of one byte string"
+            raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(schema))
+
+    def columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
+        """Name what was read."""
+        del schema, num_records
+        return {FEATURE: parsed[0]}
+
+    def parse(self, payloads: Ragged, schema: Schema) -> dict[str, Any]:
+        """Return the payloads as the one column."""
+        self.plan(schema)
+        return {FEATURE: payloads}
+
+    def serialize(self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int) -> Ragged:
+        """Payloads of examples with the one feature.
+
+        Raises
+        ------
+        FeatureError
+            An example with other features.
+        """
+        del schema, first
+        for example in examples:
+            if set(example) != {FEATURE}:
+                message = "raw payloads have one feature"
+                raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(example))
+        return Ragged.from_rows([bytes(example[FEATURE]) for example in examples])
+
+    def infer(self, payloads: Ragged) -> Inference:
+        """Every payload is one byte string."""
+        lengths = np.diff(payloads.row_splits)
+        sizes = (int(lengths.min(initial=0)), int(lengths.max(initial=0)))
+        summary = FeatureSummary(Feature("bytes"), len(payloads), (1, 1), sizes)
+        return Inference(len(payloads), {FEATURE: summary})
+
+
+RAW = RawCodec()

@@ -1,0 +1,70 @@
+"""MXNet's ``.idx``: a line ``key<TAB>offset`` per record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recordmill.errors import FormatError
+from recordmill.types import FrameIndex
+
+
+@dataclass(frozen=True, slots=True)
+class KeyIndex:
+    """Reads and writes ``.idx`` files; keys are text, duplicates and order are kept."""
+
+    suffix: str = ".idx"
+
+    def write(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
+        """Text of an index.
+
+        Parameters
+        ----------
+        index : FrameIndex
+        keys : sequence of int or str
+            One per record.
+
+        Returns
+        -------
+        bytes
+        """
+        rows = zip(keys, index.offsets.tolist(), strict=True)
+        return "".join(f"{key}\t{offset}\n" for key, offset in rows).encode()
+
+    def read(self, data: bytes) -> tuple[list[str], list[int]]:
+        """Keys and offsets in file order.
+
+        Carriage returns, a missing last newline and further columns are fine, as they are for MXNet; a blank line
+        or blanks instead of the tabulator are not.
+
+        Parameters
+        ----------
+        data : bytes
+
+        Returns
+        -------
+        keys : list of str
+        offsets : list of int
+
+        Raises
+        ------
+        FormatError
+            A line that has no key and offset with a tabulator between.
+        """
+        keys, offsets = [], []
+        lines = data.decode("utf-8", "surrogateescape").split("\n")
+        for number, line in enumerate(lines[:-1] if lines[-1] == "" else lines):
+            fields = line.strip().split("\t")
+            if len(fields) < 2 or not fields[1].strip().isdecimal():
+                raise FormatError(
+                    f"line {number + 1} of the .idx is no key and offset",
+                    expected="key<TAB>offset",
+                    found=repr(line[:80]),
+                    hint="build the index anew: recordmill index --idx SHARD",
+                )
+            keys.append(fields[0])
+            offsets.append(int(fields[1]))
+        return keys, offsets
+
+
+INDEX = KeyIndex()

@@ -1,0 +1,126 @@
+"""MXNet's image record: a 24-byte header with flag, label, id and id2, optional labels, then the data.
+
+In an example the data are the one feature of bytes (``image`` unless a schema names it otherwise); ``label`` is a
+float32 or a vector of them, ``id`` and ``id2`` are uint64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recordmill import _core
+from recordmill.errors import FeatureError
+from recordmill.formats.base import FeatureSummary, Inference
+from recordmill.formats.native import NativeCodec
+from recordmill.formats.values import ColumnArgs, column
+from recordmill.types import Feature, Ragged, Schema
+
+DATA_FEATURE = "image"
+_HEADER = {"label": "float32", "id": "uint64", "id2": "uint64", "flag": "int64"}
+_DATA = b"data"
+
+
+@dataclass(frozen=True, slots=True)
+class IRHeaderCodec(NativeCodec):
+    """Header fields and data as features."""
+
+    def key(self, name: str, schema: Schema) -> bytes:
+        """Key for the native parser: the header field, or the data for the one feature of bytes."""
+        if schema[name].kind == "bytes":
+            return _DATA
+        if name not in _HEADER:
+            raise _no_room(name)
+        return name.encode()
+
+    def serialize(self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int) -> Ragged:
+        """Image records of examples.
+
+        A missing ``label`` is 0, a missing ``id`` the position, a missing ``id2`` 0. A label that is a single number
+        goes into the header; an array, even of one value, is stored behind it (flag = number of values).
+
+        Parameters
+        ----------
+        examples : sequence of mapping
+        schema : Schema or None
+        first : int
+            Position of the first example.
+
+        Returns
+        -------
+        Ragged of uint8
+
+        Raises
+        ------
+        FeatureError
+            Not exactly one feature of bytes, or a feature that the header has no room for.
+        """
+        columns: list[ColumnArgs] = []
+        data = _data_names(examples)
+        names = {name for example in examples for name in example}
+        for name in sorted(names - set(data)):
+            if name not in ("label", "id", "id2"):
+                raise _no_room(name)
+        columns.append(_renamed(column(data[0], [example[data[0]] for example in examples], Feature("bytes"), ("bytes",)), _DATA))
+        ids = [example.get("id", first + position) for position, example in enumerate(examples)]
+        columns.append(column("id", ids, Feature("uint64"), ("uint64",)))
+        columns.append(column("id2", [example.get("id2", 0) for example in examples], Feature("uint64"), ("uint64",)))
+        columns.extend(_label_columns(examples, None if schema is None else schema.get("label")))
+        return self.write_columns(len(examples), columns)
+
+    def infer(self, payloads: Ragged) -> Inference:
+        """Features that some payloads have: data, label and ids; the flag only says how labels are stored."""
+        found = NativeCodec.infer(self, payloads)
+        features: dict[str, FeatureSummary] = {}
+        for name in ("data", "label", "id", "id2"):
+            if name in found.features:
+                features[DATA_FEATURE if name == "data" else name] = found.features[name]
+        return Inference(found.num_records, features, found.fault)
+
+
+def _data_names(examples: Sequence[Mapping[str, Any]]) -> list[str]:
+    names = {name for example in examples for name in example if name not in _HEADER}
+    if len(names) != 1 or any(not set(example) & names for example in examples):
+        raise FeatureError(
+            "an image record holds one feature of bytes beside label, id and id2",
+            kind="feature_mismatch",
+            expected="one feature of bytes in every example",
+            found=", ".join(sorted(names)) or "none",
+            hint='store several with payload="example", or in another format',
+        )
+    return list(names)
+
+
+def _label_columns(examples: Sequence[Mapping[str, Any]], feature: Feature | None) -> list[ColumnArgs]:
+    labels = [example.get("label", 0.0) for example in examples]
+    scalar = [isinstance(label, int | float | np.number | np.bool_) for label in labels]
+    arrays = [
+        np.asarray(label, np.float32) if plain else np.asarray(label, np.float32).reshape(-1)
+        for label, plain in zip(labels, scalar, strict=True)
+    ]
+    if feature is not None and feature.count is not None and any(array.size != feature.count for array in arrays):
+        raise FeatureError("a label has another number of values than the schema says", kind="feature_mismatch")
+    args = column("label", arrays, None, ("float32",))
+    args.scalar = all(scalar)
+    return [args]
+
+
+def _renamed(args: ColumnArgs, key: bytes) -> ColumnArgs:
+    args.name = key
+    return args
+
+
+def _no_room(name: str) -> FeatureError:
+    return FeatureError(
+        f"an image record has no room for feature {name!r}",
+        kind="feature_mismatch",
+        expected="one feature of bytes, label, id, id2",
+        found=name,
+        hint='store it with payload="example", or in another format',
+    )
+
+
+IRHEADER = IRHeaderCodec("irheader", _core.PayloadKind.IRHEADER, ("bytes", "float32", "int64", "uint64"))

@@ -1,0 +1,23 @@
+"""TFRecord, TensorFlow's format."""
+
+from __future__ import annotations
+
+from recordmill.formats.base import Format
+from recordmill.formats.raw import RAW
+from recordmill.formats.tfrecord.framing import FRAMING, looks_like
+from recordmill.formats.tfrecord.index import INDEX
+from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
+
+TFRECORD = Format(
+    name="tfrecord",
+    framing=FRAMING,
+    payloads=(EXAMPLE, SEQUENCE_EXAMPLE, RAW),
+    suffixes=(".tfrecord", ".tfrecords", ".tfrec", ".record"),
+    pattern="{prefix}-{shard:05d}-of-{num_shards:05d}.tfrecord",
+    index=INDEX,
+    index_on_write=False,
+    image_feature="image",
+    label_feature="label",
+    compressible=True,
+    looks_like=looks_like,
+)

@@ -1,0 +1,37 @@
+"""TFRecord framing: u64 length, masked CRC-32C of it, payload, masked CRC-32C of the payload."""
+
+from __future__ import annotations
+
+from recordmill import _core
+from recordmill.formats.base import Framing
+
+HEAD_BYTES = 12
+FRAMING = Framing(
+    kind=_core.FrameKind.TFRECORD,
+    has_checksum=True,
+    can_resync=True,
+    min_payload_bytes=0,
+    max_payload_bytes=2**63 - 17,
+)
+
+
+def looks_like(head: bytes, num_bytes: int | None) -> bool:
+    """Whether a shard that begins so is TFRecord: the checksum of the first length fits.
+
+    Parameters
+    ----------
+    head : bytes
+        First uncompressed bytes.
+    num_bytes : int or None
+        Uncompressed bytes in all, if known.
+
+    Returns
+    -------
+    bool
+    """
+    del num_bytes
+    if len(head) < HEAD_BYTES:
+        return False
+    source = _core.Source.from_bytes(head[:HEAD_BYTES])
+    fault = _core.scan(source, FRAMING.kind)[3]
+    return fault is None or fault[0] in ("truncated_payload", "bad_length")

@@ -1,0 +1,182 @@
+"""Values that callers give, as columns that the native serializer takes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.errors import FeatureError
+from recordmill.types import Feature, FeatureList, Kind, Ragged
+
+_NUMBER_KINDS: tuple[tuple[type[np.generic], tuple[Kind, ...]], ...] = (
+    (np.bool_, ("int64",)),
+    (np.int32, ("int32", "int64")),
+    (np.int16, ("int32", "int64")),
+    (np.int8, ("int32", "int64")),
+    (np.uint8, ("int32", "int64")),
+    (np.uint16, ("int32", "int64")),
+    (np.integer, ("int64",)),
+    (np.float64, ("float64", "float32")),
+    (np.floating, ("float32",)),
+)
+
+
+@dataclass(slots=True)
+class ColumnArgs:
+    """One column for ``_core.serialize``; attributes as the native side reads them."""
+
+    name: bytes
+    lists: bool
+    kind: str
+    values: Any
+    fixed: int | None
+    row_splits: Any
+    frame_splits: Any
+    present: Any
+    scalar: bool
+
+
+def column(name: str, values: Sequence[Any], feature: Feature | None, kinds: Collection[str]) -> ColumnArgs:
+    """Gather one feature of many examples.
+
+    Parameters
+    ----------
+    name : str
+    values : sequence
+        One entry per example; None where it lacks the feature.
+    feature : Feature or None
+        What the schema says of it.
+    kinds : collection of str
+        Kinds that the payload can hold.
+
+    Returns
+    -------
+    ColumnArgs
+
+    Raises
+    ------
+    FeatureError
+        A value of no kind that the payload holds, of several kinds, or of another shape than the schema says.
+    """
+    present = np.fromiter((value is not None for value in values), np.uint8, len(values))
+    given = [value for value in values if value is not None]
+    lists = any(isinstance(value, FeatureList) for value in given)
+    if lists and not all(isinstance(value, FeatureList) for value in given):
+        raise _wrong(name, "a FeatureList in every example", "other values too")
+    rows = [frame for value in given for frame in value.frames] if lists else given
+    kind, flat, counts, scalar = _flatten(name, rows, feature, kinds)
+    splits = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    _check_counts(name, counts, feature, lists)
+    args = ColumnArgs(name.encode("utf-8", "surrogateescape"), lists, kind, flat, None, splits, None, present, scalar)
+    if lists:
+        frames = np.zeros(len(values) + 1, np.int64)
+        np.cumsum([len(value.frames) if value is not None else 0 for value in values], out=frames[1:])
+        args.row_splits, args.frame_splits = frames, splits
+    elif len(given) < len(values):
+        args.row_splits = np.concatenate(([0], np.cumsum(np.bincount(np.flatnonzero(present), counts, len(values))))).astype(np.int64)
+    return args
+
+
+def _flatten(
+    name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str]
+) -> tuple[str, Any, NDArray[np.int64], bool]:
+    first = next((row for row in rows if not _is_empty(row)), rows[0] if rows else None)
+    if _holds_bytes(first, feature):
+        if "bytes" not in kinds:
+            raise _wrong(name, " or ".join(kinds), "bytes")
+        return ("bytes", *_flatten_bytes(name, rows))
+    return _flatten_numbers(name, rows, feature, kinds)
+
+
+def _is_empty(row: Any) -> bool:
+    return isinstance(row, list | tuple | np.ndarray) and len(row) == 0 if not _is_zero_dim(row) else False
+
+
+def _is_zero_dim(row: Any) -> bool:
+    return isinstance(row, np.ndarray) and row.ndim == 0
+
+
+def _holds_bytes(row: Any, feature: Feature | None) -> bool:
+    if feature is not None:
+        return feature.kind == "bytes"
+    if isinstance(row, list | tuple) and row:
+        row = row[0]
+    return isinstance(row, str | bytes | bytearray | memoryview) or (isinstance(row, np.ndarray) and row.dtype.kind in "SUO")
+
+
+def _flatten_bytes(name: str, rows: list[Any]) -> tuple[Any, NDArray[np.int64], bool]:
+    scalar = all(isinstance(row, str | bytes | bytearray | memoryview) for row in rows)
+    if scalar:
+        strings, counts = rows, np.ones(len(rows), np.int64)
+    else:
+        lists = [[row] if isinstance(row, str | bytes | bytearray | memoryview) else list(row) for row in rows]
+        strings, counts = [item for row in lists for item in row], np.array([len(row) for row in lists], np.int64)
+    encoded = [_encode(name, item) for item in strings]
+    ragged = Ragged.from_rows(encoded)
+    return (ragged.data, ragged.row_splits), counts, scalar
+
+
+def _encode(name: str, item: Any) -> bytes:
+    if isinstance(item, str):
+        return item.encode()
+    if isinstance(item, bytes):
+        return item
+    if isinstance(item, bytearray | memoryview):
+        return bytes(item)
+    raise _wrong(name, "bytes or str", type(item).__name__)
+
+
+def _flatten_numbers(
+    name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str]
+) -> tuple[str, Any, NDArray[np.int64], bool]:
+    scalar = all(isinstance(row, int | float | np.generic) or _is_zero_dim(row) for row in rows)
+    try:
+        arrays = [np.asarray(rows)] if scalar else [np.asarray(row) for row in rows]
+    except (ValueError, OverflowError) as error:
+        raise _wrong(name, "numbers of one shape", str(error)) from error
+    counts = np.ones(len(rows), np.int64) if scalar else np.array([array.size for array in arrays], np.int64)
+    full = [array.reshape(-1) for array in arrays if array.size]
+    flat = np.concatenate(full) if full else np.zeros(0, np.int64)
+    kind = feature.kind if feature is not None else _kind_of(name, flat.dtype, kinds)
+    if kind not in kinds:
+        raise _wrong(name, " or ".join(kinds), kind)
+    return kind, _convert(name, flat, kind), counts, scalar
+
+
+def _kind_of(name: str, dtype: np.dtype[Any], kinds: Collection[str]) -> Kind:
+    for base, choices in _NUMBER_KINDS:
+        if np.issubdtype(dtype, base):
+            for kind in choices:
+                if kind in kinds:
+                    return kind
+    raise _wrong(name, " or ".join(kinds), f"values of dtype {dtype}")
+
+
+def _convert(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
+    target = np.dtype(kind)
+    if flat.dtype.kind not in "biuf" or (target.kind in "iu" and flat.dtype.kind == "f"):
+        raise _wrong(name, kind, f"values of dtype {flat.dtype}")
+    if target.kind in "iu" and flat.size:
+        limits = np.iinfo(target)
+        if int(flat.min()) < limits.min or int(flat.max()) > limits.max:
+            raise _wrong(name, f"{kind} from {limits.min} to {limits.max}", f"{flat.min()} to {flat.max()}")
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(flat, dtype=target)
+
+
+def _check_counts(name: str, counts: NDArray[np.int64], feature: Feature | None, lists: bool) -> None:
+    if feature is None:
+        return
+    if feature.sequence != lists:
+        raise _wrong(name, "a FeatureList" if feature.sequence else "no FeatureList", "the other")
+    if feature.count is not None and (counts != feature.count).any():
+        bad = int(counts[counts != feature.count][0])
+        raise _wrong(name, f"{feature.count} values of shape {feature.shape}", f"{bad} values")
+
+
+def _wrong(name: str, expected: str, found: str) -> FeatureError:
+    return FeatureError(f"feature {name!r} cannot be stored", kind="feature_mismatch", expected=expected, found=found)

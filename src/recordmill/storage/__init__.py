@@ -1,0 +1,1 @@
+"""Bytes from somewhere: files now, object stores later; knows no format."""

@@ -1,0 +1,83 @@
+"""Whole-file compression: recognised from content, written with the standard library's zlib."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Literal, get_args
+
+Compression = Literal["gzip", "zlib"]
+COMPRESSIONS: tuple[str, ...] = get_args(Compression)
+_WINDOW_BITS = {"gzip": 31, "zlib": 15}
+
+
+def recognise(head: bytes) -> Compression | None:
+    """Tell from the first bytes of a file whether it may be compressed, and how.
+
+    Parameters
+    ----------
+    head : bytes
+        At least two bytes.
+
+    Returns
+    -------
+    {"gzip", "zlib"} or None
+
+    References
+    ----------
+    RFC 1952, section 2.3.1; RFC 1950, section 2.2.
+    """
+    if head[:3] == b"\x1f\x8b\x08":
+        return "gzip"
+    if len(head) >= 2 and head[0] & 0x0F == 8 and head[0] >> 4 <= 7 and not head[1] & 0x20:
+        return "zlib" if int.from_bytes(head[:2], "big") % 31 == 0 else None
+    return None
+
+
+def check(compression: str | None) -> Compression | None:
+    """Check an argument that names a compression.
+
+    Parameters
+    ----------
+    compression : str or None
+        Any case; None and "none" for no compression.
+
+    Returns
+    -------
+    {"gzip", "zlib"} or None
+
+    Raises
+    ------
+    ValueError
+        No compression has that name.
+    """
+    if compression is None or compression.lower() in ("none", ""):
+        return None
+    if compression.lower() == "gzip":
+        return "gzip"
+    if compression.lower() == "zlib":
+        return "zlib"
+    raise ValueError(f"compression is one of {', '.join(COMPRESSIONS)} or None, not {compression!r}")
+
+
+class Compressor:
+    """Compresses a stream piece by piece.
+
+    Parameters
+    ----------
+    compression : {"gzip", "zlib"}
+    level : int
+        0 (stored) to 9; -1 for zlib's usual level, 6.
+    """
+
+    def __init__(self, compression: Compression, level: int = -1) -> None:
+        if not -1 <= level <= 9:
+            raise ValueError(f"a compression level is -1 to 9, not {level}")
+        self._stream = zlib.compressobj(level, zlib.DEFLATED, _WINDOW_BITS[compression])
+
+    def compress(self, data: memoryview | bytes) -> bytes:
+        """Compressed bytes that are ready after `data` came in."""
+        return self._stream.compress(data)
+
+    def finish(self) -> bytes:
+        """Rest of the stream, trailer included."""
+        return self._stream.flush()

@@ -1,0 +1,161 @@
+"""Local files: listing, positioned reads, and writing under a temporary name that is renamed when all is well."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import re
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from recordmill import _core
+from recordmill.errors import OutputExistsError, WriteError
+from recordmill.storage.base import Stat
+from recordmill.storage.compression import Compression
+
+
+
+def natural_key(path: str) -> tuple[tuple[int, int | str], ...]:
+    """Sort key by which ``part-2`` comes before ``part-10``.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    tuple
+    """
+    pieces = re.split(r"(\d+)", path)
+    return tuple((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in pieces if piece)
+
+
+class LocalFile:
+    """A file being written under a hidden temporary name beside its final one.
+
+    Parameters
+    ----------
+    path : str
+        Final name.
+    overwrite : bool
+        Whether a file of that name may be replaced.
+
+    Raises
+    ------
+    OutputExistsError
+        The file is there and may not be replaced.
+    WriteError
+        The folder cannot be written to.
+    """
+
+    def __init__(self, path: str, *, overwrite: bool) -> None:
+        if not overwrite and os.path.lexists(path):
+            raise OutputExistsError("the output is already there", shard=path, hint="choose another name, or overwrite=True")
+        self.path = path
+        self._overwrite = overwrite
+        folder, name = os.path.split(path)
+        self._temporary = os.path.join(folder, f".{name}.tmp-{secrets.token_hex(6)}")
+        with named(path, "cannot create a file"):
+            Path(folder or ".").mkdir(parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+            self._fd: int | None = os.open(self._temporary, flags, 0o666)
+
+    def write(self, data: memoryview | bytes) -> None:
+        """Append bytes."""
+        view = memoryview(data).cast("B")
+        with named(self.path, "cannot write"):
+            while view:
+                view = view[os.write(self._open_fd(), view) :]
+
+    def finish(self) -> None:
+        """Bring all bytes to the disk."""
+        with named(self.path, "cannot bring the file to disk"):
+            os.fsync(self._open_fd())
+            self._close()
+
+    def commit(self) -> None:
+        """Put the file under its final name."""
+        with named(self.path, "cannot rename the file to its final name"):
+            if self._overwrite:
+                os.replace(self._temporary, self.path)
+            else:
+                os.link(self._temporary, self.path)
+                os.unlink(self._temporary)
+
+    def discard(self) -> None:
+        """Remove what was written, unless it was committed."""
+        self._close()
+        with contextlib.suppress(OSError):
+            os.unlink(self._temporary)
+
+    def _open_fd(self) -> int:
+        if self._fd is None:
+            raise ValueError(f"the file {self.path!r} is closed")
+        return self._fd
+
+    def _close(self) -> None:
+        if self._fd is not None:
+            fd, self._fd = self._fd, None
+            os.close(fd)
+
+
+class named(contextlib.AbstractContextManager[None]):  # noqa: N801
+    """Turn an OSError of writing into a WriteError that names the file and what was tried.
+
+    Parameters
+    ----------
+    path : str
+    action : str
+    """
+
+    def __init__(self, path: str, action: str) -> None:
+        self.path, self.action = path, action
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Translate."""
+        if isinstance(error, FileExistsError):
+            raise OutputExistsError("the output is already there", shard=self.path, hint="choose another name, or overwrite=True")
+        if isinstance(error, OSError) and not isinstance(error, WriteError):
+            hint = "free some space and run it again" if error.errno == 28 else None
+            raise WriteError(f"{self.action}: {error.strerror}", shard=self.path, hint=hint) from error
+
+
+class LocalStorage:
+    """The file system of this machine."""
+
+    def expand(self, pattern: str) -> list[str]:
+        """Names that a path, pattern or directory stands for, in natural order; hidden files are left out."""
+        if os.path.isdir(pattern):
+            names = [os.path.join(pattern, name) for name in os.listdir(pattern) if not name.startswith(".")]
+        elif os.path.lexists(pattern):
+            return [pattern]
+        else:
+            names = glob.glob(pattern, recursive=True)
+        return sorted((name for name in names if os.path.isfile(name)), key=natural_key)
+
+    def stat(self, path: str) -> Stat:
+        """Size and time of change."""
+        found = os.stat(path)
+        return Stat(found.st_size, found.st_mtime_ns)
+
+    def exists(self, path: str) -> bool:
+        """Whether a file is there."""
+        return os.path.lexists(path)
+
+    def open(self, paths: Sequence[str], compression: Compression | None, max_bytes: int) -> _core.Source:
+        """One source for positioned reads of the files' uncompressed bytes, back to back."""
+        sources = [_core.Source.open(path, compression=compression, max_bytes=max_bytes) for path in paths]
+        return sources[0] if len(sources) == 1 else _core.Source.join(sources)
+
+    def read(self, path: str) -> bytes:
+        """Content of a small file."""
+        return Path(path).read_bytes()
+
+    def create(self, path: str, *, overwrite: bool) -> LocalFile:
+        """Begin a new file."""
+        return LocalFile(path, overwrite=overwrite)
+
+
+LOCAL = LocalStorage()

@@ -1,0 +1,121 @@
+"""TFRecord frames in plain Python: an eight-byte length and the payload, each followed by its masked CRC-32C.
+
+A shard is a plain concatenation of frames, all integers little-endian:
+
+=======  ==================================================
+bytes    content
+=======  ==================================================
+8        payload length, unsigned
+4        masked CRC-32C of those 8 bytes
+length   payload
+4        masked CRC-32C of the payload
+=======  ==================================================
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from .faults import OracleError
+
+HEADER_BYTES = 12
+FOOTER_BYTES = 4
+MAX_LENGTH = 2**63 - 1
+
+_POLYNOMIAL = 0x82F63B78  # Castagnoli, bits reversed
+_MASK_DELTA = 0xA282EAD8
+_WORD = 0xFFFFFFFF
+
+
+def _crc_of_byte(value: int) -> int:
+    for _ in range(8):
+        value = (value >> 1) ^ (_POLYNOMIAL if value & 1 else 0)
+    return value
+
+
+_TABLE = [_crc_of_byte(value) for value in range(256)]
+
+
+def crc32c(data: bytes) -> int:
+    """Return the CRC-32C: reflected Castagnoli polynomial, initial value and final xor 0xFFFFFFFF."""
+    crc = _WORD
+    for byte in data:
+        crc = _TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    return crc ^ _WORD
+
+
+def mask(crc: int) -> int:
+    """Return what TFRecord stores for a checksum: rotated right by 15 bits, plus a constant, modulo 2**32."""
+    rotated = (crc >> 15) | (crc << 17)
+    return (rotated + _MASK_DELTA) & _WORD
+
+
+def unmask(masked: int) -> int:
+    """Return the checksum behind a stored one; the inverse of `mask`."""
+    rotated = (masked - _MASK_DELTA) & _WORD
+    return ((rotated << 15) | (rotated >> 17)) & _WORD
+
+
+def stored_crc(data: bytes) -> bytes:
+    """Return the four bytes that follow `data` in a shard."""
+    return struct.pack("<I", mask(crc32c(data)))
+
+
+def header(length: int) -> bytes:
+    """Return the twelve bytes in front of a payload of `length` bytes (0 to 2**64 - 1)."""
+    raw = struct.pack("<Q", length)
+    return raw + stored_crc(raw)
+
+
+def frame(payload: bytes) -> bytes:
+    """Return the frame of one payload: ``len(payload) + 16`` bytes."""
+    return header(len(payload)) + payload + stored_crc(payload)
+
+
+def records(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the records of a shard until its end or its first fault.
+
+    Parameters
+    ----------
+    data : bytes
+        One whole uncompressed shard.
+
+    Yields
+    ------
+    offset : int
+        Bytes from the start of the shard to the record's length field.
+    payload : bytes
+        The record's payload, checked.
+
+    Raises
+    ------
+    OracleError
+        At the record's offset: ``truncated_header`` (fewer than 12 bytes left), ``length_checksum``,
+        ``bad_length`` (2**63 or more with the right checksum), ``truncated_payload`` (the shard ends inside
+        the payload or its checksum), ``payload_checksum``.
+    """
+    offset = position = 0
+    while offset < len(data):
+        head = data[offset : offset + HEADER_BYTES]
+        if len(head) < HEADER_BYTES:
+            raise OracleError("truncated_header", offset, position)
+        if head[8:] != stored_crc(head[:8]):
+            raise OracleError("length_checksum", offset, position)
+        (length,) = struct.unpack("<Q", head[:8])
+        if length > MAX_LENGTH:
+            raise OracleError("bad_length", offset, position)
+        start = offset + HEADER_BYTES
+        end = start + length + FOOTER_BYTES
+        if end > len(data):
+            raise OracleError("truncated_payload", offset, position)
+        payload = data[start : start + length]
+        if data[start + length : end] != stored_crc(payload):
+            raise OracleError("payload_checksum", offset, position)
+        yield offset, payload
+        offset, position = end, position + 1
+
+
+def unframe(data: bytes) -> list[tuple[int, bytes]]:
+    """Return offset and payload of every record of a sound shard; raise `OracleError` as `records` does."""
+    return list(records(data))

@@ -1,0 +1,177 @@
+"""The protobuf wire format in plain Python: varints, tags and the fields of one message.
+
+A message is a run of fields. A field is a tag, which is the varint of ``number << 3 | wire_type``, and then
+
+=========  ===========  ==================================================================
+wire type  name         content
+=========  ===========  ==================================================================
+0          VARINT       7 bits per byte, least significant first, high bit set on all but the last byte
+1          FIXED64      8 bytes
+2          BYTES        a length as varint and that many bytes: byte string, message or packed list
+3, 4       GROUP, END   fields up to the END tag with the same number
+5          FIXED32      4 bytes
+=========  ===========  ==================================================================
+
+The limits are those of Python's protobuf (upb): varints of up to 10 bytes of which 64 bits count, tags and
+lengths of up to 5 bytes and below 2**32 and 2**31, messages and groups nested up to 100 deep below the
+outermost message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .faults import OracleError
+
+VARINT, FIXED64, BYTES, GROUP, END_GROUP, FIXED32 = 0, 1, 2, 3, 4, 5
+
+MAX_DEPTH = 100
+MAX_VARINT_BYTES = 10
+MAX_TAG_BYTES = 5
+
+_FIXED_BYTES = {FIXED64: 8, FIXED32: 4}
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a message.
+
+    Attributes
+    ----------
+    number, wire_type : int
+        The two halves of the tag.
+    content : bytes
+        What follows tag and length: the varint, the fixed bytes, the string; all fields of a group.
+    offset : int
+        Bytes from the start of the payload to `content`.
+    depth : int
+        Number of messages around the one that holds this field.
+    """
+
+    number: int
+    wire_type: int
+    content: bytes
+    offset: int
+    depth: int
+
+    def fields(self) -> list[Field]:
+        """Return the fields of the message that this field holds."""
+        if self.depth == MAX_DEPTH:
+            raise OracleError("bad_payload", self.offset)
+        return split(self.content, self.offset, self.depth + 1)
+
+
+def varint(value: int, width: int = 0) -> bytes:
+    """Return the varint of `value` modulo 2**64, stretched with empty bytes to at least `width` bytes."""
+    value &= 2**64 - 1
+    out = bytearray()
+    while value > 0x7F or len(out) + 1 < width:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+def tag(number: int, wire_type: int) -> bytes:
+    """Return the tag of a field."""
+    return varint(number << 3 | wire_type)
+
+
+def field(number: int, content: bytes) -> bytes:
+    """Return a field of wire type BYTES."""
+    return tag(number, BYTES) + varint(len(content)) + content
+
+
+def varint_end(data: bytes, start: int, max_bytes: int = MAX_VARINT_BYTES) -> int:
+    """Return where the varint at `start` ends; raise ValueError if that is not within `max_bytes`."""
+    for at in range(start, min(start + max_bytes, len(data))):
+        if data[at] < 0x80:
+            return at + 1
+    raise ValueError("varint without end")
+
+
+def varint_value(content: bytes) -> int:
+    """Return the value of a varint, 0 to 2**64 - 1."""
+    value = sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(content))
+    return value & (2**64 - 1)
+
+
+def split(message: bytes, base: int = 0, depth: int = 0) -> list[Field]:
+    """Return the fields of a message in the order in which they stand.
+
+    Parameters
+    ----------
+    message : bytes
+        The message, nothing else.
+    base : int
+        Bytes from the start of the payload to the message, for `Field.offset` and errors.
+    depth : int
+        Number of messages around this one.
+
+    Raises
+    ------
+    OracleError
+        ``bad_payload`` at the first byte of the field that does not parse.
+    """
+    found = []
+    start = 0
+    while start < len(message):
+        try:
+            number, wire_type, content_start, end, next_start = _field_bounds(message, start, depth)
+        except ValueError:
+            raise OracleError("bad_payload", base + start) from None
+        if number == 0 or wire_type == END_GROUP:
+            raise OracleError("bad_payload", base + start)
+        found.append(Field(number, wire_type, message[content_start:end], base + content_start, depth))
+        start = next_start
+    return found
+
+
+def chosen(fields: Iterable[Field], number: int) -> list[Field]:
+    """Return the fields with this number; those of another wire type than BYTES are unknown fields."""
+    return [field for field in fields if field.number == number and field.wire_type == BYTES]
+
+
+def merged(fields: Iterable[Field], number: int) -> list[Field]:
+    """Return the fields of the message that field `number` holds.
+
+    A message that is given several times is merged: the fields of all its pieces are those of one message.
+    """
+    return [inner for piece in chosen(fields, number) for inner in piece.fields()]
+
+
+def _field_bounds(data: bytes, start: int, depth: int) -> tuple[int, int, int, int, int]:
+    tag_end = varint_end(data, start, MAX_TAG_BYTES)
+    value = varint_value(data[start:tag_end])
+    number, wire_type = value >> 3, value & 7
+    if value >= 2**32:
+        raise ValueError("tag too large")
+    content_start = tag_end
+    if wire_type == VARINT:
+        end = next_start = varint_end(data, tag_end)
+    elif wire_type in _FIXED_BYTES:
+        end = next_start = tag_end + _FIXED_BYTES[wire_type]
+    elif wire_type == BYTES:
+        content_start = varint_end(data, tag_end, MAX_TAG_BYTES)
+        end = next_start = content_start + varint_value(data[tag_end:content_start])
+    elif wire_type == GROUP:
+        end, next_start = _group_end(data, tag_end, number, depth + 1)
+    elif wire_type == END_GROUP:
+        end = next_start = tag_end
+    else:
+        raise ValueError("wire types 6 and 7 do not exist")
+    if next_start > len(data):
+        raise ValueError("field without end")
+    return number, wire_type, content_start, end, next_start
+
+
+def _group_end(data: bytes, start: int, number: int, depth: int) -> tuple[int, int]:
+    if depth > MAX_DEPTH:
+        raise ValueError("groups nested too deep")
+    while True:
+        inner_number, wire_type, _, _, end = _field_bounds(data, start, depth)
+        if wire_type == END_GROUP:
+            if inner_number != number:
+                raise ValueError("END tag of another group")
+            return start, end
+        start = end

@@ -1,0 +1,109 @@
+"""Every row of the damage tables against the oracle readers."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recordmill.testing import ofrecord, recordio, strategies, tfrecord
+from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, damages
+from recordmill.testing.damage.compression import StreamDamage, stream_damages
+from recordmill.testing.faults import FAULT_KINDS, OracleError, until_fault
+
+READERS = {"tfrecord": tfrecord.records, "recordio": recordio.records, "ofrecord": ofrecord.records}
+ROWS = [pytest.param(family, row, id=f"{family}-{row}") for family in TABLES for row in damages(family)]
+CONTENT = b"".join(tfrecord.frame(payload) for payload in SAMPLE_PAYLOADS)
+
+
+@pytest.mark.parametrize(("family", "row"), ROWS)
+def test_records_of_damaged_shard_are_those_before_the_damage_then_its_fault(
+    family: str, row: Damage
+) -> None:
+    found, error = until_fault(READERS[family](row.data))
+    assert [payload for _, payload in found] == row.payloads_before
+    if row.kind is None or row.verify_only:
+        assert error is None
+    else:
+        assert error is not None
+        assert (error.kind, error.offset, error.position) == (row.kind, row.offset, row.position)
+
+
+@pytest.mark.parametrize("row", [row for row in damages("recordio") if row.verify_only], ids=str)
+def test_bad_padding_of_damaged_shard_tells_offset_and_record(row: Damage) -> None:
+    assert recordio.bad_padding(row.data) == [(row.offset, row.position)]
+
+
+@pytest.mark.parametrize("family", TABLES)
+def test_damages_of_a_format_have_names_of_their_own_and_change_the_shard(family: str) -> None:
+    rows = damages(family)
+    sound = b"".join(TABLES[family][0](payload) for payload in SAMPLE_PAYLOADS)
+    assert len({row.name for row in rows}) == len(rows)
+    assert all(row.data != sound for row in rows)
+
+
+def test_damages_of_all_formats_together_show_every_framing_fault() -> None:
+    shown = {row.kind for family in TABLES for row in damages(family)}
+    payload_faults = {"bad_payload", "feature_mismatch", "bad_compression", "limit_exceeded"}
+    assert shown - {None} == set(FAULT_KINDS) - payload_faults
+
+
+@pytest.mark.parametrize("payloads", [(b"a", b"b"), (b"", *SAMPLE_PAYLOADS), (*SAMPLE_PAYLOADS, b"x")])
+def test_damages_of_unsuitable_payloads_are_refused(payloads: tuple[bytes, ...]) -> None:
+    with pytest.raises(ValueError, match="payload"):
+        damages("tfrecord", payloads)
+
+
+def inflate_all(row: StreamDamage) -> tuple[bytes, bool]:
+    """Return what zlib makes of a whole-file stream, and whether it is sound."""
+    content, rest = b"", row.data
+    try:
+        while rest.strip(b"\0") or not content:
+            inflater = zlib.decompressobj(31 if row.container == "gzip" else 15)
+            content += inflater.decompress(rest)
+            if not inflater.eof:
+                return content, False
+            rest = inflater.unused_data
+            if not rest or row.container == "zlib":
+                return content, not rest
+    except zlib.error:
+        return content, False
+    return content, True
+
+
+@pytest.mark.parametrize("row", stream_damages(CONTENT), ids=str)
+def test_inflate_of_damaged_stream_agrees_with_zlib(row: StreamDamage) -> None:
+    content, sound = inflate_all(row)
+    assert sound == (row.kind is None)
+    assert content == row.content if sound else row.content.startswith(content)
+
+
+@given(st.sampled_from(sorted(READERS)), strategies.payload_lists(min_payload_bytes=1), st.data())
+def test_records_of_mutated_shard_are_told_up_to_one_fault(
+    family: str, payloads: list[bytes], data: st.DataObject
+) -> None:
+    shard = b"".join(TABLES[family][0](payload) for payload in payloads)
+    mutated = data.draw(strategies.mutations(shard))
+    found, error = until_fault(READERS[family](mutated))
+    offsets = [offset for offset, _ in found]
+    assert offsets == sorted(set(offsets))
+    if error is None:
+        return
+    assert isinstance(error, OracleError)
+    assert error.position == len(found)
+    assert 0 <= error.offset <= len(mutated)
+
+
+@given(strategies.payload_lists(min_payload_bytes=1), st.integers(0), st.integers(0))
+def test_records_of_tfrecord_with_a_flipped_bit_never_show_a_changed_payload(
+    payloads: list[bytes], place: int, bit: int
+) -> None:
+    shard = bytearray(b"".join(map(tfrecord.frame, payloads)))
+    if not shard:
+        return
+    shard[place % len(shard)] ^= 1 << bit % 8
+    found, error = until_fault(tfrecord.records(bytes(shard)))
+    assert error is not None
+    assert [payload for _, payload in found] == payloads[: len(found)]

@@ -1,0 +1,170 @@
+"""The message oracle against encodings written out by hand, and against its own odd encoder."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from recordmill.testing import protobuf, strategies
+from recordmill.testing.faults import OracleError
+from recordmill.testing.protobuf import Features, SequenceExample, comparable, decode_example, decode_ofrecord
+from recordmill.testing.wire import FIXED32, GROUP, VARINT, field, tag, varint
+
+UNKNOWN = tag(15, VARINT) + varint(300)
+ONE, TWO = field(3, field(1, b"\x01")), field(3, field(1, b"\x02"))
+TEXT = field(1, field(1, b"text"))
+
+
+def example(*entries: bytes) -> bytes:
+    return field(1, b"".join(field(1, entry) for entry in entries))
+
+
+def entry(key: bytes, *pieces: bytes) -> bytes:
+    return field(1, key) + field(2, b"".join(pieces))
+
+
+def test_encode_example_of_three_kinds_is_as_written_out() -> None:
+    features: Features = {"f": ("float32", [1.5]), "b": ("bytes", [b"", b"x"]), "i": ("int64", [-1, 300])}
+    expected = (
+        "0a34"
+        "0a0c 0a0162 1207 0a05 0a00 0a0178"
+        "0a0d 0a0166 1208 1206 0a04 0000c03f"
+        "0a15 0a0169 1210 1a0e 0a0c ffffffffffffffffff01 ac02"
+    )
+    assert protobuf.encode_example(features).hex() == expected.replace(" ", "")
+
+
+def test_encode_example_without_features_has_no_bytes() -> None:
+    assert protobuf.encode_example({}) == b""
+    assert decode_example(b"") == {}
+
+
+def test_encode_feature_without_kind_differs_from_one_without_values() -> None:
+    data = protobuf.encode_example({"a": (None, []), "b": ("int64", [])})
+    assert data == example(bytes.fromhex("0a0161 1200"), bytes.fromhex("0a0162 1202 1a00"))
+    assert decode_example(data) == {"a": (None, []), "b": ("int64", [])}
+
+
+def test_encode_example_of_keys_and_their_beginnings_sorts_by_bytes() -> None:
+    names = ["b", "ab", "", "a", "é", "\U00010000", "\uffff"]
+    data = protobuf.encode_example(dict.fromkeys(names, (None, [])))
+    assert list(decode_example(data)) == ["", "a", "ab", "b", "é", "\uffff", "\U00010000"]
+
+
+def test_encode_ofrecord_of_negative_int32_takes_ten_bytes() -> None:
+    data = protobuf.encode_ofrecord({"n": ("int32", [-1])})
+    assert data.hex() == "0a130a016e120e220c0a0affffffffffffffffff01"
+    assert decode_ofrecord(data) == {"n": ("int32", [-1])}
+
+
+def test_encode_value_beyond_float32_is_infinite() -> None:
+    assert decode_example(protobuf.encode_example({"x": ("float32", [1e39])})) == {
+        "x": ("float32", [float("inf")])
+    }
+
+
+def test_encode_value_beyond_its_integer_is_refused() -> None:
+    with pytest.raises(ValueError, match="no int32"):
+        protobuf.encode_ofrecord({"x": ("int32", [2**31])})
+
+
+@pytest.mark.parametrize(
+    ("message", "features"),
+    [
+        (example(entry(b"a", field(3, field(1, b"\x01") + field(1, b"\x02")))), {"a": ("int64", [1, 2])}),
+        (example(entry(b"a", field(3, field(1, b"\x01") + b"\x08\x02"))), {"a": ("int64", [1, 2])}),
+        (example(entry(b"a", field(2, b"\x0d\0\0\xc0\x3f"))), {"a": ("float32", [1.5])}),
+        (example(entry(b"a", ONE, TWO)), {"a": ("int64", [1, 2])}),
+        (example(entry(b"a", ONE, TEXT)), {"a": ("bytes", [b"text"])}),
+        (example(entry(b"a", ONE, TEXT, TWO)), {"a": ("int64", [2])}),
+        (example(field(2, ONE) + field(1, b"a")), {"a": ("int64", [1])}),
+        (example(field(1, b"a")), {"a": (None, [])}),
+        (example(field(2, ONE)), {"": ("int64", [1])}),
+        (example(b""), {"": (None, [])}),
+        (example(field(1, b"z") + entry(b"a", ONE)), {"a": ("int64", [1])}),
+        (example(entry(b"a", ONE) + field(2, TWO)), {"a": ("int64", [1, 2])}),
+        (example(entry(b"a", ONE), entry(b"a", TEXT)), {"a": ("bytes", [b"text"])}),
+        (example(entry(b"a", ONE)) + example(entry(b"b", TWO)), {"a": ("int64", [1]), "b": ("int64", [2])}),
+        (UNKNOWN + example(entry(b"a", ONE)), {"a": ("int64", [1])}),
+        (field(1, UNKNOWN + field(1, entry(b"a", ONE))), {"a": ("int64", [1])}),
+        (example(entry(b"a", ONE), entry(b"a", TWO) + UNKNOWN), {"a": ("int64", [1])}),
+        (example(entry(b"a", UNKNOWN, ONE)), {"a": ("int64", [1])}),
+        (example(entry(b"a", field(3, UNKNOWN + field(1, b"\x01")))), {"a": ("int64", [1])}),
+        (example(entry(b"a", field(3, tag(1, FIXED32) + b"1234"))), {"a": ("int64", [])}),
+        (example(entry(b"a", field(3, field(1, varint(5, 10))))), {"a": ("int64", [5])}),
+        (b"\x8a\x80\x80\x80\x00\x80\x80\x80\x80\x00", {}),
+    ],
+)
+def test_decode_example_of_odd_encoding_is_as_protobuf_reads_it(message: bytes, features: Features) -> None:
+    assert decode_example(message) == features
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        example(entry(b"\xff", ONE)),
+        example(entry(b"a", field(2, field(1, b"123")))),
+        example(entry(b"a", field(3, field(1, b"\x80")))),
+        example(entry(b"a", field(3, field(1, varint(1, 11))))),
+        example(entry(b"a", ONE))[:-1],
+        varint(1 << 3 | 2, 6) + b"\0",
+        tag(15, 2) + varint(0, 6),
+        b"\0\0",
+        tag(15, 6),
+        tag(15, 4),
+        tag(15, GROUP) + tag(16, 4),
+        tag(15, GROUP) * 101 + tag(15, 4) * 101,
+        tag(15, 2) + varint(2**31),
+    ],
+)
+def test_decode_example_of_broken_message_is_refused(message: bytes) -> None:
+    with pytest.raises(OracleError, match="bad_payload"):
+        decode_example(message)
+
+
+def test_decode_ofrecord_of_key_that_is_no_utf8_keeps_its_bytes() -> None:
+    features = decode_ofrecord(field(1, entry(b"\xff", b"")))
+    assert [key.encode(errors="surrogateescape") for key in features] == [b"\xff"]
+
+
+def test_decode_sequence_example_of_two_lists_has_their_steps() -> None:
+    lists = {"words": [("int64", [1]), ("int64", [])], "none": []}
+    context: Features = {"id": ("bytes", [b"x"])}
+    data = protobuf.encode_sequence_example(context, lists)
+    assert data.startswith(protobuf.encode_example(context))
+    assert protobuf.decode_sequence_example(data) == (context, lists)
+
+
+@given(strategies.unusual_examples())
+def test_decode_example_of_any_legal_encoding_gives_its_features(drawn: tuple[bytes, Features]) -> None:
+    message, features = drawn
+    assert comparable(decode_example(message)) == comparable(features)
+
+
+@given(strategies.unusual_ofrecords())
+def test_decode_ofrecord_of_any_legal_encoding_gives_its_features(drawn: tuple[bytes, Features]) -> None:
+    message, features = drawn
+    assert comparable(decode_ofrecord(message)) == comparable(features)
+
+
+@given(strategies.unusual_sequence_examples())
+def test_decode_sequence_example_of_any_legal_encoding_gives_its_lists(
+    drawn: tuple[bytes, SequenceExample],
+) -> None:
+    message, (context, lists) = drawn
+    found_context, found_lists = protobuf.decode_sequence_example(message)
+    assert comparable(found_context) == comparable(context)
+    assert found_lists.keys() == lists.keys()
+    for name, steps in lists.items():
+        found = dict(enumerate(found_lists[name]))
+        assert comparable(found) == comparable(dict(enumerate(steps)))
+
+
+@given(strategies.damaged_messages())
+def test_decode_of_damaged_message_gives_values_or_the_one_error(message: bytes) -> None:
+    for decode in (decode_example, decode_ofrecord, protobuf.decode_sequence_example):
+        try:
+            decode(message)
+        except OracleError as error:
+            assert error.kind == "bad_payload"
+            assert 0 <= error.offset < len(message)

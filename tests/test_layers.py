@@ -1,0 +1,217 @@
+"""Who may import whom, read from the source: a layer knows the layers below it and nothing else.
+
+The tables are the rule. A new module belongs to the layer of its folder; a new folder needs a row.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "recordmill"
+ROOT = Path(__file__).parents[1] / "src" / PACKAGE
+
+BASE = {"errors", "types"}
+NATIVE = BASE | {"_core"}
+# A format is reached by its interfaces and the registry, never by its name.
+ANY_FORMAT = {"formats.base", "formats.registry"}
+
+# layer: what it may import of ours beside itself; "recordmill" is the public face and nothing below it.
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": {"types"},
+    "types": {"errors"},
+    "storage": NATIVE,
+    "formats": NATIVE,
+    "decode": NATIVE,
+    "shards": NATIVE | ANY_FORMAT | {"storage"},
+    "packing": BASE | ANY_FORMAT | {"storage", "shards", "decode"},
+    "pipeline": NATIVE | {"decode"},
+    "adapters": BASE | {"pipeline"},
+    "demo": {PACKAGE},
+    "cli": {PACKAGE},
+    "testing": NATIVE | {"formats", "storage", "shards"},
+    PACKAGE: NATIVE | {"storage", "formats", "decode", "shards", "packing", "pipeline", "adapters"},
+}
+
+# folder: its members are unaware of one another, except of those named
+STRANGERS: dict[str, set[str]] = {
+    "formats": {"formats.base", "formats.registry"},
+    "adapters": set(),
+}
+# Joins the strangers of its folder, so it may import them all.
+JOINS = {"formats.registry", "formats", "adapters"}
+
+# third-party module: the layers that may import it, inside functions only
+OPTIONAL: dict[str, set[str]] = {
+    "PIL": {"decode", "packing", "demo"},
+    "rich": {"cli"},
+    "keras": {"adapters", "demo"},
+    "jax": {"adapters", "demo"},
+    "sklearn": {"demo"},
+    "skimage": {"demo"},
+}
+EVERYWHERE = set(sys.stdlib_module_names) | {PACKAGE}
+# layer: third-party modules that it may import at the top of a module
+AT_TOP: dict[str, set[str]] = {layer: {"numpy"} for layer in MAY_IMPORT} | {
+    "cli": set(),
+    PACKAGE: set(),
+    "testing": {"numpy", "hypothesis", "pytest"},
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import statement's target, seen from the importing module."""
+
+    importer: str
+    line: int
+    target: str
+    name: str
+    at_top: bool
+
+    def __str__(self) -> str:
+        path = self.importer.replace(".", "/") or "__init__"
+        return f"src/{PACKAGE}/{path}:{self.line} imports {self.target}"
+
+
+def _module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {_module_name(path): path for path in sorted(ROOT.rglob("*.py"))}
+
+
+def _layer(module: str) -> str:
+    return module.partition(".")[0] or PACKAGE
+
+
+def _is_typing_block(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _statements(node: ast.AST, at_top: bool = True) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child, at_top
+        else:
+            deferred = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or _is_typing_block(child)
+            yield from _statements(child, at_top and not deferred)
+
+
+def _absolute(module: str, statement: ast.ImportFrom) -> str:
+    if not statement.level:
+        return statement.module or ""
+    package = [PACKAGE, *module.split(".")] if module else [PACKAGE]
+    if MODULES[module].name != "__init__.py":
+        package.pop()
+    package = package[: len(package) - statement.level + 1]
+    return ".".join([*package, statement.module] if statement.module else package)
+
+
+def _imports(module: str) -> Iterator[Import]:
+    tree = ast.parse(MODULES[module].read_text("utf-8"))
+    for statement, at_top in _statements(tree):
+        for alias in statement.names:
+            name = ""
+            target = alias.name
+            if isinstance(statement, ast.ImportFrom):
+                target, name = _absolute(module, statement), alias.name
+                inner = f"{target}.{name}".removeprefix(PACKAGE + ".")
+                if target.startswith(PACKAGE) and (inner in MODULES or inner == "_core"):
+                    target, name = f"{PACKAGE}.{inner}", ""
+            yield Import(module, statement.lineno, target, name, at_top)
+
+
+ALL = [found for module in MODULES for found in _imports(module)]
+OURS = [found for found in ALL if found.target.partition(".")[0] == PACKAGE]
+THEIRS = [found for found in ALL if found.target.partition(".")[0] not in EVERYWHERE]
+
+
+def _inside(target: str, allowed: str) -> bool:
+    """Tell whether `target` is `allowed` or lies inside it; the public face has no inside."""
+    ours = target.removeprefix(PACKAGE).removeprefix(".")
+    if allowed == PACKAGE:
+        return not ours
+    return ours == allowed or ours.startswith(allowed + ".")
+
+
+def _is_permitted(found: Import) -> bool:
+    layer = _layer(found.importer)
+    return any(_inside(found.target, allowed) for allowed in MAY_IMPORT[layer] | {layer})
+
+
+def _meets_a_stranger(found: Import) -> bool:
+    folder, _, member = found.importer.partition(".")
+    if folder not in STRANGERS or found.importer in JOINS or not _inside(found.target, folder):
+        return False
+    own = f"{folder}.{member.partition('.')[0]}"
+    return not any(_inside(found.target, allowed) for allowed in STRANGERS[folder] | {own})
+
+
+def _report(found: list[Import]) -> str:
+    return "\n".join(str(one) for one in found)
+
+
+def test_package_when_searched_then_has_modules_and_imports() -> None:
+    assert len(MODULES) > 10 and len(OURS) > 10
+
+
+def test_module_when_found_then_belongs_to_a_layer_of_the_table() -> None:
+    unknown = [module for module in MODULES if _layer(module) not in MAY_IMPORT]
+    assert unknown == [], "add a row to MAY_IMPORT and to docs/architecture.md, or move the module"
+
+
+def test_table_when_read_then_names_only_layers_that_exist() -> None:
+    present = {_layer(module) for module in MODULES}
+    assert [layer for layer in MAY_IMPORT if layer not in present] == []
+
+
+@pytest.mark.parametrize("layer", sorted(MAY_IMPORT))
+def test_layer_when_importing_ours_then_stays_within_its_row(layer: str) -> None:
+    wrong = [found for found in OURS if _layer(found.importer) == layer and not _is_permitted(found)]
+    assert wrong == [], f"{layer} may import {sorted(MAY_IMPORT[layer])}:\n{_report(wrong)}"
+
+
+@pytest.mark.parametrize("folder", sorted(STRANGERS))
+def test_members_of_a_folder_when_importing_then_do_not_know_one_another(folder: str) -> None:
+    wrong = [found for found in OURS if _layer(found.importer) == folder and _meets_a_stranger(found)]
+    assert wrong == [], _report(wrong)
+
+
+def test_third_party_modules_when_imported_at_the_top_then_are_needed_by_every_user() -> None:
+    wrong = [
+        found
+        for found in THEIRS
+        if found.at_top and found.target.partition(".")[0] not in AT_TOP[_layer(found.importer)]
+    ]
+    assert wrong == [], f"import it inside the function that needs it:\n{_report(wrong)}"
+
+
+def test_third_party_modules_when_imported_inside_functions_then_belong_to_an_extra() -> None:
+    wrong = [
+        found
+        for found in THEIRS
+        if (top := found.target.partition(".")[0]) not in AT_TOP[_layer(found.importer)] | {"numpy"}
+        and _layer(found.importer) not in OPTIONAL.get(top, set())
+    ]
+    assert wrong == [], f"not in OPTIONAL for this layer:\n{_report(wrong)}"
+
+
+def test_command_line_when_using_the_package_then_uses_public_names() -> None:
+    import recordmill
+
+    used = [found.name for found in OURS if found.importer.startswith("cli") and found.target == PACKAGE]
+    for module in (module for module in MODULES if module.startswith("cli")):
+        tree = ast.parse(MODULES[module].read_text("utf-8"))
+        used += [
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) in {"rm", PACKAGE}
+        ]
+    assert sorted(set(filter(None, used)) - {*recordmill.__all__, "cli"}) == []

@@ -1,0 +1,65 @@
+"""Tries an installed wheel in an environment that holds NumPy alone: write, verify, index and read each format."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from importlib.metadata import distributions
+from pathlib import Path
+
+import numpy as np
+
+import recordmill as rm
+
+EXAMPLES = [{"image": bytes([n]) * (n + 1), "label": n} for n in range(40)]
+COMMAND = Path(sysconfig.get_path("scripts")) / "recordmill"
+
+
+def check_alone() -> None:
+    """Nothing but NumPy may be installed, and the package must come from this environment."""
+    installed = {found.metadata["Name"].lower() for found in distributions()}
+    assert installed <= {"recordmill", "numpy"}, f"more than NumPy is installed: {sorted(installed)}"
+    assert Path(rm.__file__).is_relative_to(sys.prefix), rm.__file__
+
+
+def check_format(name: str, folder: Path) -> None:
+    """Write two shards, verify them by library and command, read them back in two ways."""
+    with rm.ShardWriter(folder / "train", format=name, shards=2) as writer:
+        for example in EXAMPLES:
+            writer.write(example)
+    shards = sorted(path for path in folder.iterdir() if path.name.startswith("train"))
+    report = rm.verify(folder)
+    assert report.ok and report.num_records == len(EXAMPLES), report
+    dataset = rm.open(folder)
+    assert len(dataset) == len(EXAMPLES)
+    for example, position in zip(EXAMPLES[:3] + EXAMPLES[-1:], (0, 1, 2, -1), strict=True):
+        read = dataset[position]
+        assert int(np.asarray(read["label"]).reshape(-1)[0]) == example["label"], read
+    printed = run_command("verify", "--json", str(folder))
+    assert json.loads(printed)["num_records"] == len(EXAMPLES), printed
+    print(f"{name}: {len(EXAMPLES)} records, files {[path.name for path in shards]}")
+
+
+def run_command(*arguments: str) -> str:
+    """Return what `recordmill` prints; it must exit with 0."""
+    done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, f"recordmill {' '.join(arguments)}: {done.returncode}\n{done.stderr}"
+    return done.stdout
+
+
+def main() -> int:
+    """Run every check; an exception means that the wheel is not whole."""
+    check_alone()
+    for name in ("tfrecord", "ofrecord", "recordio"):
+        with tempfile.TemporaryDirectory() as folder:
+            check_format(name, Path(folder))
+    assert "pack" in run_command("--help")
+    print(f"recordmill {rm.__version__} works with NumPy {np.__version__} alone on Python {sys.version.split()[0]}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
