@@ -14,7 +14,7 @@ def head(cflag: int, length: int) -> bytes:
 
 
 def test_magic_is_the_four_bytes_of_the_specification() -> None:
-    assert MAGIC == bytes([0x0A, 0x23, 0xD7, 0xCE])
+    assert bytes([0x0A, 0x23, 0xD7, 0xCE]) == MAGIC
 
 
 @pytest.mark.parametrize(

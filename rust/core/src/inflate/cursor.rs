@@ -144,7 +144,7 @@ impl Cursor {
         self.filled = window.len();
         self.out_offset -= window.len() as u64;
         self.check = block.check;
-        self.inflater = Box::new(block.decompressor());
+        *self.inflater = block.decompressor();
         self.phase = Phase::Blocks;
         Ok(())
     }

@@ -99,7 +99,10 @@ impl Envelope<'_> {
         let mut crc = crc32(0, &GZIP_MAGIC);
         let [method, flags, ..] = self.header_bytes::<8>(&mut crc)?;
         if method != METHOD_DEFLATE {
-            return Err(self.fault("unknown compression method in a gzip header").values(METHOD_DEFLATE, method).into());
+            return Err(self
+                .fault("unknown compression method in a gzip header")
+                .values(METHOD_DEFLATE, method)
+                .into());
         }
         if flags & FLAGS_RESERVED != 0 {
             return Err(self.fault("reserved flags are set in a gzip header").into());
@@ -124,7 +127,9 @@ impl Envelope<'_> {
     fn zlib_header(&mut self) -> Result<Next, SourceError> {
         let [cmf, flg] = self.header_bytes(&mut 0)?;
         match zlib_header_trouble(cmf, flg) {
-            Some(trouble) => Err(self.fault(trouble).values("a header such as 789c", format!("{cmf:02x}{flg:02x}")).into()),
+            Some(trouble) => {
+                Err(self.fault(trouble).values("a header such as 789c", format!("{cmf:02x}{flg:02x}")).into())
+            }
             None => Ok(Next::Member),
         }
     }

@@ -44,20 +44,12 @@ pub(super) enum Window {
 impl BlockStart {
     /// A decompressor that goes on with the next block.
     pub(super) fn decompressor(&self) -> DecompressorOxide {
-        let state =
-            BlockBoundaryState { num_bits: self.num_bits, bit_buf: self.bits, ..BlockBoundaryState::default() };
+        let state = BlockBoundaryState { num_bits: self.num_bits, bit_buf: self.bits, ..BlockBoundaryState::default() };
         DecompressorOxide::from_block_boundary_state(&state)
     }
 }
 
 impl Window {
-    pub(super) fn num_bytes(&self) -> usize {
-        match self {
-            Self::Plain(data) => data.len(),
-            Self::Deflated { num_bytes, .. } => *num_bytes,
-        }
-    }
-
     /// The same window, deflated.
     pub(super) fn deflated(&self) -> Self {
         match self {
@@ -98,6 +90,14 @@ impl PointList {
         Self { points, spacing: spacing.max(1) }
     }
 
+    /// Takes over the points of another list if it reaches farther, and the larger spacing.
+    pub(super) fn merge(&mut self, other: Self) {
+        if other.last_offset() > self.last_offset() {
+            self.points = other.points;
+            self.spacing = self.spacing.max(other.spacing);
+        }
+    }
+
     pub(super) fn as_slice(&self) -> &[SeekPoint] {
         &self.points
     }
@@ -129,9 +129,19 @@ impl PointList {
         }
         self.points.push(point);
         if self.points.len() > MAX_POINTS {
-            let mut keep = false;
-            self.points.retain(|_| std::mem::replace(&mut keep, !keep));
+            let mut count = 0;
+            self.points.retain(|_| {
+                count += 1;
+                count % 2 == 0
+            });
             self.spacing = self.spacing.saturating_mul(2);
+        }
+    }
+
+    /// Deflates every window that is still plain.
+    pub(super) fn deflate_windows(&mut self) {
+        for block in self.points.iter_mut().filter_map(|point| point.block.as_mut()) {
+            block.window = block.window.deflated();
         }
     }
 

@@ -128,8 +128,8 @@ fn skip_data(dialect: Option<&Dialect>, tag: u8, data: Reader) -> Wire<bool> {
     let kind = dialect.and_then(|dialect| dialect.kind(u32::from(tag)));
     Ok(match kind {
         Some(ValueKind::Bytes) => true,
-        Some(ValueKind::Float32) => data.rest().len() % 4 == 0,
-        Some(ValueKind::Float64) => data.rest().len() % 8 == 0,
+        Some(ValueKind::Float32) => data.rest().len().is_multiple_of(4),
+        Some(ValueKind::Float64) => data.rest().len().is_multiple_of(8),
         Some(_) => data.count_varints().map(|_| true)?,
         None => false,
     })
@@ -149,7 +149,7 @@ fn take_data(values: &mut Values, buf: &[u8], data: Reader) -> Wire<Option<usize
             None => return take_varints(values, data, |value| value as i32),
         },
         Values::Bytes { .. } => values.push_bytes(data.rest()),
-        Values::Float64(_) if data.rest().len() % 8 == 0 => {
+        Values::Float64(_) if data.rest().len().is_multiple_of(8) => {
             values.extend_fixed(data.rest());
             return Ok(Some(data.rest().len() / 8));
         }

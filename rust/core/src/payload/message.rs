@@ -40,7 +40,7 @@ impl Dialect {
     /// The kind of the list with `tag`.
     #[inline]
     pub fn kind(&self, tag: u32) -> Option<ValueKind> {
-        if tag & 7 == 2 { self.kinds.get((tag >> 3) as usize - 1).copied() } else { None }
+        if tag & 7 == 2 { self.kinds.get(((tag >> 3) as usize).wrapping_sub(1)).copied() } else { None }
     }
 }
 
@@ -220,7 +220,7 @@ fn list<S: Sink>(mut reader: Reader, kind: ValueKind, slot: usize, sink: &mut S)
 fn packed<'a>(reader: &mut Reader<'a>, width: usize) -> Wire<&'a [u8]> {
     let start = reader.pos;
     let chunk = reader.bytes()?;
-    if chunk.len() % width != 0 {
+    if !chunk.len().is_multiple_of(width) {
         return Err(Broken { offset: start, what: "a packed list ends inside a value" });
     }
     Ok(chunk)

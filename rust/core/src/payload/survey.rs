@@ -43,7 +43,10 @@ pub struct Survey {
 impl Survey {
     /// A survey of payloads of `kind`.
     pub fn new(kind: PayloadKind) -> Self {
-        Self { kind, tally: Tally { names: [HashMap::new(), HashMap::new()], features: Vec::new(), touched: Vec::new() } }
+        Self {
+            kind,
+            tally: Tally { names: [HashMap::new(), HashMap::new()], features: Vec::new(), touched: Vec::new() },
+        }
     }
 
     /// Takes one more record.

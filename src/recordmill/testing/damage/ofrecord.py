@@ -31,6 +31,7 @@ def impossible_length(sound: Sound) -> Iterator[Damage]:
     """Store a length of 0, a negative one, or one beyond the file; nothing may be allocated for it."""
     rows = [("zero", 0, "bad_length"), ("minus_1", -1, "bad_length"), ("lowest", -(2**63), "bad_length")]
     rows += [(f"2_to_{power}", 2**power, "truncated_payload") for power in (31, 32, 40, 62)]
+    rows.append(("2_to_63_minus_9", 2**63 - 9, "truncated_payload"))
     for name, length, kind in rows:
         changed = struct.pack("<q", length) + sound.frames[sound.victim][HEADER_BYTES:]
         yield sound.fault(f"length_{name}", sound.replaced(sound.victim, changed), kind, sound.victim)

@@ -96,6 +96,7 @@ def inserted_or_removed_byte(sound: Sound) -> Iterator[Damage]:
 def length_with_right_checksum(sound: Sound) -> Iterator[Damage]:
     """Store a wrong length with its right checksum; nothing may be allocated for it."""
     lengths = {f"2_to_{power}": 2**power for power in (31, 32, 40, 62, 63)}
+    lengths["2_to_63_minus_17"] = 2**63 - 17  # the whole frame still ends at a signed 64-bit offset
     lengths |= {"2_to_64_minus_16": 2**64 - 16, "2_to_64_minus_5": 2**64 - 5, "2_to_64_minus_1": 2**64 - 1}
     for name, length in lengths.items():
         data = sound.replaced(sound.victim, header(length) + sound.frames[sound.victim][HEADER_BYTES:])

@@ -1,0 +1,211 @@
+//! How fast payloads become columns and columns payloads, on one core; every figure comes with checked results.
+//!
+//! `cargo run --release -p recordmill-core --example payload_speed`
+use recordmill_core::payload::{
+    Column, ColumnData, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
+    ValuesRef, check, serialize,
+};
+use std::hint::black_box;
+use std::time::Instant;
+
+const NUM_RECORDS: usize = 4096;
+const NUM_ROUNDS: usize = 40;
+const FRAMES: usize = 100;
+
+/// A small deterministic generator (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+}
+
+/// Payloads back to back and where each begins.
+type Payloads = (Vec<u8>, Vec<i64>);
+
+fn each<'a>(payloads: &'a Payloads) -> impl Iterator<Item = &'a [u8]> {
+    payloads.1.windows(2).map(|pair| &payloads.0[pair[0] as usize..pair[1] as usize])
+}
+
+/// Runs `work` several times and prints the best round.
+fn measure(what: &str, payloads: &Payloads, per_record: usize, mut work: impl FnMut()) {
+    let mut best = f64::MAX;
+    for _ in 0..NUM_ROUNDS {
+        let start = Instant::now();
+        work();
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    let num_records = payloads.1.len() - 1;
+    println!(
+        "{what:<44} {:>9.0} records/s {:>7.1} ns/value {:>8.0} MB/s ({} bytes each)",
+        num_records as f64 / best,
+        best * 1e9 / (num_records * per_record) as f64,
+        payloads.0.len() as f64 / best / 1e6,
+        payloads.0.len() / num_records
+    );
+}
+
+fn spec(name: &[u8], section: Section, kind: ValueKind, layout: Layout) -> ColumnSpec {
+    ColumnSpec { name: name.to_vec(), section, kind, layout, missing: Missing::Error }
+}
+
+fn parse(plan: &Plan, payloads: &Payloads) -> Vec<Column> {
+    let mut parser = Parser::new(plan, payloads.1.len() - 1);
+    for payload in each(payloads) {
+        parser.push(payload).expect("the payloads are sound");
+    }
+    parser.finish()
+}
+
+/// Thirteen floats and twenty-six integers per record, one value each, as in click logs.
+fn clicks() -> Vec<(Vec<u8>, Values)> {
+    let mut random = Random(1);
+    let mut features = Vec::new();
+    for i in 0..13 {
+        let values = (0..NUM_RECORDS).map(|_| (random.next() % 1000) as f32 * 0.25).collect();
+        features.push((format!("I{i}").into_bytes(), Values::Float32(values)));
+    }
+    for i in 0..26 {
+        let values = (0..NUM_RECORDS).map(|_| (random.next() >> (random.next() % 24 + 40)) as i64).collect();
+        features.push((format!("C{i}").into_bytes(), Values::Int64(values)));
+    }
+    features.sort_by(|a, b| a.0.cmp(&b.0));
+    features
+}
+
+fn borrowed(values: &Values) -> ValuesRef<'_> {
+    match values {
+        Values::Bytes { data, splits } => ValuesRef::Bytes { data, splits },
+        Values::Float32(values) => ValuesRef::Float32(values),
+        Values::Float64(values) => ValuesRef::Float64(values),
+        Values::Int32(values) => ValuesRef::Int32(values),
+        Values::Int64(values) => ValuesRef::Int64(values),
+        Values::UInt64(values) => ValuesRef::UInt64(values),
+    }
+}
+
+fn fixed<'a>(name: &'a [u8], values: &'a Values, count: usize) -> ColumnData<'a> {
+    ColumnData {
+        name,
+        section: Section::Context,
+        values: borrowed(values),
+        fixed: Some(count),
+        row_splits: None,
+        frame_splits: None,
+        present: None,
+        scalar: false,
+    }
+}
+
+/// The same records with their entries in another order each.
+fn shuffled(payloads: &Payloads) -> Payloads {
+    let mut random = Random(2);
+    let (mut out, mut splits) = (Vec::new(), vec![0]);
+    for payload in each(payloads) {
+        let head = payload.len() - (payload[1] as usize & 0x7f | (payload[2] as usize) << 7);
+        let mut entries = Vec::new();
+        let mut rest = &payload[head..];
+        while !rest.is_empty() {
+            let (entry, tail) = rest.split_at(2 + rest[1] as usize);
+            entries.push(entry);
+            rest = tail;
+        }
+        for i in (1..entries.len()).rev() {
+            entries.swap(i, random.next() as usize % (i + 1));
+        }
+        out.extend_from_slice(&payload[..head]);
+        entries.iter().for_each(|entry| out.extend_from_slice(entry));
+        splits.push(out.len() as i64);
+    }
+    (out, splits)
+}
+
+fn time_clicks() {
+    let features = clicks();
+    let columns: Vec<_> = features.iter().map(|(name, values)| fixed(name, values, 1)).collect();
+    let payloads = serialize(PayloadKind::Example, NUM_RECORDS, &columns).expect("the columns are sound");
+    let specs =
+        features.iter().map(|(name, values)| spec(name, Section::Context, values.kind(), Layout::Fixed(1))).collect();
+    let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is sound");
+    let mixed = shuffled(&payloads);
+    for found in [parse(&plan, &payloads), parse(&plan, &mixed)] {
+        assert!(found.iter().zip(&features).all(|(found, (_, values))| found.values == *values));
+    }
+    measure("Example, 39 numbers", &payloads, 39, || drop(black_box(parse(&plan, &payloads))));
+    measure("Example, 39 numbers, keys in any order", &mixed, 39, || drop(black_box(parse(&plan, &mixed))));
+    let few = vec![spec(b"C3", Section::Context, ValueKind::Int64, Layout::Fixed(1))];
+    let few = Plan::new(PayloadKind::Example, few).expect("the plan is sound");
+    assert_eq!(parse(&few, &payloads)[0].values, features.iter().find(|(name, _)| name == b"C3").expect("C3").1);
+    measure("Example, 1 of 39 numbers", &payloads, 39, || drop(black_box(parse(&few, &payloads))));
+    measure("Example, 39 numbers, check", &payloads, 39, || {
+        each(&payloads).for_each(|payload| check(PayloadKind::Example, payload).expect("sound"));
+    });
+    measure("Example, 39 numbers, survey", &payloads, 39, || {
+        let mut survey = Survey::new(PayloadKind::Example);
+        each(&payloads).for_each(|payload| survey.push(payload).expect("sound"));
+        assert!(survey.finish().iter().all(|seen| seen.num_present == NUM_RECORDS as u64 && !seen.mixed_kinds));
+    });
+    measure("Example, 39 numbers, serialize", &payloads, 39, || {
+        black_box(serialize(PayloadKind::Example, NUM_RECORDS, &columns).expect("sound"));
+    });
+}
+
+fn time_sequences() {
+    let mut random = Random(3);
+    let values: Vec<i64> = (0..NUM_RECORDS * FRAMES).map(|_| (random.next() % 128) as i64).collect();
+    let splits: Vec<i64> = (0..=NUM_RECORDS).map(|record| (record * FRAMES) as i64).collect();
+    let ids = Values::Int64(values);
+    let column = ColumnData { section: Section::Lists, row_splits: Some(&splits), ..fixed(b"tokens", &ids, 1) };
+    let kind = PayloadKind::SequenceExample;
+    let payloads = serialize(kind, NUM_RECORDS, &[column]).expect("the columns are sound");
+    let specs = vec![spec(b"tokens", Section::Lists, ValueKind::Int64, Layout::Fixed(1))];
+    let plan = Plan::new(kind, specs).expect("the plan is sound");
+    let found = parse(&plan, &payloads);
+    assert!(found[0].values == ids && found[0].row_splits.as_ref() == Some(&splits));
+    measure("SequenceExample, 100 frames of one int64", &payloads, FRAMES, || {
+        drop(black_box(parse(&plan, &payloads)));
+    });
+    measure("SequenceExample, 100 frames, check", &payloads, FRAMES, || {
+        each(&payloads).for_each(|payload| check(kind, payload).expect("sound"));
+    });
+}
+
+fn time_lists() {
+    let mut random = Random(4);
+    let count = 512;
+    let ids = Values::Int64((0..NUM_RECORDS * count).map(|_| (random.next() % 50_000) as i64).collect());
+    let payloads = serialize(PayloadKind::Example, NUM_RECORDS, &[fixed(b"ids", &ids, count)]).expect("sound");
+    let specs = vec![spec(b"ids", Section::Context, ValueKind::Int64, Layout::Ragged)];
+    let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is sound");
+    assert_eq!(parse(&plan, &payloads)[0].values, ids);
+    measure("Example, one list of 512 int64", &payloads, count, || drop(black_box(parse(&plan, &payloads))));
+}
+
+fn time_pictures() {
+    let mut random = Random(5);
+    let len = 20_000;
+    let data: Vec<u8> = (0..NUM_RECORDS / 8 * len).map(|_| random.next() as u8).collect();
+    let splits: Vec<i64> = (0..=NUM_RECORDS / 8).map(|record| (record * len) as i64).collect();
+    let pictures = Values::Bytes { data, splits };
+    let labels = Values::Int64((0..NUM_RECORDS as i64 / 8).collect());
+    let columns = [fixed(b"image/encoded", &pictures, 1), fixed(b"image/label", &labels, 1)];
+    let payloads = serialize(PayloadKind::Example, NUM_RECORDS / 8, &columns).expect("sound");
+    let specs = vec![
+        spec(b"image/encoded", Section::Context, ValueKind::Bytes, Layout::Fixed(1)),
+        spec(b"image/label", Section::Context, ValueKind::Int64, Layout::Fixed(1)),
+    ];
+    let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is sound");
+    assert_eq!(parse(&plan, &payloads)[0].values, pictures);
+    measure("Example, a picture of 20 kB and a label", &payloads, 2, || drop(black_box(parse(&plan, &payloads))));
+}
+
+fn main() {
+    time_clicks();
+    time_sequences();
+    time_lists();
+    time_pictures();
+}

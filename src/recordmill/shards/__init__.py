@@ -1,0 +1,1 @@
+"""Shards: read, written, indexed, verified; blind to which format they are of."""

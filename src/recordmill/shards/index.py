@@ -1,0 +1,261 @@
+"""A shard's index: found in its sidecar, extended after an append, built by a scan, kept for the next time."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from recordmill import _core
+from recordmill.errors import RecordmillError
+from recordmill.shards import sidecar as sidecars
+from recordmill.shards.opening import OpenShard
+from recordmill.shards.sidecar import Sidecar
+from recordmill.shards.translate import to_error, translated
+from recordmill.storage.local import LOCAL
+from recordmill.types import FrameIndex
+
+SUFFIX = ".rmx"
+Keep = Literal["auto", "never"]
+
+
+def sidecar_path(path: str) -> str:
+    """Name of the sidecar beside a shard; hidden, so that patterns for shards never match it.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    str
+    """
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}{SUFFIX}")
+
+
+def cache_path(path: str) -> str:
+    """Name of the sidecar of a shard whose folder cannot be written to.
+
+    The folder is ``$RECORDMILL_CACHE``, else ``recordmill`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    str
+    """
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = os.environ.get("RECORDMILL_CACHE") or os.path.join(home, "recordmill")
+    digest = hashlib.sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()
+    return os.path.join(folder, digest[:32] + SUFFIX)
+
+
+def load_sidecar(path: str) -> Sidecar | None:
+    """Read what is kept about a shard, beside it or in the cache.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    Sidecar or None
+        None if there is nothing, or nothing sound.
+    """
+    for place in (sidecar_path(path), cache_path(path)):
+        with contextlib.suppress(OSError):
+            found = sidecars.from_bytes(Path(place).read_bytes())
+            if found is not None:
+                return found
+    return None
+
+
+def save_sidecar(path: str, sidecar: Sidecar) -> str | None:
+    """Keep a sidecar, beside the shard or, where that cannot be written, in the cache.
+
+    Parameters
+    ----------
+    path : str
+        The shard.
+    sidecar : Sidecar
+
+    Returns
+    -------
+    str or None
+        Where it is kept; None if nowhere.
+    """
+    data = sidecars.to_bytes(sidecar)
+    for place in (sidecar_path(path), cache_path(path)):
+        with contextlib.suppress(OSError):
+            write_atomically(place, data)
+            return place
+    return None
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Put a whole file in place, replacing another of that name.
+
+    Parameters
+    ----------
+    path : str
+    data : bytes
+
+    Raises
+    ------
+    WriteError
+        The file cannot be written.
+    """
+    file = LOCAL.create(path, overwrite=True)
+    try:
+        file.write(data)
+        file.finish()
+        file.commit()
+    except BaseException:
+        file.discard()
+        raise
+
+
+def load_index(shard: OpenShard, keep: Keep = "auto") -> tuple[Sidecar, RecordmillError | None]:
+    """Index of a shard: the kept one if it fits, otherwise a scan, which is kept.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    keep : {"auto", "never"}
+        Whether a new index is saved.
+
+    Returns
+    -------
+    sidecar : Sidecar
+        Describes the records in front of the damage, if there is any.
+    damage : RecordmillError or None
+    """
+    kept = load_sidecar(shard.paths[0]) if len(shard.paths) == 1 else None
+    with translated(shard.name):
+        kept = kept if kept is not None and _usable(kept, shard) else None
+        if kept is not None and kept.num_stored_bytes == shard.source.num_stored_bytes:
+            if kept.seek_points is not None:
+                shard.source.restore_seek_points(kept.seek_points)
+            return kept, None
+        if kept is not None and shard.compression is not None:
+            kept = None
+        sidecar, damage = _scan(shard, kept)
+    if damage is None and keep == "auto" and len(shard.paths) == 1:
+        save_sidecar(shard.paths[0], sidecar)
+    return sidecar, damage
+
+
+def _usable(kept: Sidecar, shard: OpenShard) -> bool:
+    same = (kept.format, kept.compression) == (shard.format.name, shard.compression)
+    return same and sidecars.fits(kept, shard.source)
+
+
+def _scan(shard: OpenShard, kept: Sidecar | None) -> tuple[Sidecar, RecordmillError | None]:
+    """Scan a shard, from the end of what is known of it if that is its beginning."""
+    start = kept.end if kept is not None else 0
+    found = _core.scan(shard.source, shard.format.framing.kind, start=start)
+    offsets, lengths, end, fault = np.asarray(found[0]), np.asarray(found[1]), found[2], found[3]
+    if kept is not None:
+        offsets = np.concatenate((kept.index.offsets, offsets))
+        lengths = np.concatenate((kept.index.lengths, lengths))
+    damage = None
+    if fault is not None:
+        damage = to_error((fault[0], len(offsets), *fault[2:]), shard.name)
+    return describe_shard(shard, FrameIndex(offsets, lengths), end), damage
+
+
+def describe_shard(shard: OpenShard, index: FrameIndex, end: int) -> Sidecar:
+    """Make the sidecar of a shard whose frames are known.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    index : FrameIndex
+    end : int
+        Where the last frame ends.
+
+    Returns
+    -------
+    Sidecar
+    """
+    stored = shard.source.num_stored_bytes or 0
+    points = shard.source.save_seek_points()
+    return Sidecar(
+        format=shard.format.name,
+        compression=shard.compression,
+        num_stored_bytes=stored,
+        probes=sidecars.make_probes(shard.source, stored),
+        index=index,
+        end=end,
+        seek_points=None if points is None else bytes(memoryview(points)),
+        num_uncompressed_bytes=shard.source.num_bytes,
+    )
+
+
+def read_foreign(shard: OpenShard) -> tuple[list[str], list[int]] | None:
+    """Keys and offsets of the index file of the format's own tools, if it lies beside the shard.
+
+    Parameters
+    ----------
+    shard : OpenShard
+
+    Returns
+    -------
+    (list of str, list of int) or None
+    """
+    codec = shard.format.index
+    if codec is None:
+        return None
+    path = foreign_path(shard.paths[0], codec.suffix)
+    if not LOCAL.exists(path):
+        return None
+    return codec.read(LOCAL.read(path))
+
+
+def foreign_path(path: str, suffix: str) -> str:
+    """Where the index of a format's own tools lies: the shard's name with another suffix.
+
+    Parameters
+    ----------
+    path : str
+        The shard.
+    suffix : str
+        With the dot.
+
+    Returns
+    -------
+    str
+    """
+    stem, _ = os.path.splitext(path)
+    return stem + suffix
+
+
+def write_foreign(shard: OpenShard, index: FrameIndex, keys: Sequence[int | str] | None = None) -> str | None:
+    """Write the index file that the format's own tools read.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    index : FrameIndex
+    keys : sequence, optional
+        Positions by default.
+
+    Returns
+    -------
+    str or None
+        Where it was written; None if the format has no such file.
+    """
+    codec = shard.format.index
+    if codec is None:
+        return None
+    path = foreign_path(shard.paths[0], codec.suffix)
+    write_atomically(path, codec.write(index, range(len(index)) if keys is None else keys))
+    return path

@@ -1,0 +1,98 @@
+"""Turns faults of the native module into exceptions that name the shard."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from recordmill import _core
+from recordmill.errors import (
+    ChecksumError,
+    CompressionError,
+    DamageError,
+    FeatureError,
+    FramingError,
+    LimitError,
+    PayloadError,
+    RecordmillError,
+    ShardChangedError,
+    TruncatedError,
+)
+
+_CLASSES: dict[str, type[RecordmillError]] = {
+    "truncated_header": TruncatedError,
+    "truncated_payload": TruncatedError,
+    "length_checksum": ChecksumError,
+    "payload_checksum": ChecksumError,
+    "sidecar_checksum": ChecksumError,
+    "bad_length": FramingError,
+    "bad_magic": FramingError,
+    "bad_continuation": FramingError,
+    "bad_padding": FramingError,
+    "bad_payload": PayloadError,
+    "feature_mismatch": FeatureError,
+    "bad_compression": CompressionError,
+    "limit_exceeded": LimitError,
+}
+_HINTS = {
+    "feature_mismatch": "give the schema that fits all records: rm.open(..., schema=...)",
+    "limit_exceeded": "raise the limit if the file is to be trusted: max_decompressed_bytes=...",
+    "bad_payload": 'read the payloads as they are with payload="raw"',
+}
+_DAMAGE_HINT = "see all that is wrong with `recordmill verify`; copy the shard again if there is a sound copy"
+
+
+def to_error(fault: Sequence[object], shard: str, records: Sequence[int] | None = None) -> RecordmillError:
+    """Build the exception for the parts of a native fault.
+
+    Parameters
+    ----------
+    fault : sequence
+        (kind, ordinal, offset, expected, found, message).
+    shard : str
+    records : sequence of int, optional
+        Positions in the shard of the records that were asked for; the ordinal itself is the position otherwise.
+
+    Returns
+    -------
+    RecordmillError
+    """
+    kind, ordinal, offset, expected, found, message = fault
+    record = ordinal
+    if isinstance(ordinal, int) and records is not None and ordinal < len(records):
+        record = int(records[ordinal])
+    cls = _CLASSES.get(str(kind), DamageError)
+    hint = _HINTS.get(str(kind), _DAMAGE_HINT)
+    return cls(
+        str(message),
+        kind=str(kind),
+        shard=shard,
+        record=record if isinstance(record, int) else None,
+        offset=offset if isinstance(offset, int) else None,
+        expected=str(expected),
+        found=str(found),
+        hint=hint,
+    )
+
+
+@contextlib.contextmanager
+def translated(shard: str, records: Sequence[int] | None = None) -> Iterator[None]:
+    """Raise our exceptions for the native module's.
+
+    Parameters
+    ----------
+    shard : str
+    records : sequence of int, optional
+        As for `to_error`.
+    """
+    try:
+        yield
+    except _core.CoreFault as error:
+        raise to_error(error.args, shard, records) from None
+    except _core.CoreChanged as error:
+        message = f"the shard changed while it was open: {error.args[0]}"
+        raise ShardChangedError(message, kind="changed", shard=shard, hint="open it again once nobody writes to it") from None
+    except OSError as error:
+        if error.filename is None and error.errno is not None and not isinstance(error, RecordmillError):
+            raise type(error)(error.errno, error.strerror, shard) from None
+        raise
