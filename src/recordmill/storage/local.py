@@ -70,7 +70,9 @@ class LocalFile:
                 view = view[os.write(self._open_fd(), view) :]
 
     def finish(self) -> None:
-        """Bring all bytes to the disk."""
+        """Bring all bytes to the disk; a second call does nothing."""
+        if self._fd is None:
+            return
         with named(self.path, "cannot bring the file to disk"):
             os.fsync(self._open_fd())
             self._close()

@@ -117,11 +117,16 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn tag(&mut self) -> Wire<u32> {
         let start = self.pos;
-        let tag = self.short_varint(u64::from(u32::MAX), "a tag does not fit into 32 bits")? as u32;
+        let tag = self.any_tag()?;
         if tag >> 3 == 0 {
             return Err(Broken { offset: start, what: "a field has the number 0" });
         }
         Ok(tag)
+    }
+
+    #[inline]
+    fn any_tag(&mut self) -> Wire<u32> {
+        Ok(self.short_varint(u64::from(u32::MAX), "a tag does not fit into 32 bits")? as u32)
     }
 
     /// The next `len` bytes.
@@ -179,10 +184,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Steps over a group; protobuf lets fields with the number 0 pass in there.
     fn skip_group(&mut self, field: u32, depth: u32) -> Wire<()> {
         loop {
             let start = self.pos;
-            let tag = self.tag()?;
+            let tag = self.any_tag()?;
             if tag & 7 != END_GROUP {
                 self.skip_nested(tag, depth)?;
             } else if tag >> 3 == field {

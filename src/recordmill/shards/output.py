@@ -1,0 +1,260 @@
+"""One shard being written: payloads framed, compressed, counted; index and schema are put beside it at the end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.errors import FeatureError, OutputExistsError
+from recordmill.formats.base import Format
+from recordmill.shards.index import describe_shard, foreign_path, save_sidecar, write_foreign
+from recordmill.shards.opening import open_shard
+from recordmill.shards.translate import to_error
+from recordmill.storage.compression import Compression, Compressor
+from recordmill.storage.local import LOCAL
+from recordmill.types import Feature, FrameIndex, Ragged, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """Records in their stored form.
+
+    Parameters
+    ----------
+    data : buffer of uint8
+        Frames back to back.
+    lengths : ndarray of int64, shape (num_records,)
+        Stored bytes of each.
+    checksums : ndarray of uint32, shape (num_records,), or None
+        CRC-32C of each payload, for formats that have none.
+    """
+
+    data: Any
+    lengths: NDArray[np.int64]
+    checksums: NDArray[np.uint32] | None
+
+
+def frame_payloads(format_: Format, payloads: Ragged) -> Framed:
+    """Bring payloads into their stored form; may run in any thread or process.
+
+    Parameters
+    ----------
+    format_ : Format
+    payloads : Ragged of uint8
+
+    Returns
+    -------
+    Framed
+
+    Raises
+    ------
+    FramingError
+        A payload that the format cannot store.
+    """
+    try:
+        data, lengths = _core.frame(payloads.data, payloads.row_splits, format_.framing.kind)
+    except _core.CoreFault as error:
+        raise to_error((*error.args[:2], None, *error.args[3:]), "the output") from None
+    checksums = None
+    if not format_.framing.has_checksum:
+        checksums = np.asarray(_core.row_checksums(payloads.data, payloads.row_splits)).astype(np.uint32)
+    return Framed(memoryview(data), np.asarray(lengths), checksums)
+
+
+def shard_paths(destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = "") -> list[str]:
+    """Names of the shards that a destination stands for.
+
+    A destination that already ends like a shard of the format names the one shard itself. Otherwise it is the
+    beginning of the names; a destination that ends with a separator stands for shards called ``part`` in a folder.
+
+    Parameters
+    ----------
+    destination : path
+    format_ : Format
+    num_shards : int
+    suffix : str
+        Put behind each name (``.gz``).
+
+    Returns
+    -------
+    list of str
+    """
+    prefix = os.fspath(destination)
+    if num_shards == 1 and prefix.removesuffix(suffix).endswith(format_.suffixes):
+        return [prefix]
+    if prefix.endswith(os.sep) or prefix in ("", "."):
+        prefix = os.path.join(prefix, "part")
+    pattern = format_.pattern
+    return [pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix for shard in range(num_shards)]
+
+
+class ShardOutput:
+    """A shard that nobody sees before it is whole.
+
+    Parameters
+    ----------
+    path : str
+        Final name.
+    format_ : Format
+    compression : {"gzip", "zlib"}, optional
+    level : int
+        Of the compression.
+    overwrite : bool
+        Whether a file of that name may be replaced.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        format_: Format,
+        *,
+        compression: Compression | None = None,
+        level: int = -1,
+        overwrite: bool = False,
+    ) -> None:
+        self.path, self.format = path, format_
+        self._compression = compression
+        self._compressor = None if compression is None else Compressor(compression, level)
+        self._overwrite = overwrite
+        self._file = LOCAL.create(path, overwrite=overwrite)
+        try:
+            self.refuse_existing()
+        except BaseException:
+            self.discard()
+            raise
+        self._lengths: list[NDArray[np.int64]] = []
+        self._checksums: list[NDArray[np.uint32]] = []
+        self.keys: list[int | str] = []
+        self.num_records = 0
+        self.num_bytes = 0
+
+    def append(self, framed: Framed, keys: Sequence[int | str] | None = None) -> None:
+        """Write records behind those that are there.
+
+        Parameters
+        ----------
+        framed : Framed
+        keys : sequence of int or str, optional
+            For the index file of the format's own tools; positions by default.
+        """
+        count = len(framed.lengths)
+        self._file.write(framed.data if self._compressor is None else self._compressor.compress(framed.data))
+        self._lengths.append(framed.lengths)
+        if framed.checksums is not None:
+            self._checksums.append(framed.checksums)
+        self.keys.extend(range(self.num_records, self.num_records + count) if keys is None else keys)
+        self.num_records += count
+        self.num_bytes += int(framed.lengths.sum())
+
+    def rename(self, path: str) -> None:
+        """Give the shard another final name."""
+        self.path = self._file.path = path
+
+    def finish(self) -> None:
+        """Bring everything to the disk, still under the temporary name."""
+        if self._compressor is not None:
+            self._file.write(self._compressor.finish())
+            self._compressor = None
+        self._file.finish()
+
+    def commit(self, schema: Schema | None, payload: str | None) -> None:
+        """Put the shard under its final name, and its index beside it.
+
+        Parameters
+        ----------
+        schema : Schema or None
+            Kept in the sidecar.
+        payload : str or None
+            Name of the payload codec, kept in the sidecar.
+        """
+        self._file.commit()
+        lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
+        index = FrameIndex(np.cumsum(lengths) - lengths, lengths)
+        shard = open_shard([self.path], self.format.name, self._compression)
+        sidecar = describe_shard(shard, index, int(lengths.sum()))
+        sidecar.schema, sidecar.payload = schema, payload
+        sidecar.checksums = np.concatenate(self._checksums) if self._checksums else None
+        if self._compression is None:
+            save_sidecar(self.path, sidecar)
+        if self.format.index_on_write:
+            write_foreign(shard, index, self.keys)
+
+    def discard(self) -> None:
+        """Remove what was written, unless it was committed."""
+        self._file.discard()
+
+    def refuse_existing(self) -> None:
+        """Raise OutputExistsError if a file that `commit` writes is there and may not be replaced."""
+        names = [self.path]
+        if self.format.index is not None and self.format.index_on_write:
+            names.append(foreign_path(self.path, self.format.index.suffix))
+        for name in names:
+            if not self._overwrite and LOCAL.exists(name):
+                hint = "choose another name, or overwrite=True"
+                raise OutputExistsError("the output is already there", shard=name, hint=hint)
+
+
+def commit_all(outputs: Sequence[ShardOutput], schema: Schema | None, payload: str | None) -> None:
+    """Put finished shards under their final names, if none of these is taken.
+
+    Parameters
+    ----------
+    outputs : sequence of ShardOutput
+    schema, payload
+        As for `ShardOutput.commit`.
+
+    Raises
+    ------
+    OutputExistsError
+        A file of one of the names, or an index file that would be written beside it, is there.
+    """
+    for output in outputs:
+        output.refuse_existing()
+    for output in outputs:
+        output.commit(schema, payload)
+
+
+def merge_schemas(known: Schema | None, new: Schema) -> Schema:
+    """Narrowest schema that fits the examples of both.
+
+    Parameters
+    ----------
+    known : Schema or None
+    new : Schema
+
+    Returns
+    -------
+    Schema
+
+    Raises
+    ------
+    FeatureError
+        A feature has another kind in one than in the other.
+    """
+    if known is None:
+        return new
+    merged = {}
+    for name in dict.fromkeys((*known, *new)):
+        if name not in known or name not in new:
+            feature = known.get(name) or new[name]
+            merged[name] = _widened(feature, optional=True)
+            continue
+        first, second = known[name], new[name]
+        if (first.kind, first.sequence) != (second.kind, second.sequence):
+            message = f"feature {name!r} changes its kind"
+            raise FeatureError(message, kind="feature_mismatch", expected=first.kind, found=second.kind)
+        same = first.shape == second.shape and first.optional == second.optional
+        merged[name] = first if same else _widened(first, optional=first.optional or second.optional)
+    return Schema(merged)
+
+
+def _widened(feature: Feature, *, optional: bool) -> Feature:
+    shape = (None, None) if feature.sequence else (None,)
+    return Feature(feature.kind, shape, feature.sequence, optional)
+

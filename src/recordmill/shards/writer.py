@@ -1,0 +1,207 @@
+"""Writes examples or payloads to shards, one after another, under final names only when all are whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from recordmill.formats.registry import get_format, get_payload
+from recordmill.shards.output import ShardOutput, commit_all, frame_payloads, merge_schemas, shard_paths
+from recordmill.storage import compression as compressions
+from recordmill.types import Ragged, Schema
+
+# Examples that are serialized in one call, and payload bytes after which it is called anyway.
+_CHUNK_RECORDS = 256
+_CHUNK_BYTES = 4 << 20
+_SUFFIXES = {None: "", "gzip": ".gz", "zlib": ".zlib"}
+
+
+class ShardWriter:
+    """Writes records to one or several shards.
+
+    With `shards`, record ``i`` goes to shard ``i % shards``, so that sizes differ by at most one. With
+    `max_shard_bytes`, a new shard begins when the current one is full. Nothing stands under a final name before
+    `close`, or the end of the ``with`` block; after an exception nothing does.
+
+    Parameters
+    ----------
+    path : path
+        Beginning of the shards' names, or the name of the one shard (``train.rec``).
+    format : {"tfrecord", "ofrecord", "recordio"}
+    shards : int, optional
+        Number of shards; 1 by default.
+    max_shard_bytes : int, optional
+        Uncompressed bytes after which a shard is full; instead of `shards`.
+    payload : {"example", "sequence_example", "ofrecord", "irheader", "raw"}, optional
+        How examples become bytes; what is usual in the format by default.
+    schema : Schema, optional
+        Kinds and shapes that examples must have; found from the examples otherwise.
+    compression : {"gzip", "zlib"}, optional
+        Whole-file compression (TFRecord only).
+    compression_level : int
+        0 to 9, -1 for the usual one.
+    overwrite : bool
+        Whether shards of these names may be replaced.
+
+    Raises
+    ------
+    OutputExistsError
+        A shard of that name is there.
+    WriteError
+        The folder cannot be written to, or the disk is full.
+
+    Examples
+    --------
+    >>> with ShardWriter("out/train", format="tfrecord", shards=8) as writer:  # doctest: +SKIP
+    ...     writer.write({"image": jpeg_bytes, "label": 3})
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str = "tfrecord",  # noqa: A002
+        shards: int | None = None,
+        max_shard_bytes: int | None = None,
+        payload: str | None = None,
+        schema: Schema | None = None,
+        compression: str | None = None,
+        compression_level: int = -1,
+        overwrite: bool = False,
+    ) -> None:
+        if shards is not None and (shards < 1 or max_shard_bytes is not None):
+            raise ValueError("shards is at least 1, and not given together with max_shard_bytes")
+        self.path, self._format = os.fspath(path), get_format(format)
+        self._codec = get_payload(payload, self._format)
+        self._given, self._schema = schema, schema
+        self._compression = compressions.check(compression)
+        if self._compression is not None and not self._format.compressible:
+            raise ValueError(f"{format} is not compressed: its readers could not read it")
+        self._level, self._overwrite = compression_level, overwrite
+        self._max_shard_bytes = max_shard_bytes
+        self._examples: list[Mapping[str, Any]] = []
+        self._payloads: list[bytes] = []
+        self._pending_bytes = 0
+        self._outputs: list[ShardOutput] = []
+        self._closed = False
+        self.num_records = 0
+        if max_shard_bytes is None:
+            for name in self._names(shards or 1):
+                self._begin(name)
+
+    def _names(self, num_shards: int) -> list[str]:
+        return shard_paths(self.path, self._format, num_shards, _SUFFIXES[self._compression])
+
+    def _begin(self, name: str) -> ShardOutput:
+        options = {"compression": self._compression, "level": self._level, "overwrite": self._overwrite}
+        try:
+            self._outputs.append(ShardOutput(name, self._format, **options))  # type: ignore[arg-type]
+        except BaseException:
+            self.discard()
+            raise
+        return self._outputs[-1]
+
+    def write(self, example: Mapping[str, Any] | bytes) -> None:
+        """Add one record.
+
+        Parameters
+        ----------
+        example : mapping of str to value, or bytes
+            Values are bytes, str, numbers, sequences of them or arrays; `bytes` are written as a payload, as they are.
+
+        Raises
+        ------
+        FeatureError
+            A value that the payload cannot hold; raised when the chunk that the example belongs to is serialized.
+        """
+        if self._closed:
+            raise ValueError(f"the writer of {self.path!r} is closed")
+        if isinstance(example, bytes | bytearray | memoryview):
+            if self._examples:
+                self._flush()
+            self._payloads.append(bytes(example))
+            self._pending_bytes += len(self._payloads[-1])
+        else:
+            if self._payloads:
+                self._flush()
+            self._examples.append(dict(example))
+            self._pending_bytes += sum(len(value) for value in example.values() if isinstance(value, bytes))
+        if len(self._examples) + len(self._payloads) >= _CHUNK_RECORDS or self._pending_bytes >= _CHUNK_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        first, count = self.num_records, len(self._examples) + len(self._payloads)
+        keys: list[int | str] = list(range(first, first + count))
+        if self._examples:
+            keys = [example.get("id", key) for example, key in zip(self._examples, keys, strict=True)]
+            payloads = self._codec.serialize(self._examples, self._given, first)
+            if self._given is None:
+                self._schema = merge_schemas(self._schema, self._codec.infer(payloads).schema)
+        else:
+            payloads = Ragged.from_rows(self._payloads)
+        self._examples, self._payloads, self._pending_bytes = [], [], 0
+        self.num_records += count
+        if self._max_shard_bytes is not None:
+            self._append_rolling(payloads, keys, self._max_shard_bytes)
+            return
+        step = len(self._outputs)
+        for number, output in enumerate(self._outputs):
+            start = (number - first) % step
+            if start < count:
+                chosen = payloads if step == 1 else Ragged.from_rows([payloads[row] for row in range(start, count, step)])
+                output.append(frame_payloads(self._format, chosen), keys[start::step])
+
+    def _append_rolling(self, payloads: Ragged, keys: list[int | str], limit: int) -> None:
+        for row, key in enumerate(keys):
+            framed = frame_payloads(self._format, payloads[row : row + 1])
+            current = self._outputs[-1] if self._outputs else self._begin(f"{self.path}-0")
+            if current.num_records and current.num_bytes + int(framed.lengths[0]) > limit:
+                current.finish()
+                current = self._begin(f"{self.path}-{len(self._outputs)}")
+            current.append(framed, [key])
+
+    def close(self) -> None:
+        """Write what is left, and put all shards under their final names."""
+        if self._closed:
+            return
+        try:
+            if self._examples or self._payloads:
+                self._flush()
+            if not self._outputs:
+                self._begin(self.path)
+            self._closed = True
+            for output in self._outputs:
+                output.finish()
+            if self._max_shard_bytes is not None:
+                for output, name in zip(self._outputs, self._names(len(self._outputs)), strict=True):
+                    output.rename(name)
+            commit_all(self._outputs, self._schema, self._codec.name if self._schema is not None else None)
+        except BaseException:
+            self.discard()
+            raise
+
+    def discard(self) -> None:
+        """Remove everything that was written and not yet put under its final name."""
+        self._closed = True
+        for output in self._outputs:
+            output.discard()
+
+    @property
+    def paths(self) -> list[str]:
+        """Final names of the shards."""
+        return [output.path for output in self._outputs]
+
+    def __enter__(self) -> Self:
+        """Return the writer itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close, or discard everything if the block failed."""
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
