@@ -73,14 +73,14 @@ docs: $(DONE)/docs ## Build the documentation into site/.
 wheel: $(DONE)/dev ## Build a wheel, install it with NumPy alone into an empty environment, and try it.
 	rm -rf dist
 	maturin build --release --locked --out dist
-	$(pip_settings); \
+	@$(pip_settings); \
 	empty=$$(mktemp -d); trap 'rm -rf "$$empty"' EXIT; \
 	uv venv --quiet --python $(VENV)/bin/python "$$empty/venv"; \
 	uv pip install --quiet --python "$$empty/venv/bin/python" dist/*.whl; \
 	cd "$$empty" && venv/bin/python -I $(CURDIR)/tools/smoke_wheel.py
 
 fuzz: $(CARGO_FUZZ) ## Fuzz every parser for SECONDS_EACH (60) seconds.
-	cd rust/core && export RUSTC_BOOTSTRAP=1; \
+	@cd rust/core && export RUSTC_BOOTSTRAP=1; \
 	for target in $$(cargo fuzz list); do \
 		echo "fuzz: $$target, $(SECONDS_EACH) s"; \
 		cargo fuzz run "$$target" -- -max_total_time=$(SECONDS_EACH) -rss_limit_mb=2048 -timeout=10; \
@@ -100,12 +100,14 @@ $(VENV)/bin/python: | $(UV)
 	$(UV) venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" $(VENV)
 
 $(DONE)/dev $(DONE)/docs $(DONE)/demo $(DONE)/bench: $(DONE)/%: pyproject.toml | $(VENV)/bin/python
-	$(pip_settings); uv pip install --quiet -r pyproject.toml --extra cli --extra image \
-		$(if $(filter demo,$*),--extra keras) --group $*
+	@echo "installing the group $* of pyproject.toml"
+	@$(pip_settings); uv pip install --quiet -r pyproject.toml --group $* \
+		--extra cli --extra image $(if $(filter demo,$*),--extra keras)
 	@mkdir -p $(@D) && touch $@
 
 $(NATIVE): $(RUST) pyproject.toml $(DONE)/dev
-	$(pip_settings); maturin develop --quiet --uv --release
+	@echo "building recordmill._core in release mode"
+	@$(pip_settings); maturin develop --quiet --uv --release
 	@touch $@
 
 $(CARGO_FUZZ):

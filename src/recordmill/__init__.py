@@ -17,7 +17,12 @@ _PLACES = {
         "TruncatedError WriteError"
     ),
     "types": "Fault Feature FeatureList FrameIndex Ragged Schema",
+    "pipeline.dataset": "Dataset open",
+    "pipeline.loader": "Loader",
+    "shards.index": "build_index",
+    "shards.info": "info Info ShardInfo",
     "shards.reader": "ShardReader",
+    "shards.verify": "verify Report",
     "shards.writer": "ShardWriter",
 }
 _HOME = {name: module for module, names in _PLACES.items() for name in names.split()}
@@ -25,7 +30,12 @@ __all__ = sorted(_HOME)  # noqa: PLE0605
 
 if TYPE_CHECKING:
     from recordmill.errors import *  # noqa: F403
+    from recordmill.pipeline.dataset import Dataset, open
+    from recordmill.pipeline.loader import Loader
+    from recordmill.shards.index import build_index
+    from recordmill.shards.info import Info, ShardInfo, info
     from recordmill.shards.reader import ShardReader
+    from recordmill.shards.verify import Report, verify
     from recordmill.shards.writer import ShardWriter
     from recordmill.types import Fault, Feature, FeatureList, FrameIndex, Ragged, Schema
 

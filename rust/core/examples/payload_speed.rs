@@ -1,6 +1,6 @@
 //! How fast payloads become columns and columns payloads, on one core; every figure comes with checked results.
 //!
-//! `cargo run --release -p recordmill-core --example payload_speed`
+//! `cargo run --release -p recordmill-core --example payload_speed [clicks|sequences|lists|pictures]`
 use recordmill_core::payload::{
     Column, ColumnData, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
     ValuesRef, check, serialize,
@@ -33,6 +33,9 @@ fn each<'a>(payloads: &'a Payloads) -> impl Iterator<Item = &'a [u8]> {
 
 /// Runs `work` several times and prints the best round.
 fn measure(what: &str, payloads: &Payloads, per_record: usize, mut work: impl FnMut()) {
+    if std::env::args().nth(2).is_some_and(|wanted| !what.ends_with(&wanted)) {
+        return;
+    }
     let mut best = f64::MAX;
     for _ in 0..NUM_ROUNDS {
         let start = Instant::now();
@@ -204,8 +207,12 @@ fn time_pictures() {
 }
 
 fn main() {
-    time_clicks();
-    time_sequences();
-    time_lists();
-    time_pictures();
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    let parts: [(&str, fn()); 4] =
+        [("clicks", time_clicks), ("sequences", time_sequences), ("lists", time_lists), ("pictures", time_pictures)];
+    for (name, time) in parts {
+        if name.contains(&wanted) {
+            time();
+        }
+    }
 }

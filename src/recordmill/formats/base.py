@@ -66,6 +66,10 @@ class PayloadCodec(Protocol):
         """Features that some payloads have."""
         ...
 
+    def fits(self, payloads: Ragged) -> bool:
+        """Whether some payloads are likely to be of this kind."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class FeatureSummary:
@@ -154,6 +158,8 @@ class Format:
         Usual feature names when images are packed.
     compressible : bool
         Whether readers of this format take whole-file compression.
+    spans_files : bool
+        Whether a record may begin in one shard and go on in the next.
     looks_like : callable
         Whether a shard that begins with these bytes, and has so many bytes in all if that is known, is of this format.
     """
@@ -168,4 +174,5 @@ class Format:
     image_feature: str
     label_feature: str
     compressible: bool
+    spans_files: bool
     looks_like: Callable[[bytes, int | None], bool]

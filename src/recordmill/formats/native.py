@@ -159,6 +159,11 @@ class NativeCodec:
             features[name] = FeatureSummary(feature, num_present, counts, num_bytes if kind == "bytes" else None, mixed)
         return Inference(num_records, features, None if fault is None else fault[5])
 
+    def fits(self, payloads: Ragged) -> bool:
+        """Whether all payloads parse, and show features unless all are empty."""
+        found = self.infer(payloads)
+        return found.fault is None and (bool(found.features) or not len(payloads.data))
+
 
 def _narrowest(kind: Kind, sequence: bool, lacking: bool, counts: tuple[int, int]) -> Feature:
     least, most = counts

@@ -60,5 +60,10 @@ class RawCodec:
         summary = FeatureSummary(Feature("bytes"), len(payloads), (1, 1), sizes)
         return Inference(len(payloads), {FEATURE: summary})
 
+    def fits(self, payloads: Ragged) -> bool:
+        """Anything is a raw payload."""
+        del payloads
+        return True
+
 
 RAW = RawCodec()

@@ -7,7 +7,7 @@ from typing import Any
 
 import mxnet as mx
 
-from recipes.mx_headers import header_json
+from recipes.mx_headers import summary_json
 from recipes.mx_images import gradient
 from recipes.values import write_json
 
@@ -58,7 +58,7 @@ def _write(folder: Path, records: dict[int, bytes]) -> dict[str, Any]:
     reader = mx.recordio.MXIndexedRecordIO(str(idx), str(rec), "r")
     found = [reader.read_idx(key) for key in reader.keys]
     row = {"path": f"{folder.name}/train.rec", "idx": f"{folder.name}/train.idx", "key_type": "int"}
-    headers = [header_json(*mx.recordio.unpack(raw)) for raw in found]
+    headers = [summary_json(raw) for raw in found]
     return {**row, "keys": list(reader.keys), "records": [raw.hex() for raw in found], "headers": headers}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import mxnet as mx
 import numpy as np
 
-from recipes.mx_headers import header_json
+from recipes.mx_headers import summary_json
 from recipes.mx_records import error_json, write
 from recipes.values import write_json
 
@@ -70,6 +70,6 @@ def record(out: Path) -> None:
     made = [_row(position, *plan) for position, plan in enumerate(plans())]
     packed = [raw for raw, _ in made]
     write(folder / "images.rec", packed)
-    headers = [header_json(*mx.recordio.unpack(raw)) for raw in packed]
+    headers = [summary_json(raw) for raw in packed]
     file = {"path": "images.rec", "records": [raw.hex() for raw in packed], "headers": headers}
     write_json(folder / "expected.json", {"files": [file], "pictures": [row for _, row in made], "broken": _broken()})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
@@ -12,13 +11,14 @@ from typing import Any
 import cv2
 import mxnet as mx
 
-from recipes.mx_headers import header_json
+from recipes.mx_headers import summary_json
 from recipes.mx_images import gradient
 from recipes.values import write_json
 
 IM2REC = Path(mx.__file__).parent / "tools" / "im2rec.py"
 PICTURES = ["z.jpg", "UPPER.JPG", "cat/b.jpeg", "cat/a.jpg", "cat/c.png", "dog/grey.png", "dog/puppy/p.jpg", "dog/q.jpg"]
 NOT_PICTURES = {"notes.txt": b"not a picture\n", "cat/list.csv": b"a,b\n", "empty_folder/readme.md": b"#\n"}
+CHATTER = ("time:", "Creating", "multiprocessing not available")
 HAND = {  # lists in other dialects, and with lines that im2rec.py skips or refuses
     "plain_integers.lst": b"0\t3\tcat/a.jpg\n1\t0\tcat/b.jpeg\n2\t12\tdog/q.jpg\n",
     "several_labels.lst": b"0\t1\t0.5\t-2\tcat/a.jpg\n1\t2.000000\t0.250000\t7.000000\tcat/c.png\n",
@@ -37,7 +37,7 @@ LISTINGS = {
     "flat_unshuffled": ["--no-shuffle"],
     "recursive": ["--recursive"],
     "recursive_unshuffled": ["--recursive", "--no-shuffle"],
-    "only_png": ["--recursive", "--no-shuffle", "--exts", ".png"],
+    "only_png": ["--exts", ".png", "--recursive", "--no-shuffle"],
     "chunks": ["--recursive", "--chunks", "3"],
     "split": ["--recursive", "--train-ratio", "0.5", "--test-ratio", "0.25"],
     "split_without_test": ["--recursive", "--no-shuffle", "--train-ratio", "0.7"],
@@ -85,9 +85,9 @@ def im2rec(folder: Path, prefix: str, options: list[str]) -> dict[str, Any]:
     """Run im2rec.py in the folder; return its arguments, exit status and the last line of its errors."""
     command = [sys.executable, str(IM2REC), *options, prefix, "pictures"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    said = [line for line in done.stdout.splitlines() if line and not line.startswith(("time:", "Creating"))]
+    said = [line for line in done.stdout.splitlines() if line and not line.startswith(CHATTER)]
     error = done.stderr.strip().splitlines()[-1] if done.returncode else None
-    said = [re.sub(r"^/\S*/", "", line.replace(f"{folder}/", "")) for line in said]
+    said = [line.replace(f"{folder}/", "") for line in said]
     return {"arguments": [*options, prefix, "pictures"], "exit": done.returncode, "said": said, "error": error}
 
 
@@ -105,12 +105,12 @@ def _listings(folder: Path) -> list[dict[str, Any]]:
 def _read(folder: Path, name: str) -> dict[str, Any]:
     rec, idx = folder / "packed" / f"{name}.rec", folder / "packed" / f"{name}.idx"
     reader = mx.recordio.MXIndexedRecordIO(str(idx), str(rec), "r")
-    raws = [reader.read_idx(key) for key in dict.fromkeys(reader.keys)]
+    raws = {key: reader.read_idx(key) for key in dict.fromkeys(reader.keys)}
     sequential = mx.recordio.MXRecordIO(str(rec), "r")
     records = list(iter(sequential.read, None))
     row = {"path": f"packed/{name}.rec", "idx": f"packed/{name}.idx", "key_type": "int", "keys": list(reader.keys)}
-    headers = [header_json(*mx.recordio.unpack(raw)) for raw in records]
-    by_key = [raw.hex() for raw in raws]
+    headers = [summary_json(raw) for raw in records]
+    by_key = [[key, records.index(raw)] for key, raw in raws.items()]
     return {**row, "records": [raw.hex() for raw in records], "by_key": by_key, "headers": headers}
 
 
@@ -131,7 +131,7 @@ def _packings(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]
 
 def record(out: Path) -> None:
     """Write OUT/lists: pictures, lists, packed records and expected.json."""
-    folder = out / "lists"
+    folder = (out / "lists").resolve()
     for name in ("pictures", "lists", "packed"):
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir(parents=True)

@@ -157,3 +157,33 @@ impl PointList {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(offset_out: u64) -> SeekPoint {
+        SeekPoint { offset_in: offset_out / 3, offset_out, block: None }
+    }
+
+    #[test]
+    fn offered_points_too_near_or_behind_are_refused() {
+        let mut list = PointList::new(100);
+        [99, 100, 150, 199, 200, 50, 200, 301].into_iter().for_each(|offset| list.offer(point(offset)));
+        let offsets: Vec<u64> = list.as_slice().iter().map(|point| point.offset_out).collect();
+        assert_eq!(offsets, [100, 200, 301]);
+        assert_eq!(list.before(99).map(|point| point.offset_out), None);
+        assert_eq!(list.before(300).map(|point| point.offset_out), Some(200));
+        assert_eq!(list.before(u64::MAX).map(|point| point.offset_out), Some(301));
+    }
+
+    #[test]
+    fn list_past_its_capacity_keeps_every_second_point_at_twice_the_spacing() {
+        let mut list = PointList::new(10);
+        (1..=3 * MAX_POINTS as u64).for_each(|index| list.offer(point(index * 10)));
+        assert_eq!(list.spacing(), 40);
+        assert!(list.as_slice().len() <= MAX_POINTS);
+        assert!(list.as_slice().windows(2).all(|pair| pair[1].offset_out - pair[0].offset_out == 40));
+        assert_eq!(list.last_offset(), 3 * MAX_POINTS as u64 * 10);
+    }
+}

@@ -90,7 +90,7 @@ pub fn holds_feature_lists(payload: &[u8]) -> bool {
 
 fn features<S: Sink>(mut reader: Reader, dialect: &Dialect, sink: &mut S) -> Wire<()> {
     while !reader.is_empty() {
-        if sink.take_entry(&mut reader)? {
+        if sink.take_entry(dialect, &mut reader)? {
             continue;
         }
         match reader.tag()? {

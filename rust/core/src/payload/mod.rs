@@ -4,6 +4,8 @@
 mod column;
 mod fast;
 mod irheader;
+mod keys;
+mod memory;
 mod message;
 mod parser;
 mod plan;
@@ -11,6 +13,7 @@ mod serialize;
 mod sink;
 mod slot;
 mod survey;
+mod varint;
 mod wire;
 mod write;
 

@@ -1,5 +1,5 @@
 //! Payload after payload into columns.
-use super::fast::Memory;
+use super::memory::Memory;
 use super::message::Dialect;
 use super::sink::Sink;
 use super::slot::Slot;
@@ -25,7 +25,7 @@ pub(super) struct Columns<'p> {
     pub num_regular: usize,
     /// Whether something in this record was not in the usual form.
     pub irregular: bool,
-    /// Where keys stood in earlier records.
+    /// The keys of earlier records and their order.
     pub memory: Memory,
 }
 
@@ -43,7 +43,7 @@ impl<'p> Parser<'p> {
             stamp: 0,
             num_regular: 0,
             irregular: false,
-            memory: Memory::new(dialect),
+            memory: Memory::new(),
         };
         Self { columns, num_records: 0 }
     }
@@ -134,8 +134,8 @@ impl Sink for Columns<'_> {
     }
 
     #[inline]
-    fn take_entry(&mut self, reader: &mut Reader) -> Wire<bool> {
-        fast::take_entry(self, reader)
+    fn take_entry(&mut self, dialect: &Dialect, reader: &mut Reader) -> Wire<bool> {
+        fast::take_entry(self, dialect, reader)
     }
 
     #[inline]

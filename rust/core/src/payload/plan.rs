@@ -1,4 +1,5 @@
 //! A compiled request: which features are wanted, and a table that finds the column of a key.
+use super::keys::{self, KeyTable};
 use super::message::Dialect;
 use super::{ColumnSpec, Layout, Missing, PayloadKind, Section, ValueKind, quoted};
 use crate::error::{Fault, FaultKind};
@@ -8,8 +9,7 @@ use crate::error::{Fault, FaultKind};
 pub struct Plan {
     kind: PayloadKind,
     columns: Vec<ColumnSpec>,
-    /// Open addressing: column + 1, or 0 where free; a power of two, at most half full.
-    table: Vec<u32>,
+    table: KeyTable,
 }
 
 impl Plan {
@@ -18,7 +18,7 @@ impl Plan {
     /// A column of kind `UInt64` fits only an image record, feature lists only a `SequenceExample`. `Missing::Empty`
     /// asks for `Layout::Ragged` or a feature list; `Missing::Default` holds as many values as `Layout::Fixed` asks.
     pub fn new(kind: PayloadKind, columns: Vec<ColumnSpec>) -> Result<Self, Fault> {
-        let mut plan = Self { kind, table: vec![0; (2 * columns.len()).next_power_of_two()], columns: Vec::new() };
+        let mut plan = Self { kind, table: KeyTable::new(columns.len()), columns: Vec::new() };
         for column in columns {
             check_column(kind, &column)?;
             if plan.find(column.section, &column.name).is_some() {
@@ -42,42 +42,16 @@ impl Plan {
     /// The column of a key.
     #[inline]
     pub(super) fn find(&self, section: Section, key: &[u8]) -> Option<usize> {
-        let mask = self.table.len() - 1;
-        let mut place = hash(section, key) & mask;
-        loop {
-            let column = (self.table[place] as usize).checked_sub(1)?;
+        self.table.find(keys::hash(section, key), |column| {
             let spec = &self.columns[column];
-            if spec.name == key && spec.section == section {
-                return Some(column);
-            }
-            place = (place + 1) & mask;
-        }
+            spec.name == key && spec.section == section
+        })
     }
 
     fn insert(&mut self, column: ColumnSpec) {
-        let mask = self.table.len() - 1;
-        let mut place = hash(column.section, &column.name) & mask;
-        while self.table[place] != 0 {
-            place = (place + 1) & mask;
-        }
+        self.table.insert(keys::hash(column.section, &column.name), self.columns.len());
         self.columns.push(column);
-        self.table[place] = self.columns.len() as u32;
     }
-}
-
-/// Spreads keys over the table. Only the caller's own keys are stored, so hostile payloads cannot fill it.
-fn hash(section: Section, key: &[u8]) -> usize {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |state: u64, word: u64| (state.rotate_left(5) ^ word).wrapping_mul(FACTOR);
-    let (words, tail) = key.as_chunks::<8>();
-    let mut state = (key.len() as u64) << 1 | section as u64;
-    for word in words {
-        state = mix(state, u64::from_le_bytes(*word));
-    }
-    for &byte in tail {
-        state = mix(state, u64::from(byte));
-    }
-    (state ^ state >> 32) as usize
 }
 
 fn check_column(kind: PayloadKind, column: &ColumnSpec) -> Result<(), Fault> {

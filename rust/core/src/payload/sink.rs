@@ -1,6 +1,8 @@
 //! What a message brings, one event at a time: the seam between reading messages and using them.
+use super::fast;
+use super::message::Dialect;
 use super::wire::{Reader, Wire};
-use super::{Section, ValueKind};
+use super::{Section, ValueKind, varint};
 
 /// Takes the features of one record. Slots are the sink's own numbering of features.
 ///
@@ -33,7 +35,7 @@ pub trait Sink {
 
     /// Takes one whole entry of the context if it has the usual form; otherwise leaves `reader` where it was.
     #[inline]
-    fn take_entry(&mut self, _reader: &mut Reader) -> Wire<bool> {
+    fn take_entry(&mut self, _dialect: &Dialect, _reader: &mut Reader) -> Wire<bool> {
         Ok(false)
     }
 
@@ -61,10 +63,20 @@ impl Sink for Discard {
     fn fixed(&mut self, _slot: usize, _chunk: &[u8]) {}
 
     fn varints(&mut self, _slot: usize, chunk: Reader) -> Wire<()> {
-        chunk.count_varints().map(drop)
+        varint::count(chunk).map(drop)
     }
 
     fn begin_frame(&mut self, _slot: usize) {}
 
     fn end_frame(&mut self, _slot: usize) {}
+
+    #[inline]
+    fn take_entry(&mut self, dialect: &Dialect, reader: &mut Reader) -> Wire<bool> {
+        fast::check_entry(dialect, reader)
+    }
+
+    #[inline]
+    fn take_frames(&mut self, _slot: usize, reader: &mut Reader) -> Wire<()> {
+        fast::check_frames(reader)
+    }
 }

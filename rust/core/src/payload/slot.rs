@@ -1,6 +1,6 @@
 //! One column while it grows, and what the current record has brought for it so far.
 use super::wire::{Reader, Wire};
-use super::{Column, ColumnSpec, Layout, Missing, Section, ValueKind, Values, quoted};
+use super::{Column, ColumnSpec, Layout, Missing, Section, ValueKind, Values, quoted, varint};
 use crate::error::{Fault, FaultKind};
 
 /// Room made ahead for one column is at most this many values.
@@ -113,12 +113,12 @@ impl Slot {
     /// Appends the varints in `chunk`; they are validated only where the kind is not the wanted one.
     pub fn varints(&mut self, chunk: Reader) -> Wire<()> {
         if !self.is_wanted() {
-            return chunk.count_varints().map(drop);
+            return varint::count(chunk).map(drop);
         }
         match &mut self.values {
-            Values::Int32(values) => chunk.varints_into(values, |value| value as i32),
-            Values::Int64(values) => chunk.varints_into(values, |value| value as i64),
-            _ => chunk.count_varints().map(drop),
+            Values::Int32(values) => varint::decode(chunk, values, |value| value as i32),
+            Values::Int64(values) => varint::decode(chunk, values, |value| value as i64),
+            _ => varint::count(chunk).map(drop),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What features a set of records has: names, kinds, and how many values, frames and bytes.
 use super::sink::Sink;
 use super::wire::{Reader, Wire};
-use super::{PayloadKind, Section, ValueKind, walk};
+use super::{PayloadKind, Section, ValueKind, varint, walk};
 use crate::error::Fault;
 use std::collections::HashMap;
 
@@ -261,7 +261,7 @@ impl Sink for Tally {
     }
 
     fn varints(&mut self, slot: usize, chunk: Reader) -> Wire<()> {
-        self.features[slot].current.count += chunk.count_varints()? as u64;
+        self.features[slot].current.count += varint::count(chunk)? as u64;
         Ok(())
     }
 

@@ -211,25 +211,6 @@ impl<'a> Reader<'a> {
         self.varint()?;
         Ok(self.within(start, self.pos))
     }
-
-    /// Number of varints from here to the end, all of them sound.
-    pub fn count_varints(mut self) -> Wire<usize> {
-        let mut count = 0;
-        while !self.is_empty() {
-            self.varint()?;
-            count += 1;
-        }
-        Ok(count)
-    }
-
-    /// Appends the varints from here to the end, each through `cast`.
-    pub fn varints_into<T>(mut self, out: &mut Vec<T>, cast: impl Fn(u64) -> T) -> Wire<()> {
-        out.reserve(self.rest().iter().filter(|&&byte| byte < 0x80).count());
-        while !self.is_empty() {
-            out.push(cast(self.varint()?));
-        }
-        Ok(())
-    }
 }
 
 /// Bytes that the varint of `value` takes.

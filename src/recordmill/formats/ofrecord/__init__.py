@@ -18,5 +18,6 @@ OFRECORD = Format(
     image_feature="images",
     label_feature="labels",
     compressible=False,
+    spans_files=True,
     looks_like=looks_like,
 )

@@ -19,5 +19,6 @@ RECORDIO = Format(
     image_feature="image",
     label_feature="label",
     compressible=False,
+    spans_files=False,
     looks_like=looks_like,
 )

@@ -19,5 +19,6 @@ TFRECORD = Format(
     image_feature="image",
     label_feature="label",
     compressible=True,
+    spans_files=False,
     looks_like=looks_like,
 )

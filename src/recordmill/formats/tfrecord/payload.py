@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from recordmill import _core
 from recordmill.formats.native import NativeCodec
+from recordmill.types import Ragged
 
-EXAMPLE = NativeCodec("example", _core.PayloadKind.EXAMPLE, ("bytes", "float32", "int64"))
+
+@dataclass(frozen=True, slots=True)
+class ExampleCodec(NativeCodec):
+    """One map of features; on the wire, a SequenceExample begins like one."""
+
+    def fits(self, payloads: Ragged) -> bool:
+        """Whether all payloads parse and none has feature lists."""
+        return NativeCodec.fits(self, payloads) and not any(map(_core.has_feature_lists, payloads))
+
+
+EXAMPLE = ExampleCodec("example", _core.PayloadKind.EXAMPLE, ("bytes", "float32", "int64"))
 SEQUENCE_EXAMPLE = NativeCodec("sequence_example", _core.PayloadKind.SEQUENCE_EXAMPLE, ("bytes", "float32", "int64"))

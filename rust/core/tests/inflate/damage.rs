@@ -1,0 +1,220 @@
+//! Each kind of damage: what is delivered before it, which fault comes, and that it comes again.
+use super::data::{drain, gzip, mixture, open, wrap, zlib};
+use super::fixed::{gzip_text, gzip_with_all_fields, zlib_text};
+use recordmill_core::error::{Fault, FaultKind};
+use recordmill_core::inflate::{CompressedSource, Container, Limits};
+use recordmill_core::source::{ReadAt, SourceError};
+
+const SPACING: u64 = 100_000;
+
+/// The fault of `file` after exactly `num_bytes` bytes of `plain`, seen in several ways of reading.
+fn fault_after(file: &[u8], container: Container, plain: &[u8], num_bytes: usize) -> Fault {
+    let mut faults = Vec::new();
+    for step in [1000, 1_000_000] {
+        let source = open(file.to_vec(), container, SPACING);
+        let (data, fault) = drain(&source, step);
+        assert_eq!(data.len(), num_bytes);
+        assert!(data == plain[..num_bytes]);
+        faults.push(fault.expect("a fault"));
+        for offset in [num_bytes as u64, num_bytes as u64 + 5, u64::MAX] {
+            match source.read_at(offset, &mut [0; 3]) {
+                Err(SourceError::Fault(again)) => faults.push(again),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(source.num_bytes(), None);
+    }
+    let fault = faults.pop().unwrap();
+    assert!(faults.iter().all(|other| *other == fault), "{faults:?}");
+    assert_eq!((fault.kind, fault.offset), (FaultKind::BadCompression, num_bytes as u64));
+    fault
+}
+
+fn assert_fault(file: &[u8], container: Container, plain: &[u8], num_bytes: usize, message: &str) {
+    let fault = fault_after(file, container, plain, num_bytes);
+    assert!(fault.message.contains(message), "{fault}");
+}
+
+#[test]
+fn test_gzip_when_checksum_is_wrong_then_all_data_come_and_both_values_are_named() {
+    let plain = mixture(300_000, 41);
+    let mut file = gzip(&plain, 6);
+    let place = file.len() - 8;
+    let stored = u32::from_le_bytes(file[place..place + 4].try_into().unwrap());
+    file[place] ^= 1;
+    let fault = fault_after(&file, Container::Gzip, &plain, plain.len());
+    assert_eq!(fault.message, "CRC-32 of the gzip member differs");
+    assert_eq!((fault.expected, fault.found), (format!("{stored:#010x}"), format!("{:#010x}", stored ^ 1)));
+}
+
+#[test]
+fn test_gzip_when_length_is_wrong_then_all_data_come_and_both_values_are_named() {
+    let plain = mixture(300_000, 42);
+    let mut file = gzip(&plain, 6);
+    let place = file.len() - 4;
+    file[place..].copy_from_slice(&300_001_u32.to_le_bytes());
+    let fault = fault_after(&file, Container::Gzip, &plain, plain.len());
+    assert!(fault.message.contains("length of the gzip member"), "{fault}");
+    assert_eq!((fault.expected.as_str(), fault.found.as_str()), ("300000 bytes", "300001 bytes"));
+}
+
+#[test]
+fn test_zlib_when_checksum_is_wrong_then_all_data_come_before_the_fault() {
+    let plain = mixture(300_000, 43);
+    let mut file = zlib(&plain, 6);
+    *file.last_mut().unwrap() ^= 0x80;
+    assert_fault(&file, Container::Zlib, &plain, plain.len(), "Adler-32 of the zlib stream differs");
+}
+
+#[test]
+fn test_second_member_when_its_checksum_is_wrong_then_first_two_members_come() {
+    let plain = mixture(300_000, 44);
+    let file = [gzip(&plain[..100_000], 6), wrap(Container::Gzip, &[3, 0], b"x"), gzip(&plain[100_000..], 6)].concat();
+    assert_fault(&file, Container::Gzip, &plain, 100_000, "CRC-32 of the gzip member differs");
+}
+
+#[test]
+fn test_trailer_when_missing_or_cut_then_all_data_come_before_the_fault() {
+    let plain = mixture(200_000, 45);
+    for (file, container, size) in [(gzip(&plain, 6), Container::Gzip, 8), (zlib(&plain, 6), Container::Zlib, 4)] {
+        for cut in 1..=size {
+            let what = if cut == size { "trailer missing" } else { "trailer cut short" };
+            let fault = fault_after(&file[..file.len() - cut], container, &plain, plain.len());
+            assert!(fault.message.starts_with("stream ends early: ") && fault.message.ends_with(what), "{fault}");
+            assert_eq!(fault.found, format!("{} bytes", size - cut));
+        }
+    }
+}
+
+#[test]
+fn test_gzip_when_garbage_follows_then_its_bytes_are_counted() {
+    let plain = mixture(200_000, 46);
+    for tail in [&b"garbage"[..], &[0, 0, 0, 1], &[0x1F], &[0x1F, 0x8C, 8], &[0x1F, 0, 0]] {
+        let file = [&gzip(&plain, 6)[..], tail].concat();
+        let message = format!("{} bytes of garbage after the last gzip member", tail.len());
+        assert_fault(&file, Container::Gzip, &plain, plain.len(), &message);
+    }
+    let file = [&gzip(&plain, 6)[..], &[0x1F, 0x8B, 8, 0]].concat();
+    assert_fault(&file, Container::Gzip, &plain, plain.len(), "stream ends early: inside a gzip header");
+}
+
+#[test]
+fn test_gzip_when_zero_padding_follows_then_stream_is_sound() {
+    let plain = mixture(200_000, 47);
+    for count in [1, 511, 100_000] {
+        let source = open([gzip(&plain, 6), vec![0; count]].concat(), Container::Gzip, SPACING);
+        assert!(drain(&source, 10_000) == (plain.clone(), None));
+        assert_eq!(source.num_bytes(), Some(200_000));
+    }
+}
+
+#[test]
+fn test_zlib_when_bytes_follow_then_they_are_counted() {
+    let plain = mixture(200_000, 48);
+    for tail in [&[0][..], b"abc"] {
+        let message = format!("{} bytes of garbage after the zlib stream", tail.len());
+        assert_fault(&[&zlib(&plain, 6)[..], tail].concat(), Container::Zlib, &plain, plain.len(), &message);
+    }
+}
+
+#[test]
+fn test_container_when_it_is_the_wrong_one_then_first_read_is_a_fault() {
+    let (gzip, zlib) = (gzip_text().0, zlib_text().0);
+    assert_fault(&zlib, Container::Gzip, &[], 0, "not a gzip stream");
+    assert_fault(&gzip, Container::Zlib, &[], 0, "not a zlib stream");
+    assert_fault(b"plain records", Container::Gzip, &[], 0, "not a gzip stream");
+    assert_fault(&[0; 64], Container::Gzip, &[], 0, "not a gzip stream");
+    assert_fault(&[0x78, 0xBB, 0, 0, 0, 0], Container::Zlib, &[], 0, "preset dictionary");
+}
+
+#[test]
+fn test_gzip_header_when_a_field_is_wrong_then_is_named() {
+    let (file, _) = gzip_with_all_fields();
+    for (place, value, message) in [
+        (2, 7, "unknown compression method"),
+        (3, 0x3F, "reserved flags"),
+        (18, b'!', "CRC-16 of a gzip header differs"),
+        (25, b'!', "CRC-16 of a gzip header differs"),
+    ] {
+        let mut wrong = file.clone();
+        wrong[place] = value;
+        assert_fault(&wrong, Container::Gzip, &[], 0, message);
+    }
+}
+
+#[test]
+fn test_block_when_overwritten_in_the_middle_then_data_before_it_come() {
+    let plain = mixture(2_000_000, 49);
+    let mut file = gzip(&plain, 6);
+    let place = file.len() / 2;
+    file[place..place + 64].fill(0xFF);
+    for step in [777, 3_000_000] {
+        let source = open(file.clone(), Container::Gzip, SPACING);
+        let (data, fault) = drain(&source, step);
+        let fault = fault.expect("damage");
+        assert_eq!((fault.kind, fault.offset), (FaultKind::BadCompression, data.len() as u64));
+        let equal = data.iter().zip(&plain).take_while(|(left, right)| left == right).count();
+        assert!(equal > 500_000, "{equal} bytes before the damage");
+    }
+}
+
+#[test]
+fn test_reference_to_before_the_member_when_met_then_is_a_fault() {
+    // A fixed block that copies 3 bytes from 1 back, with nothing there yet; a first member stands before it.
+    let file = [gzip(b"abc", 6), wrap(Container::Gzip, &[0x03, 0x02, 0x00], b"")].concat();
+    assert_fault(&file, Container::Gzip, b"abc", 3, "bad deflate block");
+}
+
+#[test]
+fn test_limit_when_data_are_longer_then_limit_bytes_come_before_the_fault() {
+    let plain = mixture(300_000, 50);
+    for max_bytes in [0, 1, 65_536, 131_072, 299_999] {
+        let limits = Limits { max_bytes };
+        let source = CompressedSource::new(gzip(&plain, 6), Container::Gzip, limits, SPACING);
+        let (data, fault) = drain(&source, 10_000);
+        let fault = fault.expect("the limit");
+        assert!(data == plain[..max_bytes as usize]);
+        assert_eq!((fault.kind, fault.offset), (FaultKind::LimitExceeded, max_bytes));
+    }
+    for max_bytes in [300_000, u64::MAX] {
+        let source = CompressedSource::new(gzip(&plain, 6), Container::Gzip, Limits { max_bytes }, SPACING);
+        assert!(drain(&source, 10_000) == (plain.clone(), None));
+    }
+}
+
+#[test]
+fn test_bomb_when_it_passes_the_limit_then_inflating_stops() {
+    let zeros = vec![0; 20_000_000];
+    let limits = Limits { max_bytes: 1_000_000 };
+    let source = CompressedSource::new(gzip(&zeros, 9), Container::Gzip, limits, SPACING);
+    let (data, fault) = drain(&source, 1 << 16);
+    assert_eq!(data.len(), 1_000_000);
+    assert_eq!(fault.map(|fault| fault.kind), Some(FaultKind::LimitExceeded));
+}
+
+/// A file on a disk that fails once.
+struct Shaky(Vec<u8>, std::sync::atomic::AtomicBool);
+
+impl ReadAt for Shaky {
+    fn num_bytes(&self) -> Option<u64> {
+        self.0.num_bytes()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
+        if offset > 0 && !self.1.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            return Err(std::io::Error::other("disk").into());
+        }
+        self.0.read_at(offset, buf)
+    }
+}
+
+#[test]
+fn test_read_when_the_disk_fails_once_then_error_comes_and_later_reads_work() {
+    let plain = mixture(2_000_000, 51);
+    let file = Shaky(gzip(&plain, 6), false.into());
+    let source = CompressedSource::new(file, Container::Gzip, Limits::default(), SPACING);
+    let mut buf = vec![0; 2_000_000];
+    assert!(matches!(source.read_at(0, &mut buf), Err(SourceError::Io(_))));
+    assert_eq!(source.read_at(0, &mut buf).unwrap(), 2_000_000);
+    assert!(buf == plain && drain(&source, 1 << 16).1.is_none());
+}

@@ -1,0 +1,132 @@
+//! Plain data of several textures, compressed in several ways, and readers of whole sources.
+use miniz_oxide::deflate::core::{CompressorOxide, create_comp_flags_from_zip_params};
+use miniz_oxide::deflate::stream::deflate;
+use miniz_oxide::{MZFlush, mz_adler32_oxide};
+use recordmill_core::checksum::crc32;
+use recordmill_core::error::Fault;
+use recordmill_core::inflate::{CompressedSource, Container, Limits};
+use recordmill_core::source::{ReadAt, SourceError};
+
+/// Strategy of the compressor that makes it write fixed blocks only.
+pub const FIXED: i32 = 4;
+pub const DEFAULT: i32 = 0;
+
+/// A small generator of numbers that are the same in every run (splitmix64).
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit.max(1)
+    }
+}
+
+/// `len` bytes: text-like stretches, noise and runs by turns.
+pub fn mixture(len: usize, seed: u64) -> Vec<u8> {
+    let mut numbers = Numbers(seed);
+    let mut data = Vec::with_capacity(len + 4096);
+    while data.len() < len {
+        match numbers.below(8) {
+            0 => data.extend((0..numbers.below(4096)).map(|_| numbers.0 as u8)),
+            1 => (0..numbers.below(2048)).for_each(|_| data.push(numbers.next() as u8)),
+            _ => (0..numbers.below(600)).for_each(|_| {
+                data.extend_from_slice(format!("image_{:05} ", numbers.below(3000)).as_bytes());
+            }),
+        }
+    }
+    data.truncate(len);
+    data
+}
+
+/// Bare deflate data, made of pieces of `piece` bytes that each end with a sync flush (an empty stored block).
+pub fn deflate_pieces(data: &[u8], level: i32, strategy: i32, piece: usize) -> Vec<u8> {
+    let mut compressor = CompressorOxide::new(create_comp_flags_from_zip_params(level, -15, strategy));
+    let mut out = Vec::new();
+    let mut buf = vec![0; 64 * 1024];
+    let mut feed = |mut input: &[u8], flush: MZFlush| {
+        loop {
+            let result = deflate(&mut compressor, input, &mut buf, flush);
+            input = &input[result.bytes_consumed..];
+            out.extend_from_slice(&buf[..result.bytes_written]);
+            if input.is_empty() && result.bytes_written < buf.len() {
+                break;
+            }
+        }
+    };
+    data.chunks(piece).for_each(|chunk| feed(chunk, MZFlush::Sync));
+    feed(&[], MZFlush::Finish);
+    out
+}
+
+/// Bare deflate data in one go.
+pub fn deflate_whole(data: &[u8], level: i32, strategy: i32) -> Vec<u8> {
+    let flags = create_comp_flags_from_zip_params(level, -15, strategy);
+    let mut compressor = CompressorOxide::new(flags);
+    let mut out = vec![0; data.len() + data.len() / 8 + 4096];
+    let result = deflate(&mut compressor, data, &mut out, MZFlush::Finish);
+    assert_eq!(result.bytes_consumed, data.len());
+    out.truncate(result.bytes_written);
+    out
+}
+
+/// `raw` deflate data of `data`, wrapped.
+pub fn wrap(container: Container, raw: &[u8], data: &[u8]) -> Vec<u8> {
+    match container {
+        Container::Gzip => {
+            let header = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3];
+            let (crc, length) = (crc32(0, data).to_le_bytes(), (data.len() as u32).to_le_bytes());
+            [&header[..], raw, &crc, &length].concat()
+        }
+        Container::Zlib => [&[0x78, 0x9C], raw, &mz_adler32_oxide(1, data).to_be_bytes()].concat(),
+    }
+}
+
+pub fn gzip(data: &[u8], level: i32) -> Vec<u8> {
+    wrap(Container::Gzip, &deflate_whole(data, level, DEFAULT), data)
+}
+
+pub fn zlib(data: &[u8], level: i32) -> Vec<u8> {
+    wrap(Container::Zlib, &deflate_whole(data, level, DEFAULT), data)
+}
+
+pub fn open(file: Vec<u8>, container: Container, spacing: u64) -> CompressedSource<Vec<u8>> {
+    CompressedSource::new(file, container, Limits::default(), spacing)
+}
+
+/// Everything that comes out in reads of `step` bytes, and the fault that ended it.
+pub fn drain(source: &dyn ReadAt, step: usize) -> (Vec<u8>, Option<Fault>) {
+    let (mut data, mut buf) = (Vec::new(), vec![0; step]);
+    loop {
+        match source.read_at(data.len() as u64, &mut buf) {
+            Ok(0) => return (data, None),
+            Ok(count) => data.extend_from_slice(&buf[..count]),
+            Err(SourceError::Fault(fault)) => return (data, Some(fault)),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// The bytes at `offset`, up to `len`.
+pub fn read(source: &dyn ReadAt, offset: u64, len: usize) -> Vec<u8> {
+    let mut buf = vec![0; len];
+    let count = source.read_at(offset, &mut buf).expect("a sound stream");
+    buf.truncate(count);
+    buf
+}
+
+/// Compares `rounds` reads at random places with the plain data.
+pub fn assert_random_reads(source: &dyn ReadAt, plain: &[u8], rounds: usize, seed: u64) {
+    let mut numbers = Numbers(seed);
+    for _ in 0..rounds {
+        let offset = numbers.below(plain.len() as u64 + 10) as usize;
+        let len = 1 + numbers.below([16, 3000, 200_000][numbers.0 as usize % 3]) as usize;
+        let expected = &plain[offset.min(plain.len())..(offset + len).min(plain.len())];
+        assert!(read(source, offset as u64, len) == expected, "offset {offset}, length {len}");
+    }
+}

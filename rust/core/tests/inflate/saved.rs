@@ -1,0 +1,138 @@
+//! Seek points written by one source and taken over by another.
+use super::data::{assert_random_reads, drain, gzip, mixture, open, wrap, zlib};
+use recordmill_core::checksum::crc32;
+use recordmill_core::inflate::{CompressedSource, Container, Limits};
+use recordmill_core::source::ReadAt;
+
+const SPACING: u64 = 128 * 1024;
+
+fn seal(mut body: Vec<u8>) -> Vec<u8> {
+    let crc = crc32(0, &body);
+    body.extend(crc.to_le_bytes());
+    body
+}
+
+#[test]
+fn test_restore_when_file_was_read_before_then_points_and_size_are_known_at_once() {
+    let plain = mixture(3_000_000, 21);
+    let gzips = [gzip(&plain[..1_000_000], 6), gzip(&plain[1_000_000..], 9)].concat();
+    for (file, container) in [(gzips, Container::Gzip), (zlib(&plain, 6), Container::Zlib)] {
+        let first = open(file.clone(), container, SPACING);
+        assert_eq!(drain(&first, 1 << 16).1, None);
+        let blob = first.save();
+        assert_eq!(blob, first.save());
+        assert!(blob.len() < first.num_seek_points() * 32 * 1024, "{} bytes", blob.len());
+        assert_random_reads(&first, &plain, 40, 1);
+        let second = open(file, container, SPACING);
+        second.restore(&blob).expect("own blob");
+        assert_eq!(second.num_bytes(), Some(plain.len() as u64));
+        assert_eq!(second.num_seek_points(), first.num_seek_points());
+        assert_random_reads(&second, &plain, 100, 2);
+        assert!(drain(&second, 1 << 16) == (plain.clone(), None));
+        assert_eq!(second.save(), blob);
+    }
+}
+
+#[test]
+fn test_restore_when_pass_was_broken_off_then_the_rest_is_recorded_later() {
+    let plain = mixture(2_000_000, 22);
+    let file = gzip(&plain, 6);
+    let first = open(file.clone(), Container::Gzip, SPACING);
+    first.read_at(0, &mut vec![0; 1_000_000]).unwrap();
+    let half = first.num_seek_points();
+    let second = open(file.clone(), Container::Gzip, SPACING);
+    second.restore(&first.save()).expect("own blob");
+    assert_eq!((second.num_bytes(), second.num_seek_points()), (None, half));
+    assert_random_reads(&second, &plain, 50, 3);
+    let whole = open(file, Container::Gzip, SPACING);
+    assert!(drain(&second, 1 << 16) == drain(&whole, 1 << 16));
+    assert_eq!(second.num_seek_points(), whole.num_seek_points());
+}
+
+#[test]
+fn test_restore_when_fewer_points_come_then_own_points_stay() {
+    let plain = mixture(1_000_000, 23);
+    let file = gzip(&plain, 6);
+    let empty = open(file.clone(), Container::Gzip, SPACING).save();
+    let source = open(file, Container::Gzip, SPACING);
+    drain(&source, 1 << 16);
+    let num_points = source.num_seek_points();
+    source.restore(&empty).expect("own blob");
+    assert_eq!((source.num_seek_points(), source.num_bytes()), (num_points, Some(1_000_000)));
+}
+
+#[test]
+fn test_restored_member_when_its_checksum_is_wrong_then_the_fault_is_seen_from_the_middle() {
+    let plain = mixture(1_000_000, 24);
+    let raw_wrong = wrap(Container::Gzip, &super::data::deflate_whole(&plain, 6, 0), &plain[1..]);
+    let first = open(raw_wrong.clone(), Container::Gzip, SPACING);
+    let (data, fault) = drain(&first, 1 << 16);
+    let second = open(raw_wrong, Container::Gzip, SPACING);
+    second.restore(&first.save()).expect("own blob");
+    assert_eq!(second.num_bytes(), None, "the end was not sound");
+    assert!(data == plain);
+    let error = second.read_at(1_000_000, &mut [0; 8]).unwrap_err();
+    assert_eq!(error.to_string(), fault.expect("wrong checksum").to_string());
+}
+
+#[test]
+fn test_restore_when_blob_is_damaged_then_is_refused_and_source_is_as_before() {
+    let plain = mixture(600_000, 25);
+    let file = gzip(&plain, 6);
+    let first = open(file.clone(), Container::Gzip, SPACING);
+    drain(&first, 1 << 16);
+    let blob = first.save();
+    let source = open(file.clone(), Container::Gzip, SPACING);
+    for len in (0..blob.len()).step_by(17) {
+        assert!(source.restore(&blob[..len]).is_err(), "cut at {len}");
+    }
+    for place in (0..blob.len()).step_by(13) {
+        let mut wrong = blob.clone();
+        wrong[place] ^= 0x20;
+        assert!(source.restore(&wrong).is_err(), "flip at {place}");
+    }
+    assert_eq!((source.num_bytes(), source.num_seek_points()), (None, 0));
+    let other_size = open([file.clone(), vec![0]].concat(), Container::Gzip, SPACING);
+    assert!(other_size.restore(&blob).unwrap_err().message.contains("another size"));
+    let other_kind = open(file, Container::Zlib, SPACING);
+    assert!(other_kind.restore(&blob).unwrap_err().message.contains("another container"));
+}
+
+#[test]
+fn test_restore_when_fields_are_forged_under_a_right_checksum_then_never_panics() {
+    let plain = mixture(600_000, 26);
+    let file = gzip(&plain, 6);
+    let first = open(file.clone(), Container::Gzip, SPACING);
+    drain(&first, 1 << 16);
+    let blob = first.save();
+    let body = &blob[..blob.len() - 4];
+    let mut num_refused = 0;
+    for place in (0..120).chain((120..body.len()).step_by(101)) {
+        for value in [0x00, 0x01, 0x7F, 0xFF] {
+            let mut forged = body.to_vec();
+            forged[place] = value;
+            let source = open(file.clone(), Container::Gzip, SPACING);
+            num_refused += usize::from(source.restore(&seal(forged)).is_err());
+            let mut buf = [0; 64];
+            for offset in [0, 130_000, 300_000, 599_990] {
+                let _ = source.read_at(offset, &mut buf);
+            }
+        }
+    }
+    assert!(num_refused > 100, "{num_refused}");
+    assert!(open(file, Container::Gzip, SPACING).restore(&seal([body, &[0]].concat())).is_err());
+}
+
+#[test]
+fn test_restore_when_size_is_above_the_limit_then_limit_still_holds() {
+    let plain = mixture(600_000, 27);
+    let file = gzip(&plain, 6);
+    let first = open(file.clone(), Container::Gzip, SPACING);
+    drain(&first, 1 << 16);
+    let second = CompressedSource::new(file, Container::Gzip, Limits { max_bytes: 200_000 }, SPACING);
+    second.restore(&first.save()).expect("own blob");
+    assert_eq!(second.num_bytes(), None);
+    assert!(second.read_at(500_000, &mut [0; 8]).is_err());
+    let (data, fault) = drain(&second, 5000);
+    assert!(data == plain[..200_000] && fault.is_some());
+}

@@ -1,0 +1,131 @@
+//! Reads at any offset of multi-megabyte streams of every block type.
+use super::data::{DEFAULT, FIXED, Numbers, assert_random_reads, deflate_pieces, deflate_whole, drain, mixture};
+use super::data::{gzip, open, read, wrap};
+use recordmill_core::inflate::{CompressedSource, Container, Limits};
+use recordmill_core::source::{ReadAt, SourceError};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+const SPACING: u64 = 256 * 1024;
+
+/// A file that counts the bytes read from it.
+struct Counted {
+    file: Vec<u8>,
+    num_read: AtomicU64,
+}
+
+impl ReadAt for Counted {
+    fn num_bytes(&self) -> Option<u64> {
+        self.file.num_bytes()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
+        let count = self.file.read_at(offset, buf)?;
+        self.num_read.fetch_add(count as u64, Relaxed);
+        Ok(count)
+    }
+}
+
+fn assert_reads(raw: &[u8], plain: &[u8], name: &str) {
+    for container in [Container::Gzip, Container::Zlib] {
+        let file = wrap(container, raw, plain);
+        let cold = open(file.clone(), container, SPACING);
+        assert_random_reads(&cold, plain, 30, 1);
+        let source = open(file, container, SPACING);
+        let (data, fault) = drain(&source, 100_000);
+        assert!(data == plain && fault.is_none(), "{name} {container:?} {fault:?}");
+        assert_eq!(source.num_bytes(), Some(plain.len() as u64));
+        let num_points = source.num_seek_points() as u64;
+        assert!(num_points >= 4 && num_points <= plain.len() as u64 / SPACING, "{name}: {num_points} points");
+        assert_random_reads(&source, plain, 200, 2);
+    }
+}
+
+#[test]
+fn test_random_reads_when_blocks_are_of_each_type_then_equal_the_plain_data() {
+    let plain = mixture(3_000_000, 7);
+    for level in [0, 1, 6, 9] {
+        assert_reads(&deflate_whole(&plain, level, DEFAULT), &plain, &format!("level {level}"));
+    }
+    assert_reads(&deflate_whole(&plain, 6, FIXED), &plain, "fixed");
+    for piece in [700, 100_000] {
+        assert_reads(&deflate_pieces(&plain, 6, DEFAULT, piece), &plain, &format!("pieces of {piece}"));
+    }
+}
+
+#[test]
+fn test_random_reads_when_many_members_then_equal_the_plain_data() {
+    let mut numbers = Numbers(3);
+    let (mut plain, mut file) = (Vec::new(), Vec::new());
+    for seed in 0..60 {
+        let part = mixture(numbers.below([1, 500, 90_000, 700_000][seed as usize % 4]) as usize, seed);
+        file.extend(gzip(&part, [0, 1, 6, 9][seed as usize % 3]));
+        plain.extend(part);
+    }
+    file.extend([0; 512]);
+    let source = open(file, Container::Gzip, SPACING);
+    assert_random_reads(&source, &plain, 40, 4);
+    assert!(drain(&source, 12_345) == (plain.clone(), None));
+    assert!(source.seek_points().len() > 10);
+    assert_random_reads(&source, &plain, 200, 5);
+}
+
+#[test]
+fn test_seek_points_when_recorded_by_several_passes_then_rise_without_duplicates() {
+    let plain = mixture(4_000_000, 9);
+    let source = open(gzip(&plain, 6), Container::Gzip, SPACING);
+    for start in [0, 2_000_000, 1_000_000, 3_000_000] {
+        assert!(read(&source, start, 1_000_000) == plain[start as usize..start as usize + 1_000_000]);
+    }
+    drain(&source, 1 << 16);
+    let points = source.seek_points();
+    assert!(
+        points.windows(2).all(|pair| {
+            pair[0].offset_out + SPACING <= pair[1].offset_out && pair[0].offset_in < pair[1].offset_in
+        })
+    );
+    assert!(points.len() >= 8, "{}", points.len());
+}
+
+#[test]
+fn test_far_read_when_points_are_known_then_little_of_the_file_is_read() {
+    let plain = mixture(8_000_000, 11);
+    let file = Counted { file: gzip(&plain, 6), num_read: AtomicU64::new(0) };
+    let size = file.file.len() as u64;
+    let source = CompressedSource::new(file, Container::Gzip, Limits::default(), SPACING);
+    drain(&source, 1 << 16);
+    assert_eq!(source.inner().num_read.swap(0, Relaxed), size, "one pass reads every byte once");
+    let mut buf = [0; 100];
+    for offset in [7_000_000, 500_000, 4_000_000, 6_900_000, 2_500_000] {
+        source.inner().num_read.store(0, Relaxed);
+        assert_eq!(source.read_at(offset, &mut buf).unwrap(), 100);
+        let share = source.inner().num_read.load(Relaxed);
+        assert!(share < size / 4, "{share} of {size} bytes for one read at {offset}");
+    }
+}
+
+#[test]
+fn test_two_readers_when_they_alternate_then_each_byte_is_read_about_twice() {
+    let plain = mixture(4_000_000, 13);
+    let file = Counted { file: gzip(&plain, 6), num_read: AtomicU64::new(0) };
+    let size = file.file.len() as u64;
+    let source = CompressedSource::new(file, Container::Gzip, Limits::default(), SPACING);
+    for offset in (0..2_000_000).step_by(500) {
+        for start in [offset, offset + 2_000_000] {
+            assert!(read(&source, start, 500) == plain[start as usize..start as usize + 500]);
+        }
+    }
+    let num_read = source.inner().num_read.load(Relaxed);
+    assert!(num_read < 2 * size, "{num_read} of {size} bytes");
+}
+
+#[test]
+fn test_read_when_beyond_a_sound_end_then_is_empty() {
+    let plain = mixture(50_000, 15);
+    let source = open(gzip(&plain, 6), Container::Gzip, SPACING);
+    assert_eq!(source.num_bytes(), None);
+    assert_eq!(read(&source, u64::MAX, 10), []);
+    assert_eq!(source.num_bytes(), Some(50_000));
+    assert_eq!(read(&source, 50_000, 10), []);
+    assert_eq!(read(&source, 49_995, 10), plain[49_995..]);
+    assert_eq!(read(&source, 0, 0), []);
+}

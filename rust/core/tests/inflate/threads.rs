@@ -1,0 +1,33 @@
+//! One source read by several threads at once.
+use super::data::{assert_random_reads, drain, gzip, mixture, open, read};
+use recordmill_core::inflate::Container;
+use std::thread;
+
+#[test]
+fn test_four_threads_when_reading_at_random_then_each_gets_the_plain_data() {
+    let plain = mixture(3_000_000, 31);
+    let source = open(gzip(&plain, 6), Container::Gzip, 200_000);
+    thread::scope(|scope| {
+        for seed in 0..4 {
+            let (source, plain) = (&source, &plain);
+            scope.spawn(move || assert_random_reads(source, plain, 80, seed));
+        }
+    });
+    drain(&source, 1 << 16);
+    let points = source.seek_points();
+    assert!(points.len() >= 5);
+    assert!(points.windows(2).all(|pair| pair[0].offset_out + 200_000 <= pair[1].offset_out));
+}
+
+#[test]
+fn test_eight_threads_when_each_reads_its_part_forward_then_parts_make_the_whole() {
+    let plain = mixture(4_000_000, 32);
+    let source = open(gzip(&plain, 6), Container::Gzip, 200_000);
+    let parts: Vec<Vec<u8>> = thread::scope(|scope| {
+        let source = &source;
+        let part = |start: u64| move || (0..1000).flat_map(|step| read(source, start + step * 500, 500)).collect();
+        let handles: Vec<_> = (0..8).map(|index| scope.spawn(part(index * 500_000))).collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    });
+    assert!(parts.concat() == plain);
+}

@@ -1,0 +1,241 @@
+"""Many shards as one sequence of examples, in one order, read by position."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.errors import FormatError, RecordmillError
+from recordmill.formats.base import PayloadCodec
+from recordmill.formats.raw import RAW
+from recordmill.formats.registry import get_payload
+from recordmill.shards.infer import infer, usual_payload
+from recordmill.shards.paths import Paths, expand
+from recordmill.shards.reader import ShardReader, resolve
+from recordmill.shards.translate import translated
+from recordmill.storage.local import LOCAL
+from recordmill.types import Feature, Ragged, Schema
+
+
+class ShardSet:
+    """Examples of many shards of one format.
+
+    Safe to pickle and to use after fork; safe to read from several threads.
+
+    Parameters
+    ----------
+    paths : path, pattern, folder, or iterable of them
+        Patterns and folders are read in natural order.
+    format : str, optional
+    compression : {"auto", "gzip", "zlib"} or None
+    payload : str, optional
+        What the first records are by default.
+    schema : Schema or mapping of str to Feature, optional
+        What the writer noted, else what the first records show, by default.
+    verify : bool
+        Whether every checksum that the format has is computed on reading.
+    max_decompressed_bytes : int, optional
+        Per compressed shard.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        format: str | None = None,  # noqa: A002
+        compression: str | None = "auto",
+        payload: str | None = None,
+        schema: Schema | Mapping[str, Feature] | None = None,
+        verify: bool = True,
+        max_decompressed_bytes: int | None = None,
+    ) -> None:
+        names = expand(paths)
+        options = {"compression": compression, "verify": verify, "max_decompressed_bytes": max_decompressed_bytes}
+        self.verify = verify
+        self.readers = _open_all(names, format, options)
+        self.starts: NDArray[np.int64] = np.cumsum([0, *map(len, self.readers)], dtype=np.int64)
+        self._payload, self._given = payload, None if schema is None else Schema(schema)
+        first = next((reader for reader in self.readers if len(reader)), self.readers[0])
+        self.codec_name = payload or usual_payload(first.shard).name
+        self.is_schema_inferred = False
+        self.schema = self._given if self._given is not None else self._find_schema(first)
+        self._plan: tuple[int, Any] | None = None
+
+    def _find_schema(self, first: ShardReader) -> Schema:
+        kept = first.sidecar
+        if kept.schema is not None and kept.payload == self.codec_name:
+            return kept.schema
+        self.is_schema_inferred = True
+        return infer(first.shard, self.codec).schema
+
+    @property
+    def codec(self) -> PayloadCodec:
+        """How payloads become examples."""
+        return get_payload(self.codec_name, self.readers[0].shard.format)
+
+    @property
+    def paths(self) -> list[str]:
+        """The shards' files in order."""
+        return [path for reader in self.readers for path in reader.shard.paths]
+
+    def __len__(self) -> int:
+        """Return the number of examples."""
+        return int(self.starts[-1])
+
+    def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
+        """Examples at the given positions, in the given order."""
+        columns = self.columns(resolve(positions, len(self)))
+        rows = zip(*map(_rows, columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def columns(self, positions: NDArray[np.int64], schema: Schema | None = None) -> dict[str, Any]:
+        """Features of the examples at the given positions as arrays.
+
+        Parameters
+        ----------
+        positions : ndarray of int64
+            From 0.
+        schema : Schema, optional
+            Instead of the data set's own.
+
+        Returns
+        -------
+        dict of str to ndarray or Ragged
+
+        Raises
+        ------
+        DamageError, FeatureError
+            With shard, record and offset.
+        """
+        which, rows, offsets, lengths = self._locate(positions)
+        shards = [self.readers[number].shard for number in which[1]]
+        kind, codec = self.readers[0].shard.format.framing.kind, self.codec
+        wanted = self.schema if schema is None else schema
+        try:
+            if codec is RAW:
+                codec.plan(wanted)
+                return {next(iter(wanted)): self._payloads(which[0], shards, kind, offsets, lengths)}
+            plan = self._compiled(wanted) if schema is None else codec.plan(wanted)
+            sources = [shard.source for shard in shards]
+            parsed = _core.read_columns(sources, which[0], kind, offsets, lengths, plan, verify=self.verify)
+        except (_core.CoreFault, _core.CoreChanged) as error:
+            ordinal = error.args[1] if isinstance(error, _core.CoreFault) and error.args[1] is not None else 0
+            with translated(shards[which[0][ordinal]].name if len(rows) else self.paths[0], rows):
+                raise
+        return codec.columns(parsed, wanted, len(positions))
+
+    def _payloads(
+        self, which: NDArray[np.int64], shards: Sequence[Any], kind: Any, offsets: Any, lengths: Any
+    ) -> Ragged:
+        """Payloads as they are, gathered shard by shard and put back into the order that was asked for."""
+        parts: list[Ragged] = []
+        order: list[NDArray[np.int64]] = []
+        for number, shard in enumerate(shards):
+            chosen = np.flatnonzero(which == number)
+            data, splits = _core.fetch(shard.source, kind, offsets[chosen], lengths[chosen], verify=self.verify)
+            parts.append(Ragged(np.asarray(data), np.asarray(splits)))
+            order.append(chosen)
+        if len(parts) == 1:
+            return parts[0]
+        rows: list[bytes] = [b""] * len(which)
+        for chosen, part in zip(order, parts, strict=True):
+            for place, payload in zip(chosen, part, strict=True):
+                rows[place] = payload
+        return Ragged.from_rows(rows)
+
+    def _locate(self, positions: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64], Any, Any]:
+        """Shards and frames of positions: ((ordinals, shard numbers), rows, offsets, lengths)."""
+        number = np.searchsorted(self.starts, positions, side="right") - 1
+        rows = positions - self.starts[number]
+        used, which = np.unique(number, return_inverse=True)
+        offsets, lengths = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        for ordinal, shard in enumerate(used):
+            chosen = slice(None) if len(used) == 1 else which == ordinal
+            index = self.readers[shard].index
+            offsets[chosen], lengths[chosen] = index.offsets[rows[chosen]], index.lengths[rows[chosen]]
+        return (which.astype(np.int64), used), rows, offsets, lengths
+
+    def _compiled(self, schema: Schema) -> Any:
+        if self._plan is None or self._plan[0] != os.getpid():
+            self._plan = (os.getpid(), self.codec.plan(schema))
+        return self._plan[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State without native objects."""
+        return self.__dict__ | {"_plan": None}
+
+
+def _rows(column: Any) -> list[Any]:
+    return list(column)
+
+
+def _open_all(names: list[str], format: str | None, options: dict[str, Any]) -> list[ShardReader]:  # noqa: A002
+    full = [name for name in names if LOCAL.stat(name).num_bytes]
+    opened = {name: ShardReader(name, format=format, **options) for name in full}
+    formats = {reader.format: reader for reader in opened.values()}
+    if len(formats) > 1:
+        found = ", ".join(f"{reader.path} is {name}" for name, reader in formats.items())
+        raise FormatError("the shards are of several formats", kind="wrong_format", expected="one format", found=found)
+    known = format or next(iter(formats), None)
+    for name in names:
+        if name not in opened:
+            opened[name] = ShardReader(name, format=known, **options)
+    readers = [opened[name] for name in names]
+    with ThreadPoolExecutor(min(8, len(readers))) as pool:
+        damages = list(pool.map(_damage, readers))
+    return _join_spanning(readers, damages, options)
+
+
+def _damage(reader: ShardReader) -> RecordmillError | None:
+    try:
+        len(reader)
+    except RecordmillError as error:
+        return error
+    return None
+
+
+def _join_spanning(
+    readers: list[ShardReader], damages: list[RecordmillError | None], options: dict[str, Any]
+) -> list[ShardReader]:
+    """Put shards together whose records go on in the next one, where the format allows that."""
+    joined: list[ShardReader] = []
+    at = 0
+    while at < len(readers):
+        damage, reader, end = damages[at], readers[at], at + 1
+        while damage is not None:
+            spans = readers[at].shard.format.spans_files and (damage.kind or "").startswith("truncated")
+            if not spans or end == len(readers) or readers[at].compression is not None:
+                raise damage
+            end += 1
+            paths = [path for part in readers[at:end] for path in part.shard.paths]
+            reader = ShardReader(paths, format=readers[at].format, **options)
+            damage = _damage(reader)
+        joined.append(reader)
+        at = end
+    return joined
+
+
+def widened(schema: Schema) -> Schema:
+    """Return the same features with any number of values.
+
+    Parameters
+    ----------
+    schema : Schema
+
+    Returns
+    -------
+    Schema
+    """
+    free = {
+        name: Feature(feature.kind, (None, None) if feature.sequence else (None,), feature.sequence, optional=True)
+        for name, feature in schema.items()
+    }
+    return Schema(free)
+
+

@@ -1,0 +1,84 @@
+"""What the payloads of a shard are, and which features they have, from a look at the first records."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recordmill import _core
+from recordmill.formats.base import Inference, PayloadCodec
+from recordmill.formats.raw import RAW
+from recordmill.formats.registry import PAYLOADS, get_payload
+from recordmill.shards.index import load_sidecar
+from recordmill.shards.opening import OpenShard
+from recordmill.shards.translate import translated
+from recordmill.types import Ragged
+
+SAMPLE_RECORDS = 1000
+# Payload bytes that are looked at: records of photographs make a thousand of them slow to read.
+SAMPLE_BYTES = 64 << 20
+_FEW = 32
+
+
+def sample(shard: OpenShard, num_records: int = SAMPLE_RECORDS, num_bytes: int = SAMPLE_BYTES) -> Ragged:
+    """First payloads of a shard, in front of any damage.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    num_records, num_bytes : int
+        Most records, and uncompressed bytes behind which no further record begins.
+
+    Returns
+    -------
+    Ragged of uint8
+    """
+    kind = shard.format.framing.kind
+    with translated(shard.name):
+        offsets, lengths, *_ = _core.scan(shard.source, kind, max_records=num_records)
+        starts, sizes = np.asarray(offsets), np.asarray(lengths)
+        keep = int(np.searchsorted(starts, num_bytes)) if len(starts) else 0
+        starts, sizes = starts[: max(keep, 1)], sizes[: max(keep, 1)]
+        try:
+            data, splits = _core.fetch(shard.source, kind, starts, sizes)
+        except _core.CoreFault as error:
+            sound = int(error.args[1] or 0)
+            data, splits = _core.fetch(shard.source, kind, starts[:sound], sizes[:sound])
+    return Ragged(np.asarray(data), np.asarray(splits))
+
+
+def usual_payload(shard: OpenShard, payloads: Ragged | None = None) -> PayloadCodec:
+    """Payload codec of a shard: what its writer noted, else the first that fits its first records.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    payloads : Ragged of uint8, optional
+        The first records, if they are at hand.
+
+    Returns
+    -------
+    PayloadCodec
+    """
+    kept = load_sidecar(shard.paths[0])
+    if kept is not None and kept.payload is not None and kept.payload in PAYLOADS:
+        return get_payload(kept.payload, shard.format)
+    few = sample(shard, _FEW) if payloads is None else payloads[:_FEW]
+    if not len(few):
+        return shard.format.payloads[0]
+    return next((codec for codec in shard.format.payloads if codec.fits(few)), RAW)
+
+
+def infer(shard: OpenShard, codec: PayloadCodec, num_records: int = SAMPLE_RECORDS) -> Inference:
+    """Features of the first records of a shard.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    codec : PayloadCodec
+    num_records : int
+
+    Returns
+    -------
+    Inference
+    """
+    return codec.infer(sample(shard, num_records))

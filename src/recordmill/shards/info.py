@@ -1,0 +1,156 @@
+"""What is inside some shards: formats, sizes, records, features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordmill.formats.base import FeatureSummary
+from recordmill.shards.index import load_index
+from recordmill.shards.infer import SAMPLE_RECORDS, infer, usual_payload
+from recordmill.shards.opening import open_shard
+from recordmill.shards.paths import Paths, expand
+from recordmill.types import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class ShardInfo:
+    """One shard.
+
+    Parameters
+    ----------
+    path, format : str
+    compression : {"gzip", "zlib"} or None
+    num_records : int
+        In front of the damage, if there is any.
+    num_bytes : int
+        As stored.
+    damage : str or None
+        What stopped the count of records.
+    """
+
+    path: str
+    format: str
+    compression: str | None
+    num_records: int
+    num_bytes: int
+    damage: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain form."""
+        names = ("path", "format", "compression", "num_records", "num_bytes")
+        entry = {name: getattr(self, name) for name in names}
+        return entry if self.damage is None else entry | {"damage": self.damage}
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What is inside some shards.
+
+    Parameters
+    ----------
+    shards : list of ShardInfo
+    payload : str
+        Name of the payload codec.
+    features : dict of str to FeatureSummary
+        Of the records that were looked at.
+    num_sampled : int
+        Their number.
+    schema : Schema or None
+        What the writer noted, else what the sample shows.
+    """
+
+    shards: list[ShardInfo]
+    payload: str | None = None
+    features: dict[str, FeatureSummary] = field(default_factory=dict)
+    num_sampled: int = 0
+    schema: Schema | None = None
+
+    @property
+    def num_records(self) -> int:
+        """Records of all shards."""
+        return sum(shard.num_records for shard in self.shards)
+
+    @property
+    def num_bytes(self) -> int:
+        """Stored bytes of all shards."""
+        return sum(shard.num_bytes for shard in self.shards)
+
+    @property
+    def format(self) -> str:
+        """Format of the shards; several are joined by ``+``."""
+        return "+".join(dict.fromkeys(shard.format for shard in self.shards))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain form.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "num_records": self.num_records,
+            "num_bytes": self.num_bytes,
+            "format": self.format,
+            "payload": self.payload,
+            "schema": {} if self.schema is None else self.schema.to_json(),
+            "features": {name: self._feature(summary) for name, summary in self.features.items()},
+            "num_sampled": self.num_sampled,
+            "shards": [shard.to_json() for shard in self.shards],
+        }
+
+    def _feature(self, summary: FeatureSummary) -> dict[str, Any]:
+        missing = 1 - summary.num_present / self.num_sampled if self.num_sampled else 0.0
+        return {
+            "kind": summary.feature.kind,
+            "shape": list(summary.feature.shape),
+            "varying": summary.counts[0] != summary.counts[1],
+            "counts": list(summary.counts),
+            "num_bytes": None if summary.num_bytes is None else list(summary.num_bytes),
+            "missing_rate": missing,
+            "mixed_kinds": summary.mixed_kinds,
+        }
+
+
+def info(
+    paths: Paths,
+    *,
+    format: str | None = None,  # noqa: A002
+    compression: str | None = "auto",
+    num_records: int = SAMPLE_RECORDS,
+    max_decompressed_bytes: int | None = None,
+) -> Info:
+    """Tell what is inside some shards, from their frames and a look at the first records.
+
+    Parameters
+    ----------
+    paths : path, pattern, folder, or iterable of them
+    format : {"tfrecord", "ofrecord", "recordio"}, optional
+        What content says by default.
+    compression : {"auto", "gzip", "zlib"} or None
+    num_records : int
+        Records of the first shard that has some, from which features are found.
+    max_decompressed_bytes : int, optional
+        Largest number of bytes that a compressed shard may inflate to.
+
+    Returns
+    -------
+    Info
+
+    Raises
+    ------
+    FormatError
+        A file is of no known format.
+    """
+    shards, found = [], Info([])
+    for path in expand(paths):
+        shard = open_shard([path], format, compression, max_decompressed_bytes)
+        kept, damage = load_index(shard)
+        text = None if damage is None else str(damage).replace("\n", ";")
+        num_bytes = shard.source.num_stored_bytes or 0
+        shards.append(ShardInfo(path, shard.format.name, shard.compression, len(kept.index), num_bytes, text))
+        if found.payload is None and len(kept.index):
+            codec = usual_payload(shard)
+            seen = infer(shard, codec, num_records)
+            found = Info([], codec.name, seen.features, seen.num_records, kept.schema or seen.schema)
+    return Info(shards, found.payload, found.features, found.num_sampled, found.schema)

@@ -1,0 +1,58 @@
+"""From what callers name (paths, patterns, folders, lists) to shards in natural order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from recordmill.formats.registry import FORMATS
+from recordmill.storage.local import LOCAL, natural_key
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+_COMPANIONS = tuple({format_.index.suffix for format_ in FORMATS.values() if format_.index is not None}) + (".lst",)
+
+
+def expand(paths: Paths) -> list[str]:
+    """Files that are meant, each once.
+
+    Patterns and folders leave out hidden files and the index files of the formats' own tools; a path that is named
+    in full is always taken. A list keeps its order.
+
+    Parameters
+    ----------
+    paths : path, pattern, folder, or iterable of them
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    FileNotFoundError
+        Nothing is there.
+    """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found: dict[str, None] = {}
+    for entry in given:
+        name = os.fspath(entry)
+        names = LOCAL.expand(name)
+        if names != [name]:
+            names = [candidate for candidate in names if not candidate.endswith(_COMPANIONS)]
+        if not names:
+            raise FileNotFoundError(2, "no shard of that name", name)
+        found |= dict.fromkeys(names)
+    return list(found)
+
+
+def natural_order(paths: Iterable[str]) -> list[str]:
+    """Sort names so that ``part-2`` comes before ``part-10``.
+
+    Parameters
+    ----------
+    paths : iterable of str
+
+    Returns
+    -------
+    list of str
+    """
+    return sorted(paths, key=natural_key)

@@ -1,0 +1,203 @@
+"""Walks shards to their ends, tells every fault, and says what the format could and could not show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from recordmill import _core
+from recordmill.errors import RecordmillError
+from recordmill.formats.base import PayloadCodec
+from recordmill.formats.registry import get_payload
+from recordmill.shards.index import load_sidecar
+from recordmill.shards.infer import usual_payload
+from recordmill.shards.opening import OpenShard, open_shard
+from recordmill.shards.paths import Paths, expand
+from recordmill.shards.sidecar import Sidecar
+from recordmill.shards.translate import translated
+from recordmill.types import Fault
+
+_CHUNK = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found.
+
+    Parameters
+    ----------
+    num_records : int
+        Sound records.
+    faults : list of Fault
+        In order of shard and offset; at most 10,000 per shard.
+    num_faults : int
+        All of them.
+    guarantees : dict of str to list of str
+        Per format, what the check could show and what no check can.
+    """
+
+    num_records: int = 0
+    faults: list[Fault] = field(default_factory=list)
+    num_faults: int = 0
+    guarantees: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found wrong."""
+        return self.num_faults == 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain form.
+
+        Returns
+        -------
+        dict
+            ``{"ok", "num_records", "num_faults", "faults", "guarantees"}``
+        """
+        return {
+            "ok": self.ok,
+            "num_records": self.num_records,
+            "num_faults": self.num_faults,
+            "faults": [fault.to_json() for fault in self.faults],
+            "guarantees": self.guarantees,
+        }
+
+
+def verify(
+    paths: Paths,
+    *,
+    format: str | None = None,  # noqa: A002
+    compression: str | None = "auto",
+    payload: str | None = "auto",
+    max_decompressed_bytes: int | None = None,
+) -> Report:
+    """Check shards from their first to their last byte.
+
+    Parameters
+    ----------
+    paths : path, pattern, folder, or iterable of them
+    format : {"tfrecord", "ofrecord", "recordio"}, optional
+        What content says by default.
+    compression : {"auto", "gzip", "zlib"} or None
+    payload : str or None
+        Codec by which payloads are parsed too; "auto" for what the first records are, None for not at all.
+    max_decompressed_bytes : int, optional
+        Largest number of bytes that a compressed shard may inflate to.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    FileNotFoundError
+        No such shard.
+    """
+    report = Report()
+    for path in expand(paths):
+        options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
+        report = _joined(report, _verify_one(path, options, payload))
+    return report
+
+
+def _joined(first: Report, second: Report) -> Report:
+    return Report(
+        first.num_records + second.num_records,
+        first.faults + second.faults,
+        first.num_faults + second.num_faults,
+        first.guarantees | second.guarantees,
+    )
+
+
+def _verify_one(path: str, options: dict[str, Any], payload: str | None) -> Report:
+    try:
+        shard = open_shard([path], **options)
+        codec = _codec(shard, payload)
+        with translated(path):
+            kind = shard.format.framing.kind
+            found = _core.verify(shard.source, kind, None if codec is None else codec.kind)
+    except RecordmillError as error:
+        fault = Fault(error.kind or "unreadable", path, error.record, error.offset, _first_line(error))
+        return Report(0, [fault], 1)
+    num_records, parts, num_faults = found[:3]
+    faults = [_fault(path, entry) for entry in parts]
+    kept = load_sidecar(path)
+    summed = kept is not None and kept.checksums is not None
+    if kept is not None and not parts:
+        bad = _against_sidecar(shard, kept)
+        faults, num_faults, num_records = faults + bad, num_faults + len(bad), num_records - len(bad)
+    return Report(num_records, faults, num_faults, {shard.format.name: guarantees(shard, codec, summed=summed)})
+
+
+def _first_line(error: RecordmillError) -> str:
+    return str(error).splitlines()[0]
+
+
+def _codec(shard: OpenShard, payload: str | None) -> PayloadCodec | None:
+    if payload is None:
+        return None
+    return usual_payload(shard) if payload == "auto" else get_payload(payload, shard.format)
+
+
+def _fault(path: str, parts: tuple[Any, ...]) -> Fault:
+    kind, record, offset, expected, found, message = parts
+    values = f" (expected {expected}, found {found})" if found else ""
+    return Fault(kind, path, record, offset, message + values)
+
+
+def _against_sidecar(shard: OpenShard, kept: Sidecar) -> list[Fault]:
+    """Compare payloads with the checksums that were kept when the shard was written or indexed."""
+    if kept.checksums is None or kept.num_stored_bytes != shard.source.num_stored_bytes:
+        return []
+    faults: list[Fault] = []
+    kind, index = shard.format.framing.kind, kept.index
+    for start in range(0, len(index), _CHUNK):
+        rows = index[start : start + _CHUNK]
+        try:
+            data, splits = _core.fetch(shard.source, kind, rows.offsets, rows.lengths)
+        except _core.CoreFault:
+            return [*faults, _moved(shard, start)]
+        sums = np.asarray(_core.row_checksums(data, splits))
+        for row in np.flatnonzero(sums != kept.checksums[start : start + _CHUNK]):
+            values = f"(expected {kept.checksums[start + row]:#010x}, found {sums[row]:#010x})"
+            message = f"the payload is not what it was when its checksum was kept {values}"
+            faults.append(Fault("sidecar_checksum", shard.name, int(start + row), int(rows.offsets[row]), message))
+    return faults
+
+
+def _moved(shard: OpenShard, record: int) -> Fault:
+    return Fault("sidecar_checksum", shard.name, record, None, "the records are not where they were when the index was made")
+
+
+def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, summed: bool) -> list[str]:
+    """Say what a check of a shard can show, and what it cannot.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    codec : PayloadCodec or None
+        By which payloads were parsed.
+    summed : bool
+        Whether checksums from the sidecar were compared.
+
+    Returns
+    -------
+    list of str
+    """
+    framing = shard.format.framing
+    lines = []
+    if framing.has_checksum:
+        lines.append("every length and every payload was compared with its CRC-32C")
+    elif summed:
+        lines.append("every payload was compared with the CRC-32C kept in the sidecar index")
+    else:
+        lines.append("the format has no checksums: a flipped bit inside a payload shows only where it breaks the message")
+    if not framing.can_resync:
+        lines.append("behind a damaged length no record can be found again")
+    if shard.compression is not None:
+        lines.append(f"the {shard.compression} stream was compared with its checksum")
+    if codec is not None and codec.kind is not None:
+        lines.append(f"every payload was parsed as {codec.name}")
+    return lines
