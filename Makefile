@@ -68,7 +68,7 @@ format: $(DONE)/dev ## Rewrite Python and Rust in the house style.
 	cargo fmt --all
 
 docs: $(DONE)/docs ## Build the documentation into site/.
-	mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 mkdocs build --quiet --strict
 
 wheel: $(DONE)/dev ## Build a wheel, install it with NumPy alone into an empty environment, and try it.
 	rm -rf dist

@@ -1,4 +1,4 @@
-"""The house rules that no linter knows: files are short, say at their top what they are for, and their documentation runs."""
+"""The house rules that no linter knows: files are short and say what they are for, documentation runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tries an installed wheel in an environment that holds NumPy alone: write, verify, index and read each format."""
+"""Tries an installed wheel in an environment that holds NumPy alone: write, verify and read each format."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             check_format(name, Path(folder))
     assert "pack" in run_command("--help")
-    print(f"recordmill {rm.__version__} works with NumPy {np.__version__} alone on Python {sys.version.split()[0]}")
+    python = sys.version.split()[0]
+    print(f"recordmill {rm.__version__} works with NumPy {np.__version__} alone on Python {python}")
     return 0
 
 

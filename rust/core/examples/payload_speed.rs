@@ -27,7 +27,7 @@ impl Random {
 /// Payloads back to back and where each begins.
 type Payloads = (Vec<u8>, Vec<i64>);
 
-fn each<'a>(payloads: &'a Payloads) -> impl Iterator<Item = &'a [u8]> {
+fn each(payloads: &Payloads) -> impl Iterator<Item = &[u8]> {
     payloads.1.windows(2).map(|pair| &payloads.0[pair[0] as usize..pair[1] as usize])
 }
 

@@ -1,7 +1,7 @@
 //! Where bytes come from, as the core sees it: something that can be read at an offset.
 use crate::error::Fault;
 use std::fmt;
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::sync::Arc;
 
 /// Why bytes could not be brought.
@@ -47,10 +47,37 @@ pub trait ReadAt: Send + Sync {
     /// Reads at `offset` until `buf` is full or the data end; returns the number of bytes read.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError>;
 
+    /// Reads at `offset` into one buffer after the other until all are full or the data end.
+    fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {
+        read_one_by_one(self, offset, buffers)
+    }
+
+    /// Whether going back, or on with a gap, costs more than reading what lies between.
+    fn is_sequential(&self) -> bool {
+        false
+    }
+
     /// Refuses if the bytes behind may not be those that were opened.
     fn check_unchanged(&self) -> Result<(), SourceError> {
         Ok(())
     }
+}
+
+/// [`ReadAt::read_vectored_at`] by single reads.
+pub fn read_one_by_one<S: ReadAt + ?Sized>(
+    source: &S,
+    offset: u64,
+    buffers: &mut [IoSliceMut<'_>],
+) -> Result<usize, SourceError> {
+    let mut done = 0;
+    for buffer in buffers {
+        let count = source.read_at(offset + done as u64, buffer)?;
+        done += count;
+        if count < buffer.len() {
+            break;
+        }
+    }
+    Ok(done)
 }
 
 impl ReadAt for &[u8] {
@@ -83,6 +110,14 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         (**self).read_at(offset, buf)
+    }
+
+    fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {
+        (**self).read_vectored_at(offset, buffers)
+    }
+
+    fn is_sequential(&self) -> bool {
+        (**self).is_sequential()
     }
 
     fn check_unchanged(&self) -> Result<(), SourceError> {

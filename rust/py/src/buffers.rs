@@ -14,20 +14,19 @@ const POOL_MAX: usize = 96 << 20;
 
 static POOL: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// An empty byte buffer, with memory of an earlier one where there is some; fresh pages cost more than copying.
+/// Memory of an earlier buffer, with what it held, or none; fresh pages cost more than copying.
 pub fn take_buffer() -> Vec<u8> {
     POOL.try_lock().ok().and_then(|mut pool| pool.pop()).unwrap_or_default()
 }
 
-/// Keeps a buffer's memory for [`take_buffer`]. `try_lock`: a fork may have left the lock held for ever.
-pub fn give_buffer(mut buffer: Vec<u8>) {
-    if buffer.capacity() < POOL_MIN {
+/// Keeps memory for [`take_buffer`]. `try_lock`: a fork may have left the lock held for ever.
+pub fn give_buffer(buffer: Vec<u8>) {
+    if buffer.len() < POOL_MIN {
         return;
     }
     if let Ok(mut pool) = POOL.try_lock() {
         let held: usize = pool.iter().map(Vec::capacity).sum();
         if held + buffer.capacity() <= POOL_MAX {
-            buffer.clear();
             pool.push(buffer);
         }
     }
@@ -82,6 +81,12 @@ impl Block {
         Self::new(Numbers::UInt8(data))
     }
 
+    /// Of the first `used` bytes of some memory.
+    pub fn front(memory: Vec<u8>, used: usize) -> Self {
+        assert!(used <= memory.len());
+        Self { shape: [used as isize], strides: [1], numbers: Numbers::UInt8(memory) }
+    }
+
     /// Of 64-bit integers.
     pub fn integers(data: Vec<i64>) -> Self {
         Self::new(Numbers::Int64(data))
@@ -101,12 +106,12 @@ impl Block {
             return Err(PyBufferError::new_err("no view to fill"));
         }
         let block = slf.get();
-        let (pointer, length, itemsize, format) = block.numbers.layout();
-        // SAFETY: `view` points to a Py_buffer (see above). The vector, `shape` and `strides` live in the frozen
+        let (pointer, _, itemsize, format) = block.numbers.layout();
+        // SAFETY: `view` points to a Py_buffer (see above). `shape` is at most the vector's length. The vector, `shape` and `strides` live in the frozen
         // object, never move or change their length, and `view.obj` keeps the object alive until the release.
         unsafe {
             (*view).buf = pointer.cast_mut();
-            (*view).len = length as isize * itemsize;
+            (*view).len = block.shape[0] * itemsize;
             (*view).readonly = 0;
             (*view).itemsize = itemsize;
             (*view).format = if flags & ffi::PyBUF_FORMAT == 0 { std::ptr::null_mut() } else { format.as_ptr().cast_mut() };

@@ -1,11 +1,11 @@
 //! Local files as a source: positioned reads, and notice of changes behind our back.
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, IoSliceMut, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use recordmill_core::source::{ReadAt, SourceError};
+use recordmill_core::source::{ReadAt, SourceError, read_one_by_one};
 
 const IS_A_DIRECTORY: i32 = 21;
 
@@ -49,6 +49,14 @@ impl ReadAt for FileSource {
             }
         }
         Ok(done)
+    }
+
+    fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {
+        let want: usize = buffers.iter().map(|buffer| buffer.len()).sum();
+        match rustix::io::preadv(&self.file, buffers, offset) {
+            Ok(count) if count == want => Ok(count),
+            _ => read_one_by_one(self, offset, buffers),
+        }
     }
 
     fn check_unchanged(&self) -> Result<(), SourceError> {

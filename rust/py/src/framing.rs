@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use recordmill_core::checksum;
-use recordmill_core::framing::{self, FrameKind, Limit, Selection, Window, gather};
+use recordmill_core::framing::{self, FrameKind, Limit, Payloads, Selection, Window, gather};
 use recordmill_core::payload::{self, PayloadKind};
 
 use crate::buffers::{Block, View, give_buffer, take_buffer, vector};
@@ -106,18 +106,22 @@ pub fn fetch(
     let (offsets, lengths) = frames(py, offsets, lengths)?;
     let plain = source.plain().clone();
     let fetched = py.detach(move || {
-        let (mut data, mut row_splits) = (take_buffer(), Vec::with_capacity(offsets.len() + 1));
-        row_splits.push(0);
+        let mut payloads = Payloads::new(take_buffer(), offsets.len());
         let mut window = Window::new(&plain, take_buffer());
         let selection = Selection { kind: kind.into(), offsets: &offsets, lengths: &lengths, verify };
-        let outcome = gather(&mut window, selection, &mut data, &mut row_splits);
+        let outcome = gather(&mut window, selection, &mut payloads);
         give_buffer(window.into_buffer());
         outcome.map_err(gathered_error)?;
         plain.check_unchanged().map_err(|error| source_error(error, None))?;
-        Ok::<_, PyErr>((data, row_splits))
+        Ok::<_, PyErr>(payloads)
     });
-    let (data, row_splits) = fetched?;
-    Ok((Block::bytes(data), Block::integers(row_splits)))
+    Ok(payload_blocks(fetched?))
+}
+
+/// Payloads as Python gets them: (data, row_splits).
+pub fn payload_blocks(payloads: Payloads) -> (Block, Block) {
+    let (memory, used, row_splits) = payloads.into_parts();
+    (Block::front(memory, used), Block::integers(row_splits))
 }
 
 /// Offsets and lengths of equal number and no negative value.
@@ -151,7 +155,7 @@ pub fn frame(
     let data = view.slice();
     check_row_splits(&row_splits, data.len())?;
     let framed = py.detach(|| {
-        let (mut out, mut lengths) = (take_buffer(), Vec::with_capacity(row_splits.len() - 1));
+        let (mut out, mut lengths) = (cleared(take_buffer()), Vec::with_capacity(row_splits.len() - 1));
         for (ordinal, pair) in row_splits.windows(2).enumerate() {
             let start = out.len();
             let payload = &data[pair[0] as usize..pair[1] as usize];
@@ -176,6 +180,11 @@ pub fn split<'py>(
     let (data, row_splits) = (view.slice(), row_splits.slice());
     check_row_splits(row_splits, data.len())?;
     PyList::new(py, row_splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize])))
+}
+
+fn cleared(mut buffer: Vec<u8>) -> Vec<u8> {
+    buffer.clear();
+    buffer
 }
 
 /// CRC-32C of a buffer.
@@ -204,7 +213,7 @@ pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound
 #[pyfunction]
 pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block)> {
     let read = py.detach(|| {
-        let (mut data, mut row_splits) = (take_buffer(), vec![0]);
+        let (mut data, mut row_splits) = (cleared(take_buffer()), vec![0]);
         files::read_files(&paths, &mut data, &mut row_splits).map(|()| (data, row_splits))
     });
     let (data, row_splits) = read.map_err(|(ordinal, error)| {

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use recordmill_core::framing::{FrameKind, Limit, Scan, Selection, Window, gather, scan_window};
+use recordmill_core::framing::{FrameKind, Limit, Payloads, SKIP, Scan, Selection, Window, compact, gather, scan_window};
 use recordmill_core::source::{ReadAt, SourceError};
 
 use crate::buffers::{Block, give_buffer, take_buffer};
 use crate::error::source_error;
-use crate::framing::PyFrameKind;
+use crate::framing::{PyFrameKind, payload_blocks};
 use crate::source::Source;
 
 /// Batches that wait for the caller may hold this many bytes together.
@@ -26,8 +26,7 @@ const KEEP_RUN: usize = 8 << 20;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 struct Batch {
-    data: Vec<u8>,
-    row_splits: Vec<i64>,
+    payloads: Payloads,
     first: u64,
     error: Option<SourceError>,
     last: bool,
@@ -38,6 +37,7 @@ struct Cursor {
     sequence: u64,
     record: u64,
     guess: usize,
+    mean: u64,
     done: bool,
 }
 
@@ -47,17 +47,20 @@ impl Cursor {
         if self.done {
             return None;
         }
-        if self.guess <= KEEP_RUN {
+        let keep = job.source.is_sequential() || (self.guess <= KEEP_RUN && self.mean <= SKIP);
+        if keep {
             window.pin(self.offset);
         }
         let limit = Limit { num_records: job.num_records, num_bytes: u64::MAX };
-        let found = scan_window(window, job.kind, self.offset, false, limit, self.guess.clamp(4096, KEEP_RUN));
+        let ahead = if keep { self.guess.min(KEEP_RUN) } else { 64 };
+        let found = scan_window(window, job.kind, self.offset, false, limit, ahead);
         let (sequence, first) = (self.sequence, self.record);
         self.sequence += 1;
         match &found {
             Ok(found) => {
                 let run = (found.end - self.offset) as usize;
                 self.guess = run + run / 64 + 4096;
+                self.mean = (run / found.offsets.len().max(1)) as u64;
                 self.offset = found.end;
                 self.record += found.offsets.len() as u64;
                 self.done = found.finished || found.fault.is_some();
@@ -97,26 +100,30 @@ impl Job {
     fn produce(&self) -> Option<(u64, Batch)> {
         let mut window = Window::new(&self.source, take_buffer());
         let (sequence, first, found) = lock(&self.cursor).advance(self, &mut window)?;
-        let mut batch = Batch { data: take_buffer(), row_splits: vec![0], first, error: None, last: false };
-        match found {
-            Ok(found) => self.fill(&mut batch, &mut window, found),
-            Err(error) => batch.error = Some(error),
-        }
-        batch.last |= batch.error.is_some();
-        give_buffer(window.into_buffer());
+        let batch = match found {
+            Ok(found) => self.fill(window, found, first),
+            Err(error) => Batch { payloads: Payloads::new(Vec::new(), 0), first, error: Some(error), last: true },
+        };
         Some((sequence, batch))
     }
 
-    fn fill(&self, batch: &mut Batch, window: &mut Window<'_>, found: Scan) {
-        batch.last = found.finished || found.fault.is_some();
-        batch.error = found.fault.map(SourceError::Fault);
-        let (offsets, lengths) = (&found.offsets[..], &found.lengths[..]);
-        batch.row_splits.reserve(offsets.len());
-        let selection = Selection { kind: self.kind, offsets, lengths, verify: self.verify };
-        let gathered = gather(window, selection, &mut batch.data, &mut batch.row_splits);
-        if let Err(error) = gathered.map_err(|stopped| stopped.error).and_then(|()| self.source.check_unchanged()) {
-            batch.error = Some(error);
-        }
+    /// Payloads of the frames that were found: from the window if it holds them, else from the source.
+    fn fill(&self, window: Window<'_>, found: Scan, first: u64) -> Batch {
+        let start = found.offsets.first().map_or(found.end, |&offset| offset as u64);
+        let (payloads, outcome) = match window.into_run(start..found.end) {
+            Ok((memory, at)) => compact(self.kind, &found, memory, at, self.verify),
+            Err(mut window) => {
+                let mut payloads = Payloads::new(take_buffer(), found.offsets.len());
+                let (offsets, lengths) = (&found.offsets[..], &found.lengths[..]);
+                let selection = Selection { kind: self.kind, offsets, lengths, verify: self.verify };
+                let outcome = gather(&mut window, selection, &mut payloads);
+                give_buffer(window.into_buffer());
+                (payloads, outcome)
+            }
+        };
+        let stopped = outcome.map_err(|stopped| stopped.error).and_then(|()| self.source.check_unchanged());
+        let error = stopped.err().or(found.fault.map(SourceError::Fault));
+        Batch { payloads, first, last: found.finished || error.is_some(), error }
     }
 
     /// The batch that is next in order, if it comes within `PATIENCE`.
@@ -128,7 +135,7 @@ impl Job {
         }
         let batch = ready.batches.remove(&next)?;
         ready.next += 1;
-        ready.num_bytes -= batch.data.len();
+        ready.num_bytes -= batch.payloads.num_bytes();
         self.changed.notify_all();
         Some(batch)
     }
@@ -147,7 +154,7 @@ impl Job {
             drop(ready);
             let Some((sequence, batch)) = self.produce() else { return };
             let mut ready = lock(&self.ready);
-            ready.num_bytes += batch.data.len();
+            ready.num_bytes += batch.payloads.num_bytes();
             ready.batches.insert(sequence, batch);
             self.changed.notify_all();
         }
@@ -179,7 +186,7 @@ impl BatchStream {
     #[new]
     #[pyo3(signature = (source, kind, num_records, *, verify=true, threads=2))]
     fn new(source: &Source, kind: PyFrameKind, num_records: u64, verify: bool, threads: usize) -> Self {
-        let cursor = Cursor { offset: 0, sequence: 0, record: 0, guess: FIRST_GUESS, done: false };
+        let cursor = Cursor { offset: 0, sequence: 0, record: 0, guess: FIRST_GUESS, mean: 0, done: false };
         let job = Job {
             source: source.plain().clone(),
             kind: kind.into(),
@@ -219,14 +226,14 @@ impl BatchStream {
             self.finished = true;
             self.signal_stop();
         }
-        let num_records = batch.row_splits.len() as u64 - 1;
+        let num_records = batch.payloads.len() as u64;
         match batch.error {
             Some(error) if num_records == 0 => return Err(source_error(error, Some(batch.first as usize))),
             Some(error) => self.pending = Some((error, batch.first + num_records)),
             None if num_records == 0 => return Ok(None),
             None => {}
         }
-        Ok(Some((Block::bytes(batch.data), Block::integers(batch.row_splits))))
+        Ok(Some(payload_blocks(batch.payloads)))
     }
 
     /// Stops the threads; safe to call twice.

@@ -63,7 +63,10 @@ class NativeCodec:
                 message = f"feature {name!r} cannot be read from a payload of type {self.name}"
                 raise FeatureError(message, kind="feature_mismatch", expected=expected, found=feature.kind)
             wanted.append((self.key(name, schema), feature.sequence, feature.kind, feature.count, _missing(name, feature)))
-        return _core.Plan(self.kind, wanted)
+        try:
+            return _core.Plan(self.kind, wanted)
+        except _core.CoreFault as error:
+            raise _refused(error) from None
 
     def columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
         """Name and shape what the native parser brought.
@@ -131,7 +134,10 @@ class NativeCodec:
 
     def write_columns(self, num_records: int, columns: list[Any]) -> Ragged:
         """Canonical payloads of columns."""
-        data, row_splits = _core.serialize(self.kind, num_records, columns)
+        try:
+            data, row_splits = _core.serialize(self.kind, num_records, columns)
+        except _core.CoreFault as error:
+            raise _refused(error) from None
         return Ragged(np.asarray(data), np.asarray(row_splits))
 
     def infer(self, payloads: Ragged) -> Inference:
@@ -171,6 +177,11 @@ def _narrowest(kind: Kind, sequence: bool, lacking: bool, counts: tuple[int, int
     if sequence:
         return Feature(kind, (None, *per_row), sequence=True, optional=lacking)
     return Feature(kind, (None,), optional=True) if lacking else Feature(kind, per_row)
+
+
+def _refused(fault: _core.CoreFault) -> FeatureError:
+    kind, _, _, expected, found, message = fault.args
+    return FeatureError(message, kind=kind, expected=expected, found=found)
 
 
 def _missing(name: str, feature: Feature) -> Any:

@@ -87,8 +87,12 @@ def encode_feature(feature: Feature, kinds: Mapping[int, str]) -> bytes:
 
 
 def encode_map(entries: Mapping[str, bytes]) -> bytes:
-    """Return the entries of a map from key to message, sorted by the bytes of their keys."""
-    raw = sorted((key.encode(errors="surrogateescape"), value) for key, value in entries.items())
+    """Return the entries of a map from key to message, sorted by key as protobuf (upb) does.
+
+    Bytes decide; where one key begins with the other, the longer comes first.
+    """
+    named = [(key.encode(errors="surrogateescape"), value) for key, value in entries.items()]
+    raw = sorted(named, key=lambda entry: (*entry[0], 256))
     return b"".join(field(1, field(1, key) + field(2, value)) for key, value in raw)
 
 

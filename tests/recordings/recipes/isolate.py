@@ -31,29 +31,46 @@ def _limit(gigabytes: int | None) -> Callable[[], None] | None:
     return lambda: resource.setrlimit(resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
 
 
+def _run_child(
+    script: Path, names: Sequence[str], folder: Path, memory_gb: int | None, timeout: float
+) -> tuple[list[dict[str, Any]], int, list[str]]:
+    child = subprocess.run(
+        [sys.executable, str(script), CHILD, str(folder), *names],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout,
+        preexec_fn=_limit(memory_gb),
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""},
+    )
+    lines = [json.loads(line[6:]) for line in child.stdout.splitlines() if line.startswith("FOUND ")]
+    return lines, child.returncode, child.stderr.splitlines()
+
+
 def run_cases(
-    script: Path, names: Sequence[str], folder: Path, *, memory_gb: int | None = None, timeout: float = 300
+    script: Path,
+    names: Sequence[str],
+    folder: Path,
+    *,
+    memory_gb: int | None = None,
+    at_once: int | None = None,
+    timeout: float = 300,
 ) -> dict[str, Any]:
-    """Return what the child found for each name: its JSON value, or {"crash": {...}, "log": [...]}."""
+    """Return what the child found for each name: its JSON value, or {"crash": {...}, "log": [...]}.
+
+    `at_once` limits the cases of one process. With 1, a process that dies after its answer is a crash too.
+    """
     found: dict[str, Any] = {}
     waiting = list(names)
     while waiting:
-        child = subprocess.run(
-            [sys.executable, str(script), CHILD, str(folder), *waiting],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout,
-            preexec_fn=_limit(memory_gb),
-            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""},
-        )
-        lines = [json.loads(line[6:]) for line in child.stdout.splitlines() if line.startswith("FOUND ")]
+        lines, status, log = _run_child(script, waiting[:at_once], folder, memory_gb, timeout)
         found.update({line["name"]: line["found"] for line in lines})
-        waiting = waiting[len(lines) :]
-        if waiting and child.returncode:
-            found[waiting.pop(0)] = {"crash": _describe(child.returncode), "log": child.stderr.splitlines()}
-        elif waiting:
-            raise RuntimeError(f"the child ended early without an error: {child.stdout}{child.stderr}")
+        died_in = waiting[0] if at_once == 1 else waiting[len(lines)] if len(lines) < len(waiting) else None
+        if status and died_in is not None:
+            found[died_in] = {"crash": _describe(status), "log": log}
+        elif not lines:
+            raise RuntimeError("\n".join(["the child ended without an answer", *log]))
+        waiting = [name for name in waiting if name not in found]
     return found
 
 

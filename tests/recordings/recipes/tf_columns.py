@@ -8,8 +8,9 @@ from typing import Any
 import tensorflow as tf
 
 from recipes.tf_errors import error_json
-from recipes.tf_examples import example_message, feature
+from recipes.tf_examples import example_message
 from recipes.tf_framing import write
+from recipes.edges import feature
 from recipes.values import float32_bits, write_json
 
 INTS, FLOATS, RAW = "int64_list", "float_list", "bytes_list"

@@ -10,18 +10,8 @@ from typing import Any
 import tensorflow as tf
 
 from recipes.tf_framing import write
+from recipes.edges import FLOAT_EDGES, INT_EDGES, KEYS, feature
 from recipes.values import features_json, sequence_json, unspell, write_json
-
-INT_EDGES = [0, 1, -1, 127, 128, -128, 16383, 16384, 2**31 - 1, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63)]
-FLOAT_EDGES = ["00000000", "80000000", "3f800000", "bf800000", "7f7fffff", "00800000", "00000001", "7f800000"]
-FLOAT_EDGES += ["ff800000", "7fc00000", "ffc00000", "7fc00123", "3dcccccd", "4b800001"]
-KEYS = ["", "a", "b", "image", "image/encoded", "label", "z", "Z", "\0", "a\0b", "ключ", "画像", "\U0001f600", "aa", "k" * 130]
-
-
-def feature(kind: str | None, values: list[Any]) -> dict[str, Any]:
-    """Return a feature in JSON form from JSON values."""
-    return {"kind": kind, "values": values}
-
 
 def named_examples() -> dict[str, dict[str, Any]]:
     """Return features by the name of what they show."""
@@ -127,11 +117,11 @@ def _record_canonical(folder: Path) -> None:
     for form in sequences:
         message = sequence_message(form)
         lists.append({**form, "serialized": canonical(message), "read": sequence_json(message)})
-    for row in rows:      # what is read is what was put in, NaN payloads included
-        if row.pop("read") != dict(sorted(row["features"].items())):
+    for row in rows:  # what is read is what was put in, NaN payloads included
+        if row.pop("read") != row["features"]:
             raise RuntimeError(f"protobuf changed a value of {row}")
     for row in lists:
-        if row.pop("read") != {part: dict(sorted(row[part].items())) for part in ("context", "feature_lists")}:
+        if row.pop("read") != {part: row[part] for part in ("context", "feature_lists")}:
             raise RuntimeError(f"protobuf changed a value of {row}")
     write_json(folder / "canonical.json", {"examples": rows, "sequence_examples": lists})
 

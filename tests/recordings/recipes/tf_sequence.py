@@ -9,8 +9,9 @@ import tensorflow as tf
 
 from recipes.tf_columns import feature_spec, tensor_json
 from recipes.tf_errors import error_json
-from recipes.tf_examples import feature, sequence_message
+from recipes.tf_examples import sequence_message
 from recipes.tf_framing import write
+from recipes.edges import feature
 from recipes.values import sequence_json, write_json
 
 INTS, FLOATS, RAW = "int64_list", "float_list", "bytes_list"

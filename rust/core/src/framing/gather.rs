@@ -1,4 +1,6 @@
 //! Payloads of chosen frames: read in large pieces, checked, joined where a record has several parts.
+use super::payloads::Payloads;
+use super::scatter::{is_long, scatter};
 use super::window::Window;
 use super::{FrameKind, Place, recordio, tfrecord, truncated_data, truncated_head};
 use crate::checksum::masked_crc32c;
@@ -19,6 +21,13 @@ pub struct Selection<'a> {
     pub lengths: &'a [i64],
     /// Whether to compute the payload checksums that the format has.
     pub verify: bool,
+}
+
+impl Selection<'_> {
+    /// The frames from ordinal `first` on.
+    pub(super) fn from(self, first: usize) -> Self {
+        Self { offsets: &self.offsets[first..], lengths: &self.lengths[first..], ..self }
+    }
 }
 
 /// Why reading stopped, and at which of the chosen frames.
@@ -102,7 +111,7 @@ pub fn payload_of_frame<'a>(
     Ok(&frame[head_len..end])
 }
 
-fn other_length(offset: u64, expected: u64, found: u64) -> Fault {
+pub(super) fn other_length(offset: u64, expected: u64, found: u64) -> Fault {
     Fault::new(FaultKind::BadLength, offset, "a record is not as long as the index says")
         .values(format_args!("{expected} bytes"), format_args!("{found} bytes"))
 }
@@ -132,18 +141,57 @@ fn join_parts<'a>(frame: &[u8], offset: u64, joined: &'a mut Vec<u8>) -> Result<
     Ok(joined)
 }
 
-/// Appends the payloads of the chosen frames to `data` and their ends to `row_splits`.
+/// Adds the payloads of the chosen frames to `payloads`; what came before a fault stays added.
 ///
-/// What came before a fault stays appended.
-pub fn gather(
-    window: &mut Window<'_>,
-    selection: Selection<'_>,
-    data: &mut Vec<u8>,
-    row_splits: &mut Vec<i64>,
-) -> Result<(), Gathered> {
-    for_each_payload(window, selection, |_, payload| {
-        data.extend_from_slice(payload);
-        row_splits.push(data.len() as i64);
-        Ok(())
-    })
+/// Long records that follow one another go from the source straight to their places.
+pub fn gather(window: &mut Window<'_>, selection: Selection<'_>, payloads: &mut Payloads) -> Result<(), Gathered> {
+    let mut at = 0;
+    while at < selection.offsets.len() {
+        let scattered = scatter(window, selection.from(at), payloads);
+        at += scattered.map_err(|stopped| Gathered { ordinal: at + stopped.ordinal, ..stopped })?;
+        let Some(end) = short_run(selection, at) else { continue };
+        let run = Selection { offsets: &selection.offsets[at..end], lengths: &selection.lengths[at..end], ..selection };
+        for_each_payload(window, run, |_, payload| {
+            payloads.push(payload);
+            Ok(())
+        })
+        .map_err(|stopped| Gathered { ordinal: at + stopped.ordinal, ..stopped })?;
+        at = end;
+    }
+    Ok(())
+}
+
+/// End of the records from `at` on that are not worth scattering.
+fn short_run(selection: Selection<'_>, at: usize) -> Option<usize> {
+    let short = selection.lengths[at..].iter().take_while(|&&length| !is_long(selection.kind, length)).count();
+    (short > 0).then_some(at + short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gather_of_long_and_short_frames_in_any_order_gives_their_payloads() {
+        for kind in [FrameKind::TfRecord, FrameKind::OfRecord, FrameKind::RecordIo] {
+            let sizes = [40_000, 10, 9_000, 50_000, 70_001, 1, 8_192, 100_000, 20];
+            let payloads: Vec<Vec<u8>> = sizes.iter().map(|&size| (0..size).map(|i| i.wrapping_mul(size) as u8).collect()).collect();
+            let (mut data, mut offsets, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+            for payload in &payloads {
+                offsets.push(data.len() as i64);
+                kind.frame(payload, &mut data).unwrap();
+                lengths.push(data.len() as i64 - offsets.last().unwrap());
+            }
+            for order in [vec![0, 1, 2, 3, 4, 5, 6, 7, 8], vec![8, 3, 4, 0, 0, 1, 7]] {
+                let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
+                let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
+                let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true };
+                let mut found = Payloads::new(Vec::new(), 0);
+                gather(&mut Window::new(&data, Vec::new()), selection, &mut found).unwrap();
+                let (memory, used, _) = found.into_parts();
+                let expected: Vec<u8> = order.iter().flat_map(|&i| payloads[i].clone()).collect();
+                assert_eq!(memory[..used], expected[..]);
+            }
+        }
+    }
 }

@@ -2,16 +2,21 @@
 //!
 //! A record is stored as one *part* (TFRecord, OFRecord) or several (RecordIO, where the payload holds the magic
 //! word); each part has a head that tells how far it reaches. Everything here sees bytes and offsets only.
+mod compact;
 mod gather;
 mod ofrecord;
+mod payloads;
 mod recordio;
 mod scan;
+mod scatter;
 mod tfrecord;
 mod verify;
 mod window;
 
+pub use compact::compact;
 pub use gather::{Gathered, Selection, for_each_payload, gather, payload_of_frame};
-pub use scan::{Limit, Scan, scan, scan_window};
+pub use payloads::Payloads;
+pub use scan::{Limit, SKIP, Scan, scan, scan_window};
 pub use verify::{RecordFault, Verification, verify};
 pub use window::Window;
 
@@ -58,6 +63,15 @@ impl FrameKind {
         match self {
             Self::TfRecord => tfrecord::HEAD,
             Self::OfRecord | Self::RecordIo => 8,
+        }
+    }
+
+    /// Bytes behind a record's data, where these are always as many.
+    pub const fn foot_len(self) -> Option<usize> {
+        match self {
+            Self::TfRecord => Some(tfrecord::FOOT),
+            Self::OfRecord => Some(0),
+            Self::RecordIo => None,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::source::{ReadAt, SourceError};
 /// Read at once while records are small.
 const AHEAD: usize = 256 << 10;
 /// Records longer than this are stepped over by reading heads alone.
-const SKIP: u64 = 4 << 10;
+pub const SKIP: u64 = 4 << 10;
 
 /// Frames found, where they end, and what stopped the scan, if not the end of the data.
 #[derive(Debug, Default)]
@@ -69,6 +69,9 @@ pub fn scan_window(
     let stop = start.saturating_add(limit.num_bytes);
     let mut walker = Walker { window, kind, verify, ahead, last: 0 };
     while (found.offsets.len() as u64) < limit.num_records && found.end < stop {
+        if !verify && walker.hurry(&mut found, limit.num_records, stop) {
+            continue;
+        }
         match walker.step(found.end)? {
             Step::Record(length) => {
                 found.offsets.push(found.end as i64);
@@ -108,6 +111,26 @@ impl Walker<'_, '_> {
         }
     }
 
+    /// Takes the records of one part that the window holds whole; false if there is none at the front.
+    fn hurry(&mut self, found: &mut Scan, num_records: u64, stop: u64) -> bool {
+        let (start, head_len) = (found.end, self.kind.head_len());
+        let held = self.window.held(start);
+        let mut at = 0;
+        while let Some(bytes) = held.get(at..at + head_len) {
+            let offset = start + at as u64;
+            let Ok(head) = self.kind.head(bytes, offset) else { break };
+            let fits = head.stored_len <= (held.len() - at) as u64 && head.place == Place::Whole;
+            if !fits || found.offsets.len() as u64 == num_records || offset >= stop {
+                break;
+            }
+            found.offsets.push(offset as i64);
+            found.lengths.push(head.stored_len as i64);
+            at += head.stored_len as usize;
+        }
+        found.end = start + at as u64;
+        at > 0
+    }
+
     fn try_step(&mut self, start: u64) -> Result<Step, SourceError> {
         let mut at = start;
         loop {
@@ -135,7 +158,8 @@ impl Walker<'_, '_> {
     #[inline]
     fn head(&mut self, at: u64) -> Result<Result<Option<Head>, Fault>, SourceError> {
         let want = self.kind.head_len();
-        let ahead = if self.last > SKIP && !self.verify { want } else { self.ahead };
+        let skips = self.last > SKIP && !self.verify && !self.window.source().is_sequential();
+        let ahead = if skips { want } else { self.ahead };
         let bytes = self.window.bytes(at, want, ahead)?;
         Ok(match bytes.len() {
             0 => Ok(None),
@@ -152,16 +176,24 @@ impl Walker<'_, '_> {
             Some(total) if head.stored_len > total.saturating_sub(at) => {
                 return Ok(Err(truncated_data(record, head.stored_len, total.saturating_sub(at))));
             }
-            None => {
-                let last = self.window.bytes(at + head.stored_len - 1, 1, self.ahead)?;
-                if last.is_empty() {
-                    let left = self.window.source().num_bytes().unwrap_or(at).saturating_sub(at);
-                    return Ok(Err(truncated_data(record, head.stored_len, left)));
-                }
+            None if !self.is_there(at, head.stored_len)? => {
+                let left = self.window.source().num_bytes().unwrap_or(at).saturating_sub(at);
+                return Ok(Err(truncated_data(record, head.stored_len, left)));
+            }
+            _ if self.window.is_pinned() && self.window.source().is_sequential() => {
+                self.is_there(at, head.stored_len)?;
             }
             _ => {}
         }
         if self.verify && self.kind.has_checksum() { self.checksum(at, head, record) } else { Ok(Ok(())) }
+    }
+
+    /// Whether the source goes on that far; a pinned window holds the bytes afterwards.
+    fn is_there(&mut self, at: u64, length: u64) -> Result<bool, SourceError> {
+        if self.window.is_pinned() {
+            return Ok(self.window.bytes(at, length as usize, self.ahead)?.len() as u64 == length);
+        }
+        Ok(!self.window.bytes(at + length - 1, 1, self.ahead)?.is_empty())
     }
 
     fn checksum(&mut self, at: u64, head: Head, record: u64) -> Result<Result<(), Fault>, SourceError> {

@@ -1,16 +1,17 @@
 //! TFRecord: u64 length, masked CRC-32C of it, payload, masked CRC-32C of the payload; all little-endian.
 use super::{Head, Place};
-use crate::checksum::masked_crc32c;
+use crate::checksum::{masked_crc32c, masked_crc32c_of_eight};
 use crate::error::{Fault, FaultKind};
 
 /// Bytes of length and length checksum.
 pub const HEAD: usize = 12;
-const FOOT: usize = 4;
+/// Bytes of the payload checksum.
+pub const FOOT: usize = 4;
 
 #[inline]
 pub fn head(head: &[u8], offset: u64) -> Result<Head, Fault> {
     let (length, stored) = fields(head);
-    let computed = masked_crc32c(&head[..8]);
+    let computed = masked_crc32c_of_eight(length);
     if computed != stored {
         let fault = Fault::new(FaultKind::LengthChecksum, offset, "the checksum of a record's length is wrong");
         return Err(fault.values(format_args!("{computed:#010x}"), format_args!("{stored:#010x} stored")));
@@ -54,7 +55,7 @@ pub fn resync(bytes: &[u8], left: u64) -> Option<usize> {
         let (length, stored) = fields(&bytes[at..at + HEAD]);
         let room = left.saturating_sub(at as u64);
         length.checked_add((HEAD + FOOT) as u64).is_some_and(|needed| needed <= room)
-            && masked_crc32c(&bytes[at..at + 8]) == stored
+            && masked_crc32c_of_eight(length) == stored
     })
 }
 

@@ -1,4 +1,6 @@
 //! A moving view of a source: large reads behind small requests.
+use std::ops::Range;
+
 use crate::source::{ReadAt, SourceError};
 
 /// Largest step in which the buffer grows while the source's length is not known.
@@ -14,7 +16,7 @@ pub struct Window<'s> {
 }
 
 impl<'s> Window<'s> {
-    /// An empty window that uses `buffer` as its memory.
+    /// An empty window that uses `buffer` as its memory, whatever it holds.
     pub fn new(source: &'s dyn ReadAt, buffer: Vec<u8>) -> Self {
         Self { source, base: 0, len: 0, buffer, pinned: None }
     }
@@ -22,6 +24,19 @@ impl<'s> Window<'s> {
     /// The memory, for the next window.
     pub fn into_buffer(self) -> Vec<u8> {
         self.buffer
+    }
+
+    /// The memory and where in it `range` of the source lies, if the window holds all of it.
+    pub fn into_run(self, range: Range<u64>) -> Result<(Vec<u8>, usize), Self> {
+        let held = range.start >= self.base && range.end <= self.base + self.len as u64;
+        if held { Ok((self.buffer, (range.start - self.base) as usize)) } else { Err(self) }
+    }
+
+    /// The bytes from `offset` on that the window holds.
+    #[inline]
+    pub fn held(&self, offset: u64) -> &[u8] {
+        let start = offset.saturating_sub(self.base).min(self.len as u64) as usize;
+        if offset < self.base { &[] } else { &self.buffer[start..self.len] }
     }
 
     /// The source behind.
@@ -32,6 +47,11 @@ impl<'s> Window<'s> {
     /// Keeps bytes from `offset` on when later bytes are read, as long as reads go on without a gap.
     pub fn pin(&mut self, offset: u64) {
         self.pinned = Some(offset);
+    }
+
+    /// Whether bytes are being kept for later.
+    pub fn is_pinned(&self) -> bool {
+        self.pinned.is_some()
     }
 
     /// Whether the window ends before `offset`, or lies elsewhere.

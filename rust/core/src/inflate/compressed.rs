@@ -35,6 +35,12 @@ pub struct CompressedSource<S> {
     shared: Mutex<Shared>,
 }
 
+/// Where a read begins, seen from the data.
+enum Place {
+    Inside(Cursor),
+    Behind(Ending),
+}
+
 struct Shared {
     points: PointList,
     /// Cursors that no read is using, the one used last at the end.
@@ -100,24 +106,21 @@ impl<S: ReadAt> CompressedSource<S> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The cursor from which `offset` is reached soonest: an idle one, or a fresh one at a seek point.
-    fn take_cursor(&self, offset: u64) -> Result<Cursor, Fault> {
+    /// The cursor from which `offset` is reached soonest, or how the data ended before it.
+    fn take_cursor(&self, offset: u64) -> Result<Place, Fault> {
         let (idle, point, plan) = {
             let mut shared = self.lock();
-            let plan = PointPlan { next_offset: shared.points.next_offset(), spacing: shared.points.spacing() };
-            let point = shared.points.before(offset.min(self.rules.max_bytes)).cloned();
-            let idle = shared.take_idle(offset, point.as_ref().map_or(0, |point| point.offset_out));
+            if let Some(ending) = shared.ending.as_ref().filter(|ending| offset >= ending.num_bytes) {
+                return Ok(Place::Behind(ending.clone()));
+            }
             shared.num_busy += 1;
             shared.peak_busy = shared.peak_busy.max(shared.num_busy);
-            (idle, point, plan)
+            shared.best_start(offset, offset.min(self.rules.max_bytes))
         };
-        let fresh = match idle {
-            Some(cursor) => Ok(cursor),
-            None => Cursor::start(self.rules, point.as_ref()),
-        };
+        let fresh = idle.map_or_else(|| Cursor::start(self.rules, point.as_ref()), Ok);
         let mut cursor = fresh.inspect_err(|_| self.lock().num_busy -= 1)?;
         cursor.set_plan(plan);
-        Ok(cursor)
+        Ok(Place::Inside(cursor))
     }
 
     /// Takes in what a cursor found. A cursor that failed for want of input is dropped: it may be between two states.
@@ -141,13 +144,18 @@ impl Shared {
         self.ending.as_ref().filter(|ending| ending.fault.is_none()).map(|ending| ending.num_bytes)
     }
 
-    /// An idle cursor that is nearer to `offset` than `point_offset` is.
-    fn take_idle(&mut self, offset: u64, point_offset: u64) -> Option<Cursor> {
+    /// An idle cursor, unless the last seek point at or before `reachable` is nearer to `offset`: then that point.
+    fn best_start(&mut self, offset: u64, reachable: u64) -> (Option<Cursor>, Option<SeekPoint>, PointPlan) {
+        let plan = PointPlan { next_offset: self.points.next_offset(), spacing: self.points.spacing() };
+        let point = self.points.before(reachable);
+        let point_offset = point.map_or(0, |point| point.offset_out);
         let reach = |cursor: &Cursor| cursor.end_offset().min(offset);
         let fits = |cursor: &Cursor| cursor.first_offset() <= offset && reach(cursor) >= point_offset;
         let candidates = self.idle.iter().enumerate().filter(|(_, cursor)| fits(cursor));
-        let (index, _) = candidates.max_by_key(|(_, cursor)| reach(cursor))?;
-        Some(self.idle.remove(index))
+        match candidates.max_by_key(|(_, cursor)| reach(cursor)) {
+            Some((index, _)) => (Some(self.idle.remove(index)), None, plan),
+            None => (None, point.cloned(), plan),
+        }
     }
 
     fn keep_idle(&mut self, cursor: Cursor) {
@@ -168,11 +176,10 @@ impl<S: ReadAt> ReadAt for CompressedSource<S> {
         if buf.is_empty() {
             return Ok(0);
         }
-        let known = self.lock().ending.as_ref().filter(|ending| offset >= ending.num_bytes).cloned();
-        if let Some(ending) = known {
-            return ending.fault.map_or(Ok(0), |fault| Err(fault.into()));
-        }
-        let mut cursor = self.take_cursor(offset)?;
+        let mut cursor = match self.take_cursor(offset)? {
+            Place::Inside(cursor) => cursor,
+            Place::Behind(ending) => return ending.fault.map_or(Ok(0), |fault| Err(fault.into())),
+        };
         let result = cursor.read_at(&self.inner, offset, buf);
         let fault = cursor.ending().and_then(|ending| ending.fault.clone());
         self.put_back(cursor, result.is_ok());
@@ -180,6 +187,10 @@ impl<S: ReadAt> ReadAt for CompressedSource<S> {
             (Ok(0), Some(fault)) => Err(fault.into()),
             (result, _) => result,
         }
+    }
+
+    fn is_sequential(&self) -> bool {
+        true
     }
 
     fn check_unchanged(&self) -> Result<(), SourceError> {

@@ -38,7 +38,7 @@ pub fn take_entry(columns: &mut Columns, dialect: &Dialect, reader: &mut Reader)
         None => check_data(dialect, place.tag, reader.buf, data)?,
         Some(slot) => {
             let slot = &mut columns.slots[slot];
-            if slot.tag != place.tag || slot.stamp == columns.stamp {
+            if slot.stamp == columns.stamp {
                 return Ok(false);
             }
             let Some(count) = take_data(&mut slot.values, reader.buf, data)? else { return Ok(false) };

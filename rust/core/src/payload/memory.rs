@@ -21,7 +21,7 @@ pub struct Place {
     tail: Vec<u8>,
     /// Length of the entry's start: tag and length of entry and key, the key, tag of the value.
     pub len: usize,
-    /// The tag of the list.
+    /// The tag of the list: of the wanted kind, or of the kind that was met first.
     pub tag: u8,
     /// The slot of the key, if it is wanted.
     pub slot: Option<usize>,
@@ -86,9 +86,9 @@ impl Memory {
     }
 
     fn look_up(&mut self, head: [u64; 2], rest: &[u8], dialect: &Dialect, plan: &Plan) -> Option<usize> {
-        let [0x0a, _, 0x0a, len, key @ ..] = rest else { return None };
+        let [0x0a, 0..0x80, 0x0a, len @ 0..0x80, key @ ..] = rest else { return None };
         let len = usize::from(*len);
-        if len >= 0x80 || key.get(len) != Some(&0x12) {
+        if key.get(len) != Some(&0x12) {
             return None;
         }
         let key = &key[..len];
@@ -96,12 +96,15 @@ impl Memory {
         if let Some(place) = self.table.find(hash, |place| self.places[place].fits(head, rest)) {
             return Some(place);
         }
-        let tag = *rest.get(len + 6)?;
-        dialect.kind(u32::from(tag))?;
         if self.places.len() >= MAX_PLACES || (dialect.utf8_keys && std::str::from_utf8(key).is_err()) {
             return None;
         }
-        Some(self.learn(Place::new(&rest[..len + 5], tag, plan.find(Section::Context, key)), hash))
+        let slot = plan.find(Section::Context, key);
+        let tag = match slot {
+            Some(slot) => dialect.tag(plan.columns()[slot].kind)?,
+            None => *rest.get(len + 6)?,
+        };
+        Some(self.learn(Place::new(&rest[..len + 5], tag, slot), hash))
     }
 
     #[cold]

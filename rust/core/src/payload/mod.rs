@@ -13,6 +13,7 @@ mod serialize;
 mod sink;
 mod slot;
 mod survey;
+mod tally;
 mod varint;
 mod wire;
 mod write;

@@ -37,14 +37,8 @@ impl<'p> Parser<'p> {
             let tag = dialect.and_then(|dialect| dialect.tag(spec.kind)).unwrap_or(0);
             Slot::new(spec, tag, num_records)
         });
-        let columns = Columns {
-            plan,
-            slots: slots.collect(),
-            stamp: 0,
-            num_regular: 0,
-            irregular: false,
-            memory: Memory::new(),
-        };
+        let columns =
+            Columns { plan, slots: slots.collect(), stamp: 0, num_regular: 0, irregular: false, memory: Memory::new() };
         Self { columns, num_records: 0 }
     }
 

@@ -1,0 +1,177 @@
+"""MXNet's ``.lst``: a line ``index<TAB>label[<TAB>label…]<TAB>path`` per image, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.errors import LabelError
+from recordmill.types import Ragged
+
+SUFFIX = ".lst"
+# Labels as im2rec of MXNet 1.9 writes them.
+DECIMALS = 6
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ImageList:
+    """What an image list says, a row per image.
+
+    Parameters
+    ----------
+    keys : ndarray of int64, shape (num_rows,)
+        The index column.
+    labels : ndarray of float64, shape (num_rows,) or (num_rows, num_labels), or Ragged of float64
+        One label per image, equally many, or different numbers of them.
+    names : list of str
+        Paths as they stand there.
+    lines : list of int
+        Line of each row, from 1.
+    """
+
+    keys: NDArray[np.int64]
+    labels: NDArray[np.float64] | Ragged
+    names: list[str]
+    lines: list[int]
+
+
+def read_list(data: bytes, name: str = "the list") -> ImageList:
+    """Read a list, with tabulators (paths may hold blanks) or, as MXNet's C++ readers take it, with any blanks.
+
+    Blank lines, carriage returns and a missing last newline are fine.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        Path of the list, for messages.
+
+    Returns
+    -------
+    ImageList
+
+    Raises
+    ------
+    LabelError
+        A line without index, labels and path; it names the line.
+    """
+    keys: list[str] = []
+    labels: list[str] = []
+    counts: list[int] = []
+    names: list[str] = []
+    lines: list[int] = []
+    for number, line in enumerate(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff").split("\n"), 1):
+        text = line.strip()
+        if not text:
+            continue
+        fields = text.split("\t") if "\t" in text else _split_blanks(text)
+        if len(fields) < 3 or not fields[-1].strip():
+            raise _bad(name, number, "index, label and path", repr(text[:80]))
+        keys.append(fields[0])
+        labels += fields[1:-1]
+        counts.append(len(fields) - 2)
+        names.append(fields[-1].strip())
+        lines.append(number)
+    spread = np.repeat(lines, counts).tolist()
+    values = np.array(_numbers(labels, float, name, spread, "a number as label"), np.float64)
+    return ImageList(_keys(keys, name, lines), _shape(values, counts), names, lines)
+
+
+def _split_blanks(text: str) -> list[str]:
+    """Index, all numbers that follow, and the rest of the line as path; the last word is always of the path."""
+    words = text.split()
+    end = 1
+    while end < len(words) - 1 and _is_number(words[end]):
+        end += 1
+    return [*words[:end], text.split(None, end)[end]] if len(words) > end else words
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _keys(words: list[str], name: str, lines: list[int]) -> NDArray[np.int64]:
+    keys = _numbers(words, int, name, lines, "a whole number as index")
+    for key, line in zip(keys, lines, strict=True) if keys and not 0 <= min(keys) <= max(keys) < 2**63 else ():
+        if not 0 <= key < 2**63:
+            raise _bad(name, line, "an index from 0 to 2**63 - 1", str(key))
+    return np.array(keys, np.int64)
+
+
+def _numbers(words: list[str], kind: type, name: str, lines: list[int], expected: str) -> list[Any]:
+    try:
+        return list(map(kind, words))
+    except ValueError:
+        for word, line in zip(words, lines, strict=True):
+            try:
+                kind(word)
+            except ValueError:
+                raise _bad(name, line, expected, repr(word[:80])) from None
+        raise
+
+
+def _shape(values: NDArray[np.float64], counts: list[int]) -> NDArray[np.float64] | Ragged:
+    if len(set(counts)) > 1:
+        return Ragged(values, np.concatenate(([0], np.cumsum(counts))).astype(np.int64))
+    return values if not counts or counts[0] == 1 else values.reshape(len(counts), counts[0])
+
+
+def _bad(name: str, line: int, expected: str, found: str) -> LabelError:
+    return LabelError(
+        f"line {line} of the image list cannot be used",
+        kind="bad_list_line",
+        shard=name,
+        expected=expected,
+        found=found,
+        hint="a line is index<TAB>label<TAB>path, with as many labels as you like",
+    )
+
+
+def write_list(
+    keys: Sequence[int], labels: Sequence[Any] | NDArray[Any], names: Sequence[str], *, decimals: int | None = DECIMALS
+) -> bytes:
+    """Text of a list.
+
+    Parameters
+    ----------
+    keys : sequence of int
+    labels : sequence of number or of sequences of numbers
+        One entry per image.
+    names : sequence of str
+        Paths, relative to the folder that the list is for.
+    decimals : int or None
+        Decimals of each label, 6 as im2rec of MXNet 1.9 writes it (``3.000000``); None for the shortest text
+        (``3``), as MXNet's later versions have it.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    LabelError
+        A path that holds a tabulator or a newline, or an image without a label.
+    """
+    lines = []
+    for key, label, name in zip(keys, labels, names, strict=True):
+        texts = [_text(value, decimals) for value in np.asarray(label).reshape(-1).tolist()]
+        if not texts or not name.strip() or any(mark in name for mark in "\t\n\r"):
+            raise LabelError(
+                f"image {key} has no place in a list", kind="bad_list_line", expected="labels and a path", found=repr(name)
+            )
+        lines.append("\t".join((str(int(key)), *texts, name)) + "\n")
+    return "".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _text(value: float, decimals: int | None) -> str:
+    if decimals is not None:
+        return f"{value:.{decimals}f}"
+    return str(int(value)) if float(value).is_integer() else repr(value)

@@ -1,0 +1,93 @@
+"""The three framings: exact bytes of the specification, and all that every framing owes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recordmill import _core
+from recordmill.formats.ofrecord import OFRECORD
+from recordmill.formats.recordio import RECORDIO
+from recordmill.formats.tfrecord import TFRECORD
+from recordmill.testing import ofrecord, recordio, tfrecord
+from recordmill.testing.framing_suite import FramingTests, splits_of
+
+MAGIC = b"\x0a\x23\xd7\xce"
+
+
+class TestTfrecordFraming(FramingTests):
+    """u64 length, its masked checksum, payload, its masked checksum."""
+
+    format = TFRECORD
+    family = "tfrecord"
+    frame = staticmethod(tfrecord.frame)
+    records = staticmethod(tfrecord.records)
+    literals = (
+        ((), ""),
+        ((b"",), "0000000000000000 29039807 d8ea82a2"),
+        ((b"record 0",), "0800000000000000 ff86240f 7265636f72642030 0c34c586"),  # as TensorFlow writes it
+    )
+
+
+class TestRecordioFraming(FramingTests):
+    """Magic word, flag and length, data, padding; split at aligned magic words."""
+
+    format = RECORDIO
+    family = "recordio"
+    frame = staticmethod(recordio.frame)
+    records = staticmethod(recordio.records)
+    literals = (
+        ((), ""),
+        ((b"",), "0a23d7ce 00000000"),
+        ((b"abcde",), "0a23d7ce 05000000 6162636465 000000"),
+        ((MAGIC,), "0a23d7ce 00000020 0a23d7ce 00000060"),
+        ((b"left" + MAGIC + MAGIC + b"r",), "0a23d7ce04000020 6c656674 0a23d7ce00000040 0a23d7ce01000060 72000000"),
+        ((b"x" + MAGIC,), "0a23d7ce 05000000 780a23d7ce 000000"),
+    )
+
+
+class TestOfrecordFraming(FramingTests):
+    """i64 length, message."""
+
+    format = OFRECORD
+    family = "ofrecord"
+    frame = staticmethod(ofrecord.frame)
+    records = staticmethod(ofrecord.records)
+    literals = (
+        ((), ""),
+        ((b"\x0a\x00", b"x"), "0200000000000000 0a00 0100000000000000 78"),
+    )
+
+
+@pytest.mark.parametrize("data, expected", [(b"123456789", 0xE3069283), (b"", 0), (bytes(32), 0x8A9136AA)])
+def test_crc32c_of_check_values_when_computed_then_is_castagnoli(data: bytes, expected: int) -> None:
+    assert _core.crc32c(data) == expected == tfrecord.crc32c(data)
+
+
+def test_row_checksums_when_computed_then_are_those_of_the_rows() -> None:
+    rows = [b"", b"a", b"123456789", bytes(1000)]
+    packed = splits_of(rows)
+    found = np.asarray(_core.row_checksums(packed.data, packed.row_splits))
+    assert found.tolist() == [tfrecord.crc32c(row) for row in rows]
+
+
+def test_frame_of_empty_payload_when_ofrecord_then_is_refused_with_its_position() -> None:
+    packed = splits_of([b"a", b"", b"c"])
+    with pytest.raises(_core.CoreFault) as caught:
+        _core.frame(packed.data, packed.row_splits, _core.FrameKind.OFRECORD)
+    assert caught.value.args[:2] == ("bad_length", 1)
+
+
+@pytest.mark.deep
+def test_frame_of_a_payload_at_the_limit_when_recordio_then_one_byte_more_is_refused() -> None:
+    limit = 2**29
+    data = np.zeros(limit, np.uint8)
+    with pytest.raises(_core.CoreFault) as caught:
+        _core.frame(data, np.array([0, limit], np.int64), _core.FrameKind.RECORDIO)
+    assert caught.value.args[0] in ("bad_length", "limit_exceeded")
+    framed, lengths = _core.frame(data[:-1], np.array([0, limit - 1], np.int64), _core.FrameKind.RECORDIO)
+    assert len(framed) == limit + 8 == np.asarray(lengths)[0]
+    source = _core.Source.from_bytes(framed)
+    offsets, sizes, *_ = _core.scan(source, _core.FrameKind.RECORDIO)
+    fetched, _ = _core.fetch(source, _core.FrameKind.RECORDIO, np.asarray(offsets), np.asarray(sizes))
+    assert len(fetched) == limit - 1
