@@ -58,7 +58,7 @@ lint: $(NATIVE) ## Check style, types and the stub of the native module; change 
 	ruff check .
 	ruff format --check .
 	mypy
-	python -m mypy.stubtest recordmill._core
+	python -m mypy.stubtest recordmill._core --allowlist tools/stubtest.allow --ignore-unused-allowlist
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 

@@ -47,10 +47,10 @@ def test_encode_feature_without_kind_differs_from_one_without_values() -> None:
     assert decode_example(data) == {"a": (None, []), "b": ("int64", [])}
 
 
-def test_encode_example_of_keys_and_their_beginnings_sorts_by_bytes() -> None:
+def test_encode_example_of_keys_and_their_beginnings_puts_the_longer_first() -> None:
     names = ["b", "ab", "", "a", "é", "\U00010000", "\uffff"]
     data = protobuf.encode_example(dict.fromkeys(names, (None, [])))
-    assert list(decode_example(data)) == ["", "a", "ab", "b", "é", "\uffff", "\U00010000"]
+    assert list(decode_example(data)) == ["ab", "a", "b", "é", "\uffff", "\U00010000", ""]
 
 
 def test_encode_ofrecord_of_negative_int32_takes_ten_bytes() -> None:

@@ -153,7 +153,7 @@ class NativeCodec:
         """
         rows, fault = _core.survey(self.kind, payloads.data, payloads.row_splits)
         num_records = len(payloads) if fault is None else int(fault[1] or 0)
-        lists = {row[0] for row in rows if row[1]}
+        lists = {row[0] for row in rows if row[1] and row[2] is not None}
         features = {}
         for key, sequence, kind, mixed, num_present, counts, _, num_bytes in rows:
             if kind is None:

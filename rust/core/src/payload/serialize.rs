@@ -1,4 +1,6 @@
 //! Columns to payloads: what a column to be written looks like, and the checks before the first byte.
+use std::cmp::Ordering;
+
 use super::message::Dialect;
 use super::plan::holds;
 use super::{PayloadKind, Section, ValueKind, irheader, quoted, write};
@@ -120,7 +122,7 @@ pub fn serialize(kind: PayloadKind, num_records: usize, columns: &[ColumnData]) 
         check_shape(num_records, column)?;
     }
     let mut sorted: Vec<&ColumnData> = columns.iter().collect();
-    sorted.sort_by_key(|column| (column.section, column.name));
+    sorted.sort_by(|a, b| a.section.cmp(&b.section).then_with(|| key_order(a.name, b.name)));
     for pair in sorted.windows(2) {
         if (pair[0].section, pair[0].name) == (pair[1].section, pair[1].name) {
             return Err(pair[1].refused("is given twice"));
@@ -198,4 +200,10 @@ fn check_splits(column: &ColumnData, what: &str, splits: &[i64], len: usize, end
         return Err(column.refused(&format!("has {what} beyond its values")).values(end, splits[len - 1]));
     }
     Ok(())
+}
+
+/// The order of keys in protobuf's deterministic form (upb, which Python uses): a key comes before its own beginning.
+fn key_order(a: &[u8], b: &[u8]) -> Ordering {
+    let common = a.len().min(b.len());
+    a[..common].cmp(&b[..common]).then(b.len().cmp(&a.len()))
 }

@@ -1,0 +1,96 @@
+"""Turns exceptions into messages on standard error and exit codes."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable
+
+from recordmill.cli.printer import note, visible
+
+OK, FAULTS, COULD_NOT_RUN = 0, 1, 2
+INTERRUPTED = 130  # 128 + SIGINT
+PIPE_CLOSED = 141  # 128 + SIGPIPE
+_ARGUMENT = re.compile(r"(?<![\w.(])([a-z][a-z_]*)=(\.\.\.|True|\"[^\"]*\"|[\w.]+)?(?![\w(])")
+
+
+def guarded(command: Callable[[], int]) -> int:
+    """Run a command and tell what went wrong, without a traceback unless RECORDMILL_TRACEBACK is set.
+
+    Parameters
+    ----------
+    command : callable
+        Returns an exit code.
+
+    Returns
+    -------
+    int
+        The command's own code; 1 for damage that stopped it, 2 for any other error, 130 after Ctrl-C.
+    """
+    try:
+        code = command()
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        note("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()
+        return PIPE_CLOSED
+    except Exception as error:  # noqa: BLE001  the last place where anything can be told
+        return _tell(error)
+
+
+def _drop_output() -> None:
+    """Keep the interpreter from writing to a closed pipe once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell(error: Exception) -> int:
+    from recordmill import DamageError, RecordmillError
+
+    expected = isinstance(error, RecordmillError | OSError | ValueError)
+    if os.environ.get("RECORDMILL_TRACEBACK") or not expected:
+        traceback.print_exception(error)
+    for line in _lines(error):
+        note(line)
+    if not expected:
+        note("hint: this is a fault of recordmill itself; please report it with the lines above")
+    return FAULTS if isinstance(error, DamageError) else COULD_NOT_RUN
+
+
+def _lines(error: Exception) -> list[str]:
+    """Message, place and hint, as `RecordmillError` has them; hints in the words of the command line."""
+    if isinstance(error, OSError) and error.strerror and type(error).__str__ is OSError.__str__:
+        place = f": {error.filename}" if error.filename is not None else ""
+        return [visible(f"error: {error.strerror}{place}")]
+    first, *rest = str(error).splitlines() or [type(error).__name__]
+    lines = [f"error: {first}"]
+    for line in rest:
+        hint = line.strip().startswith("hint:")
+        lines.append(as_options(line.strip()) if hint else line)
+    return [visible(line) for line in lines]
+
+
+def as_options(hint: str) -> str:
+    """Write the arguments that a hint names as options of the command line.
+
+    Parameters
+    ----------
+    hint : str
+        In the words of Python: ``overwrite=True``, ``format="recordio"``.
+
+    Returns
+    -------
+    str
+        ``--overwrite``, ``--format recordio``.
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name = "--" + found[1].replace("_", "-")
+        value = (found[2] or "").strip('"')
+        return name if value in ("", "True", "...") else f"{name} {value}"
+
+    return _ARGUMENT.sub(option, hint)

@@ -1,0 +1,240 @@
+"""The work on one chunk: files in, frames out; in any thread or process, and the same bytes everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recordmill import _core
+from recordmill.errors import ImageError
+from recordmill.formats.registry import PAYLOADS, get_format
+from recordmill.formats.values import ColumnArgs
+from recordmill.packing import images as pictures
+from recordmill.packing.options import ImageOptions
+from recordmill.packing.signature import are_pictures, describe_bytes
+from recordmill.packing.sources.base import Items
+from recordmill.shards.output import Framed, frame_payloads
+from recordmill.types import Feature, Ragged, Schema
+
+Failures = dict[int, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of the features of a record, by what they hold; None where there is no such feature."""
+
+    image: str
+    label: str | None = None
+    mask: str | None = None
+    name: str | None = None
+    height: str | None = None
+    width: str | None = None
+    dtype: str | None = None
+    key: str | None = None
+    second_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Records of a chunk in their stored form.
+
+    Parameters
+    ----------
+    framed : Framed
+    keys : list of int
+    failures : dict of int to (str, str)
+        Path and cause of each row of the chunk that has no record.
+    """
+
+    framed: Framed
+    keys: list[int | str]
+    failures: Failures
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How items become records.
+
+    Parameters
+    ----------
+    format, payload : str
+        Names of format and payload codec.
+    names : Names
+    schema : Schema
+        All features, in the order of `names`, then the extra ones of the source.
+    options : ImageOptions
+    """
+
+    format: str
+    payload: str
+    names: Names
+    schema: Schema
+    options: ImageOptions
+
+    def run(self, items: Items) -> Packed:
+        """Pack items; those whose files cannot be used are left out and listed.
+
+        Parameters
+        ----------
+        items : Items
+            Labels already in their stored kind.
+
+        Returns
+        -------
+        Packed
+        """
+        failures: Failures = {}
+        columns = self._load(items, failures)
+        if failures:
+            good = np.array([row for row in range(len(items)) if row not in failures], np.int64)
+            columns = {name: _select(values, good) for name, values in columns.items()}
+            items = items.take(good)
+        columns |= self._listed(items)
+        payloads = self._payloads(len(items), columns)
+        return Packed(frame_payloads(get_format(self.format), payloads), items.keys.tolist(), failures)
+
+    def _load(self, items: Items, failures: Failures) -> dict[str, Any]:
+        """Columns that come from the files themselves."""
+        names = self.names
+        files = _read(items.paths(), failures)
+        images, shapes = self._images(items.paths(), files, failures)
+        columns: dict[str, Any] = {names.image: images}
+        if names.mask is not None:
+            paths = items.mask_paths()
+            masks, mask_shapes, dtypes = self._masks(paths, _read(paths, failures), failures)
+            columns[names.mask] = masks
+            if names.dtype is not None:
+                columns[names.dtype] = Ragged.from_rows(dtypes)
+                _compare(paths, shapes, mask_shapes, failures)
+                shapes = mask_shapes
+        if names.height is not None and names.width is not None:
+            sizes = np.array([shape or (0, 0) for shape in shapes]).reshape(-1, 2)
+            columns[names.height], columns[names.width] = sizes[:, 0], sizes[:, 1]
+        return columns
+
+    def _images(self, paths: list[str], files: Ragged, failures: Failures) -> tuple[Ragged, list[Any]]:
+        options = self.options
+        if options.check != "none":
+            _refuse_others(paths, files, failures)
+        if options.recoding is not None:
+            how = options.recoding
+            done = _each(paths, files, failures, lambda data: pictures.recode(data, how))
+            return Ragged.from_rows([one[0] if one else b"" for one in done]), [one and one[1] for one in done]
+        if options.check == "decode":
+            _each(paths, files, failures, pictures.decode_whole)
+        if options.check == "header" or options.keep_shape:
+            return files, _each(paths, files, failures, pictures.image_shape)
+        return files, [None] * len(files)
+
+    def _masks(
+        self, paths: list[str], files: Ragged, failures: Failures
+    ) -> tuple[Ragged, list[Any], list[bytes]]:
+        options, how = self.options, self.options.recoding
+        if options.check != "none":
+            _refuse_others(paths, files, failures)
+        if options.mask == "raw":
+            arrays = _each(paths, files, failures, lambda data: pictures.read_mask(data, how))
+            rows = [b"" if array is None else array.tobytes() for array in arrays]
+            shapes = [None if array is None else array.shape for array in arrays]
+            return Ragged.from_rows(rows), shapes, [b"" if array is None else array.dtype.name.encode() for array in arrays]
+        if how is not None and how.moves_pixels:
+            done = _each(paths, files, failures, lambda data: pictures.recode_mask(data, how))
+            files = Ragged.from_rows([one or b"" for one in done])
+        return files, [None] * len(files), []
+
+    def _listed(self, items: Items) -> dict[str, Any]:
+        """Columns that the source lists."""
+        names = self.names
+        columns: dict[str, Any] = dict(items.extra)
+        if names.label is not None:
+            columns[names.label] = items.labels
+        if names.name is not None:
+            columns[names.name] = items.names
+        if names.key is not None:
+            columns[names.key] = items.keys
+        if names.second_key is not None:
+            columns[names.second_key] = np.zeros(len(items), np.uint64)
+        return columns
+
+    def _payloads(self, num_records: int, columns: dict[str, Any]) -> Ragged:
+        codec: Any = PAYLOADS[self.payload]
+        if codec.kind is None:
+            return columns[self.names.image]  # type: ignore[no-any-return]
+        args = [column_args(codec.key(name, self.schema), feature, columns[name]) for name, feature in self.schema.items()]
+        return codec.write_columns(num_records, args)  # type: ignore[no-any-return]
+
+
+def column_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
+    """Arguments for the native serializer, of values that are columns already.
+
+    Parameters
+    ----------
+    key : bytes
+    feature : Feature
+    values : Ragged of uint8 or list of str (one per record), ndarray, or Ragged of numbers
+
+    Returns
+    -------
+    ColumnArgs
+    """
+    if feature.kind == "bytes":
+        if isinstance(values, list):
+            values = Ragged.from_rows([value.encode("utf-8", "surrogateescape") for value in values])
+        flat: Any = (values.data, values.row_splits)
+        return ColumnArgs(key, False, "bytes", flat, 1, None, None, None, True)
+    if isinstance(values, Ragged):
+        return ColumnArgs(key, False, feature.kind, values.data, None, values.row_splits, None, None, False)
+    flat = np.ascontiguousarray(values, feature.kind).reshape(-1)
+    return ColumnArgs(key, False, feature.kind, flat, feature.count, None, None, None, feature.shape == ())
+
+
+def _read(paths: list[str], failures: Failures) -> Ragged:
+    """Whole files; an empty row where one cannot be read."""
+    try:
+        data, row_splits = _core.read_files(paths)
+        return Ragged(np.asarray(data), np.asarray(row_splits))
+    except OSError:
+        rows = []
+        for row, path in enumerate(paths):
+            try:
+                rows.append(bytes(memoryview(_core.read_files([path])[0])))
+            except OSError as error:
+                failures.setdefault(row, (path, error.strerror or str(error)))
+                rows.append(b"")
+        return Ragged.from_rows(rows)
+
+
+def _refuse_others(paths: list[str], files: Ragged, failures: Failures) -> None:
+    for row in np.flatnonzero(~are_pictures(files)).tolist():
+        failures.setdefault(row, (paths[row], describe_bytes(files[row])))
+
+
+def _each(paths: list[str], files: Ragged, failures: Failures, work: Callable[[Any], Any]) -> list[Any]:
+    """Results of some work on every file that is good so far; None for the others, and where the work fails."""
+    results: list[Any] = []
+    view, splits = memoryview(np.asarray(files.data)), files.row_splits.tolist()
+    for row, path in enumerate(paths):
+        result = None
+        if row not in failures:
+            try:
+                result = work(view[splits[row] : splits[row + 1]])
+            except ImageError as error:
+                failures[row] = (path, str(error).replace("\n  hint: ", "; "))
+        results.append(result)
+    return results
+
+
+def _compare(paths: list[str], shapes: Sequence[Any], mask_shapes: Sequence[Any], failures: Failures) -> None:
+    for row, (shape, mask_shape) in enumerate(zip(shapes, mask_shapes, strict=True)):
+        if shape and mask_shape and tuple(shape) != tuple(mask_shape):
+            cause = f"the mask has {mask_shape[0]} x {mask_shape[1]} pixels, its image {shape[0]} x {shape[1]}"
+            failures.setdefault(row, (paths[row], cause))
+
+
+def _select(values: Any, rows: Any) -> Any:
+    if isinstance(values, Ragged):
+        return Ragged.from_rows([values[row] for row in rows.tolist()])
+    return values[rows]

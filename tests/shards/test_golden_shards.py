@@ -1,0 +1,225 @@
+"""Shards as TensorFlow and MXNet wrote them: every record, offset, key and label exactly; provenance of the files."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+from recordmill.errors import RecordmillError
+from recordmill.formats.recordio.payload import IRHEADER
+from recordmill.testing.framing_suite import splits_of
+from tests.golden import RECORDINGS, bits, cases, copied, load
+
+COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
+FOLDERS = {
+    "tensorflow/framing": 15,
+    "tensorflow/examples": 1,
+    "tensorflow/columns": 1,
+    "tensorflow/sequence": 1,
+    "mxnet/records": 6,
+    "mxnet/headers": 1,
+    "mxnet/images": 1,
+    "mxnet/lists": 20,
+    "mxnet/faces": 3,
+}
+FILES = [(folder, entry) for folder in FOLDERS for entry in cases(f"{folder}/expected.json", "files")]
+DAMAGES = [(tool, case) for tool in ("tensorflow", "mxnet") for case in cases(f"{tool}/damage/expected.json", "cases")]
+
+
+def name_of(value: Any) -> str:
+    return value if isinstance(value, str) else str(value.get("path") or value.get("name") or value.get("idx"))
+
+
+def payloads_of(entry: dict[str, Any]) -> list[bytes]:
+    return [bytes.fromhex(text) for text in entry["records"]]
+
+
+def test_recorded_files_when_hashed_then_are_those_of_the_provenance_table() -> None:
+    table = load("PROVENANCE.json")
+    assert len(table) > 200
+    wrong = [
+        name
+        for name, facts in table.items()
+        if not (RECORDINGS / name).is_file()
+        or hashlib.sha256((RECORDINGS / name).read_bytes()).hexdigest() != facts["sha256"]
+    ]
+    assert wrong == []
+
+
+def test_recorded_files_when_listed_then_all_have_a_provenance() -> None:
+    tools = [path for path in RECORDINGS.iterdir() if path.is_dir() and path.name in ("tensorflow", "mxnet", "oneflow")]
+    found = {str(path.relative_to(RECORDINGS)) for tool in tools for path in tool.rglob("*") if path.is_file()}
+    assert {path.name for path in tools} == {"tensorflow", "mxnet", "oneflow"}
+    assert sorted(found - set(load("PROVENANCE.json"))) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_recordings_when_counted_then_none_is_missing(folder: str) -> None:
+    assert len(load(f"{folder}/expected.json")["files"]) == FOLDERS[folder]
+
+
+@pytest.mark.parametrize("folder, entry", FILES, ids=name_of)
+def test_recorded_shard_when_read_then_gives_the_frameworks_records(folder: str, entry: dict[str, Any]) -> None:
+    path, payloads = RECORDINGS / folder / entry["path"], payloads_of(entry)
+    compression = COMPRESSIONS[entry.get("compression", "")]
+    format_ = "recordio" if folder.startswith("mxnet") else "tfrecord"
+    for declared in ("auto", compression):
+        with rm.ShardReader(path, format=format_, compression=declared, index="never") as reader:
+            assert list(reader) == payloads
+            assert reader.compression == compression
+            assert reader[:] == payloads
+            assert [payload for batch in reader.batches(3, threads=2) for payload in batch] == payloads
+            if "offsets" in entry:
+                assert reader.index.offsets.tolist() == entry["offsets"]
+    report = rm.verify(path, format=format_, payload=None)
+    assert (report.ok, report.num_records) == (True, len(payloads))
+
+
+@pytest.mark.parametrize("folder, entry", [row for row in FILES if "flushed" not in name_of(row[1])], ids=name_of)
+def test_recorded_shard_when_written_again_then_bytes_are_equal(
+    folder: str, entry: dict[str, Any], tmp_path: Path
+) -> None:
+    format_ = "recordio" if folder.startswith("mxnet") else "tfrecord"
+    path = RECORDINGS / folder / entry["path"]
+    out = tmp_path / ("shard.rec" if format_ == "recordio" else "shard.tfrecord")
+    with rm.ShardWriter(out, format=format_, payload="raw") as writer:
+        for payload in payloads_of(entry):
+            writer.write(payload)
+    with rm.ShardReader(path, format=format_, index="never") as reader:
+        plain = bytes(memoryview(reader.shard.source.read(0, 1 << 30)))
+    assert out.read_bytes() == plain
+
+
+@pytest.mark.parametrize("folder, entry", [row for row in FILES if "idx" in row[1]], ids=name_of)
+def test_recorded_idx_when_used_then_leads_from_keys_to_records(folder: str, entry: dict[str, Any]) -> None:
+    payloads = payloads_of(entry)
+    with rm.ShardReader(RECORDINGS / folder / entry["path"], format="recordio", index="never") as reader:
+        assert reader.keys == [str(key) for key in entry["keys"]]
+        for key, place in entry.get("by_key", [[key, row] for row, key in enumerate(entry["keys"])]):
+            assert reader[reader.position_of(key)] == payloads[place]
+
+
+@pytest.mark.parametrize("folder, entry", [row for row in FILES if "headers" in row[1]], ids=name_of)
+def test_recorded_headers_when_parsed_then_labels_and_ids_are_mxnets(folder: str, entry: dict[str, Any]) -> None:
+    schema = rm.Schema(
+        {
+            "label": rm.Feature("float32", (None,)),
+            "flag": rm.Feature("int64"),
+            "id": rm.Feature("uint64"),
+            "id2": rm.Feature("uint64"),
+            "image": rm.Feature("bytes"),
+        }
+    )
+    columns = IRHEADER.parse(splits_of(payloads_of(entry)), schema)
+    for row, header in enumerate(entry["headers"]):
+        labels = header["label"] if isinstance(header["label"], list) else [header["label"]]
+        assert columns["label"][row].view("u4").tolist() == bits(labels).view("u4").tolist()
+        assert [int(columns[name][row]) for name in ("flag", "id", "id2")] == [header[n] for n in ("flag", "id", "id2")]
+        assert len(columns["image"][row]) == header["data"]
+
+
+@pytest.mark.parametrize("case", cases("mxnet/index/expected.json", "cases"), ids=name_of)
+def test_odd_idx_when_read_then_keys_and_records_are_mxnets(case: dict[str, Any], tmp_path: Path) -> None:
+    records = [bytes.fromhex(text) for text in load("mxnet/index/expected.json")["records"]]
+    (tmp_path / "records.rec").write_bytes((RECORDINGS / "mxnet/index/records.rec").read_bytes())
+    (tmp_path / "records.idx").write_bytes((RECORDINGS / "mxnet/index" / case["idx"]).read_bytes())
+    found = case["found"]
+    with rm.ShardReader(tmp_path / "records.rec") as reader:
+        if "error" in found and not lenient(case):
+            with pytest.raises(rm.FormatError):
+                _ = reader.keys
+            return
+        if "error" in found:
+            assert len(reader.keys) > 0
+            return
+        assert [normal(key) for key in reader.keys] == [str(key) for key in found["keys"]]
+        for key, outcome in found["read"]:
+            check_key(reader, {normal(name): name for name in reader.keys}[str(key)], outcome, records)
+
+
+def lenient(case: dict[str, Any]) -> bool:
+    """Whether the keys alone are what MXNet refused: ours are text, whatever they say."""
+    message = case["found"]["error"]["message"]
+    return case["key_type"] == "int" and "int()" in message and case["idx"] in ("key_is_no_integer.idx", "byte_order_mark.idx")
+
+
+def normal(key: str) -> str:
+    """Keys that MXNet reads as whole numbers, in their usual spelling."""
+    try:
+        return str(int(key))
+    except ValueError:
+        return key
+
+
+def check_key(reader: rm.ShardReader, key: str, outcome: dict[str, Any], records: list[bytes]) -> None:
+    """A key that leads to a record gives it; one that leads nowhere is a KeyError."""
+    if outcome.get("record") is not None:
+        assert reader[reader.position_of(key)] == bytes.fromhex(outcome["record"])
+        assert bytes.fromhex(outcome["record"]) in records
+    else:
+        with pytest.raises((KeyError, rm.FormatError)):
+            reader.position_of(key)
+
+
+@pytest.mark.parametrize("case", cases("tensorflow/framing/wrong_compression.json", "cases"), ids=name_of)
+def test_declared_compression_when_wrong_then_is_named(case: dict[str, Any]) -> None:
+    path = RECORDINGS / "tensorflow/framing" / case["path"]
+    true = {".gz": "gzip", ".zlib": "zlib"}.get(path.suffix)
+    declared = COMPRESSIONS[case["compression"]]
+
+    def read() -> int:
+        with rm.ShardReader(path, format="tfrecord", compression=declared, index="never") as reader:
+            return len(list(reader))
+
+    if declared == true or path.stat().st_size == 0:
+        assert read() == case["num_records"]
+        assert case["error"] is None
+    else:
+        with pytest.raises(rm.FormatError) as caught:
+            read()
+        assert caught.value.kind == "wrong_compression"
+        assert caught.value.found == (true or "no compression")
+
+
+@pytest.mark.parametrize("tool, case", DAMAGES, ids=name_of)
+def test_recorded_damage_when_read_then_no_record_of_the_framework_is_lost(tool: str, case: dict[str, Any]) -> None:
+    """Ours may be stricter than the framework, and never gives a record that is not there."""
+    format_ = "tfrecord" if tool == "tensorflow" else "recordio"
+    path, theirs = RECORDINGS / tool / "damage" / case["path"], payloads_of(case)
+    sound = [bytes.fromhex(text) for text in load(f"{tool}/damage/expected.json")["payloads"]]
+    ours: list[bytes] = []
+    error: RecordmillError | None = None
+    try:
+        compression = COMPRESSIONS[case.get("compression", "")]
+        with rm.ShardReader(path, format=format_, compression=compression, index="never") as reader:
+            for payload in reader:
+                ours.append(payload)  # noqa: PERF402
+    except RecordmillError as caught:
+        error = caught
+    if case["error"] is not None:
+        assert error is not None
+    if error is None:
+        assert ours == theirs
+    else:
+        assert error.shard == str(path)
+        assert error.hint
+        common = min(len(ours), len(theirs))
+        assert ours[:common] == theirs[:common]
+        assert tool == "mxnet" or ours == sound[: len(ours)] or case["error"] is None
+
+
+def test_labels_of_faces_when_opened_then_header_record_and_identities_are_there(tmp_path: Path) -> None:
+    folder = copied("mxnet/faces", tmp_path)
+    expected = load("mxnet/faces/expected.json")
+    dataset = rm.open(folder / "scalar" / "train.rec")
+    with rm.ShardReader(folder / "scalar" / "train.rec") as reader:
+        first = dataset[reader.position_of(0)]
+        num_images = int(first["label"][0]) - 1
+        assert num_images == len(expected["identities"])
+        labels = [dataset[reader.position_of(key)]["label"] for key in range(1, num_images + 1)]
+    assert [int(np.asarray(label).reshape(-1)[0]) for label in labels] == expected["identities"]
