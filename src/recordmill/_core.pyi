@@ -1,14 +1,38 @@
 """Types of the native module; proved against the built module by `make lint`."""
 
 from collections.abc import Iterator, Sequence
-from enum import Enum
 from os import PathLike
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
-from recordmill.types import Buffer
+from numpy.typing import NDArray
 
-_Fault = tuple[str, int | None, int, str, str, str]
-_Column = tuple[Any, Block | None, Block | None]
+_Fault: TypeAlias = tuple[str, int | None, int, str, str, str]
+_Buffer: TypeAlias = bytes | bytearray | memoryview | NDArray[Any] | Block
+_Column: TypeAlias = tuple[Any, Block | None, Block | None]
+
+__all__ = [
+    "BatchStream",
+    "Block",
+    "CoreChanged",
+    "CoreFault",
+    "FrameKind",
+    "PayloadKind",
+    "Plan",
+    "Source",
+    "crc32c",
+    "fetch",
+    "frame",
+    "has_feature_lists",
+    "parse",
+    "read_columns",
+    "read_files",
+    "row_checksums",
+    "scan",
+    "serialize",
+    "split",
+    "survey",
+    "verify",
+]
 
 class CoreFault(Exception): ...
 class CoreChanged(Exception): ...
@@ -26,7 +50,7 @@ class Source:
     ) -> Source: ...
     @staticmethod
     def from_bytes(
-        data: Buffer, *, compression: str | None = None, max_bytes: int = ..., spacing: int = ...
+        data: _Buffer, *, compression: str | None = None, max_bytes: int = ..., spacing: int = ...
     ) -> Source: ...
     @staticmethod
     def join(parts: Sequence[Source]) -> Source: ...
@@ -38,7 +62,7 @@ class Source:
     def read_stored(self, offset: int, length: int) -> Block: ...
     def check_unchanged(self) -> None: ...
     def save_seek_points(self) -> Block | None: ...
-    def restore_seek_points(self, data: Buffer) -> None: ...
+    def restore_seek_points(self, data: _Buffer) -> None: ...
 
 @final
 class FrameKind:
@@ -75,28 +99,28 @@ def verify(
     source: Source, kind: FrameKind, payload: PayloadKind | None = None
 ) -> tuple[int, list[_Fault], int, int, Block, Block]: ...
 def fetch(
-    source: Source, kind: FrameKind, offsets: Buffer, lengths: Buffer, *, verify: bool = True
+    source: Source, kind: FrameKind, offsets: _Buffer, lengths: _Buffer, *, verify: bool = True
 ) -> tuple[Block, Block]: ...
-def frame(data: Buffer, row_splits: Buffer, kind: FrameKind) -> tuple[Block, Block]: ...
-def split(data: Buffer, row_splits: Buffer) -> list[bytes]: ...
-def crc32c(data: Buffer) -> int: ...
-def row_checksums(data: Buffer, row_splits: Buffer) -> Block: ...
+def frame(data: _Buffer, row_splits: _Buffer, kind: FrameKind) -> tuple[Block, Block]: ...
+def split(data: _Buffer, row_splits: _Buffer) -> list[bytes]: ...
+def crc32c(data: _Buffer) -> int: ...
+def row_checksums(data: _Buffer, row_splits: _Buffer) -> Block: ...
 def read_files(paths: Sequence[str | PathLike[str]]) -> tuple[Block, Block]: ...
-def parse(data: Buffer, row_splits: Buffer, plan: Plan) -> list[_Column]: ...
+def parse(data: _Buffer, row_splits: _Buffer, plan: Plan) -> list[_Column]: ...
 def read_columns(
     sources: Sequence[Source],
-    which: Buffer,
+    which: _Buffer,
     kind: FrameKind,
-    offsets: Buffer,
-    lengths: Buffer,
+    offsets: _Buffer,
+    lengths: _Buffer,
     plan: Plan,
     *,
     verify: bool = True,
 ) -> list[_Column]: ...
 def serialize(kind: PayloadKind, num_records: int, columns: Sequence[Any]) -> tuple[Block, Block]: ...
 def survey(
-    kind: PayloadKind, data: Buffer, row_splits: Buffer
+    kind: PayloadKind, data: _Buffer, row_splits: _Buffer
 ) -> tuple[
     list[tuple[bytes, bool, Any, bool, int, tuple[int, int], tuple[int, int], tuple[int, int]]], _Fault | None
 ]: ...
-def has_feature_lists(payload: Buffer) -> bool: ...
+def has_feature_lists(payload: _Buffer) -> bool: ...

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Kind = Literal["bytes", "float32", "float64", "int32", "int64", "uint64"]
 KINDS: tuple[str, ...] = get_args(Kind)
-
-
-class Buffer(Protocol):
-    """Anything with Python's buffer protocol."""
-
-    def __buffer__(self, flags: int, /) -> memoryview: ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -34,7 +28,7 @@ class Ragged:
         Rises from 0 to ``len(data)``.
     """
 
-    data: NDArray[Any] | Ragged
+    data: Any
     row_splits: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -80,7 +74,10 @@ class Ragged:
         list
             `bytes` for byte rows, otherwise (nested) lists of numbers.
         """
-        return [row if isinstance(row, bytes) else row.to_list() if isinstance(row, Ragged) else row.tolist() for row in self]
+        return [
+            row if isinstance(row, bytes) else row.to_list() if isinstance(row, Ragged) else row.tolist()
+            for row in self
+        ]
 
     def to_padded(self, fill: Any = 0, length: int | None = None) -> NDArray[Any]:
         """Rows side by side in one array, short ones filled up.
@@ -193,7 +190,8 @@ class Feature:
     def count(self) -> int | None:
         """Values per record (per frame in a sequence); None where it varies."""
         shape = self.shape[1:] if self.sequence else self.shape
-        return None if None in shape else int(np.prod(shape, dtype=np.int64))
+        sizes = [size for size in shape if size is not None]
+        return int(np.prod(sizes, dtype=np.int64)) if len(sizes) == len(shape) else None
 
 
 class Schema(Mapping[str, Feature]):

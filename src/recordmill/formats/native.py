@@ -62,7 +62,9 @@ class NativeCodec:
                 expected = " or ".join(self.kinds)
                 message = f"feature {name!r} cannot be read from a payload of type {self.name}"
                 raise FeatureError(message, kind="feature_mismatch", expected=expected, found=feature.kind)
-            wanted.append((self.key(name, schema), feature.sequence, feature.kind, feature.count, _missing(name, feature)))
+            wanted.append(
+                (self.key(name, schema), feature.sequence, feature.kind, feature.count, _missing(name, feature))
+            )
         try:
             return _core.Plan(self.kind, wanted)
         except _core.CoreFault as error:
@@ -192,10 +194,16 @@ def _missing(name: str, feature: Feature) -> Any:
 
 def _check_names(names: Mapping[str, None], schema: Schema) -> None:
     unknown = [name for name in names if name not in schema]
-    lacking = [name for name, feature in schema.items() if name not in names and not feature.optional and feature.default is None]
+    lacking = [
+        name
+        for name, feature in schema.items()
+        if name not in names and not feature.optional and feature.default is None
+    ]
     if unknown or lacking:
         message = "the example does not have the features of the schema"
-        raise FeatureError(message, kind="feature_mismatch", expected=", ".join(schema), found=", ".join(names) or "no feature")
+        raise FeatureError(
+            message, kind="feature_mismatch", expected=", ".join(schema), found=", ".join(names) or "no feature"
+        )
 
 
 def _shaped(feature: Feature, entry: Any, num_records: int) -> Any:
@@ -218,6 +226,6 @@ def _dense(flat: Any, num_rows: int, shape: tuple[int | None, ...]) -> Any:
     if shape == ():
         return flat
     if isinstance(flat, Ragged):
-        count = int(np.prod(shape))
+        count = int(np.prod([size or 0 for size in shape]))
         return Ragged(flat, np.arange(num_rows + 1, dtype=np.int64) * count)
     return flat.reshape(num_rows, *shape)

@@ -77,7 +77,9 @@ def column(name: str, values: Sequence[Any], feature: Feature | None, kinds: Col
         np.cumsum([len(value.frames) if value is not None else 0 for value in values], out=frames[1:])
         args.row_splits, args.frame_splits = frames, splits
     elif len(given) < len(values):
-        args.row_splits = np.concatenate(([0], np.cumsum(np.bincount(np.flatnonzero(present), counts, len(values))))).astype(np.int64)
+        args.row_splits = np.concatenate(
+            ([0], np.cumsum(np.bincount(np.flatnonzero(present), counts, len(values))))
+        ).astype(np.int64)
     return args
 
 
@@ -105,7 +107,9 @@ def _holds_bytes(row: Any, feature: Feature | None) -> bool:
         return feature.kind == "bytes"
     if isinstance(row, list | tuple) and row:
         row = row[0]
-    return isinstance(row, str | bytes | bytearray | memoryview) or (isinstance(row, np.ndarray) and row.dtype.kind in "SUO")
+    return isinstance(row, str | bytes | bytearray | memoryview) or (
+        isinstance(row, np.ndarray) and row.dtype.kind in "SUO"
+    )
 
 
 def _flatten_bytes(name: str, rows: list[Any]) -> tuple[Any, NDArray[np.int64], bool]:
@@ -113,11 +117,20 @@ def _flatten_bytes(name: str, rows: list[Any]) -> tuple[Any, NDArray[np.int64], 
     if scalar:
         strings, counts = rows, np.ones(len(rows), np.int64)
     else:
-        lists = [[row] if isinstance(row, str | bytes | bytearray | memoryview) else list(row) for row in rows]
+        lists = [_strings(name, row) for row in rows]
         strings, counts = [item for row in lists for item in row], np.array([len(row) for row in lists], np.int64)
     encoded = [_encode(name, item) for item in strings]
     ragged = Ragged.from_rows(encoded)
     return (ragged.data, ragged.row_splits), counts, scalar
+
+
+def _strings(name: str, row: Any) -> list[Any]:
+    if isinstance(row, str | bytes | bytearray | memoryview):
+        return [row]
+    try:
+        return list(row)
+    except TypeError:
+        raise _wrong(name, "bytes or str, or a sequence of them", type(row).__name__) from None
 
 
 def _encode(name: str, item: Any) -> bytes:

@@ -132,7 +132,11 @@ def _move(image: Image, how: Recoding, *, nearest: bool) -> Image:
     if how.resize is not None:
         width, height = image.size
         shorter = min(width, height)
-        size = (how.resize, height * how.resize // shorter) if width < height else (width * how.resize // shorter, how.resize)
+        size = (
+            (how.resize, height * how.resize // shorter)
+            if width < height
+            else (width * how.resize // shorter, how.resize)
+        )
         kernel = module.Resampling.NEAREST if nearest or image.mode in ("P", "1") else module.Resampling.BILINEAR
         image = image.resize(size, kernel)
     if how.center_crop is not True and how.center_crop is not False:
@@ -186,7 +190,9 @@ def _sixteen_bits(image: Image) -> Image:
         return image
     values = np.asarray(image)
     if values.min(initial=0) < 0 or values.max(initial=0) > 0xFFFF:
-        raise ImageError("the picture has values beyond 16 bits", kind="lost_depth", expected="0 to 65535", found=image.mode)
+        raise ImageError(
+            "the picture has values beyond 16 bits", kind="lost_depth", expected="0 to 65535", found=image.mode
+        )
     module = need_pillow()
     return module.fromarray(values.astype(np.uint16))  # type: ignore[no-any-return]
 

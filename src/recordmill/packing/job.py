@@ -14,7 +14,7 @@ from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
 from recordmill.packing import images as pictures
 from recordmill.packing.options import ImageOptions
-from recordmill.packing.signature import are_pictures, describe_bytes
+from recordmill.packing.signature import describe_bytes, find_others
 from recordmill.packing.sources.base import Items
 from recordmill.shards.output import Framed, frame_payloads
 from recordmill.types import Feature, Ragged, Schema
@@ -129,9 +129,7 @@ class Job:
             return files, _each(paths, files, failures, pictures.image_shape)
         return files, [None] * len(files)
 
-    def _masks(
-        self, paths: list[str], files: Ragged, failures: Failures
-    ) -> tuple[Ragged, list[Any], list[bytes]]:
+    def _masks(self, paths: list[str], files: Ragged, failures: Failures) -> tuple[Ragged, list[Any], list[bytes]]:
         options, how = self.options, self.options.recoding
         if options.check != "none":
             _refuse_others(paths, files, failures)
@@ -139,7 +137,11 @@ class Job:
             arrays = _each(paths, files, failures, lambda data: pictures.read_mask(data, how))
             rows = [b"" if array is None else array.tobytes() for array in arrays]
             shapes = [None if array is None else array.shape for array in arrays]
-            return Ragged.from_rows(rows), shapes, [b"" if array is None else array.dtype.name.encode() for array in arrays]
+            return (
+                Ragged.from_rows(rows),
+                shapes,
+                [b"" if array is None else array.dtype.name.encode() for array in arrays],
+            )
         if how is not None and how.moves_pixels:
             done = _each(paths, files, failures, lambda data: pictures.recode_mask(data, how))
             files = Ragged.from_rows([one or b"" for one in done])
@@ -163,7 +165,9 @@ class Job:
         codec: Any = PAYLOADS[self.payload]
         if codec.kind is None:
             return columns[self.names.image]  # type: ignore[no-any-return]
-        args = [column_args(codec.key(name, self.schema), feature, columns[name]) for name, feature in self.schema.items()]
+        args = [
+            column_args(codec.key(name, self.schema), feature, columns[name]) for name, feature in self.schema.items()
+        ]
         return codec.write_columns(num_records, args)  # type: ignore[no-any-return]
 
 
@@ -208,14 +212,14 @@ def _read(paths: list[str], failures: Failures) -> Ragged:
 
 
 def _refuse_others(paths: list[str], files: Ragged, failures: Failures) -> None:
-    for row in np.flatnonzero(~are_pictures(files)).tolist():
+    for row in find_others(files):
         failures.setdefault(row, (paths[row], describe_bytes(files[row])))
 
 
 def _each(paths: list[str], files: Ragged, failures: Failures, work: Callable[[Any], Any]) -> list[Any]:
     """Results of some work on every file that is good so far; None for the others, and where the work fails."""
     results: list[Any] = []
-    view, splits = memoryview(np.asarray(files.data)), files.row_splits.tolist()
+    view, splits = np.asarray(files.data).data, files.row_splits.tolist()
     for row, path in enumerate(paths):
         result = None
         if row not in failures:

@@ -60,7 +60,13 @@ def make_recoding(
         A value that means nothing, or one that has no effect on bytes that are passed through.
     """
     if encode is None:
-        idle = {"quality": quality, "resize": resize, "center_crop": center_crop or None, "color": color, "exif": exif or None}
+        idle = {
+            "quality": quality,
+            "resize": resize,
+            "center_crop": center_crop or None,
+            "color": color,
+            "exif": exif or None,
+        }
         given = [name for name, value in idle.items() if value is not None]
         if given:
             raise ValueError(f"{', '.join(given)} changes pictures, which then need encode=: jpeg, png, tiff or webp")

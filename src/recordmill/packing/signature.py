@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recordmill.types import Ragged
 
@@ -15,7 +14,6 @@ _MAGICS = (
     b"\x89PNG\r\n\x1a\n",
     b"GIF8",
     b"BM",
-    b"RIFF\0\0\0\0WEBP",  # the zeros stand for a length
     b"II*\0",  # TIFF, both byte orders
     b"MM\0*",
     b"II+\0",  # BigTIFF
@@ -23,8 +21,8 @@ _MAGICS = (
 )
 
 
-def are_pictures(files: Ragged) -> NDArray[np.bool_]:
-    """Whether each file begins like a JPEG, PNG, GIF, BMP, WebP or TIFF.
+def find_others(files: Ragged) -> list[int]:
+    """Files that do not begin like a JPEG, PNG, GIF, BMP, WebP or TIFF.
 
     Parameters
     ----------
@@ -32,19 +30,20 @@ def are_pictures(files: Ragged) -> NDArray[np.bool_]:
 
     Returns
     -------
-    ndarray of bool, shape (num_files,)
+    list of int
+        Their rows.
     """
-    starts = files.row_splits[:-1]
-    data: NDArray[Any] = np.asarray(files.data)
-    if not len(data):
-        return np.zeros(len(files), np.bool_)
-    heads = data[np.minimum(starts[:, None] + np.arange(_HEAD), len(data) - 1)]
-    found = np.zeros(len(files), np.bool_)
-    for magic in _MAGICS:
-        wanted = np.frombuffer(magic, np.uint8)
-        fixed = np.flatnonzero(wanted) if magic.startswith(b"RIFF") else np.arange(len(wanted))
-        found |= (heads[:, fixed] == wanted[fixed]).all(axis=1)
-    return found & (np.diff(files.row_splits) >= _HEAD)
+    view, splits = np.asarray(files.data).data, files.row_splits.tolist()
+    heads = [bytes(view[start : min(start + _HEAD, stop)]) for start, stop in pairwise(splits)]
+    return [
+        row
+        for row, head in enumerate(heads)
+        if not (head.startswith(_MAGICS) and len(head) == _HEAD) and not _is_webp(head)
+    ]
+
+
+def _is_webp(head: bytes) -> bool:
+    return head[:4] == b"RIFF" and head[8:] == b"WEBP"
 
 
 def describe_bytes(data: bytes) -> str:

@@ -237,5 +237,3 @@ def widened(schema: Schema) -> Schema:
         for name, feature in schema.items()
     }
     return Schema(free)
-
-

@@ -11,7 +11,7 @@ from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import Format
 from recordmill.formats.detect import HEAD_BYTES, describe, from_name, recognise
 from recordmill.formats.registry import get_format
-from recordmill.shards.translate import translated
+from recordmill.shards.translate import to_error, translated
 from recordmill.storage import compression as compressions
 from recordmill.storage.compression import Compression
 from recordmill.storage.local import LOCAL
@@ -19,6 +19,8 @@ from recordmill.storage.local import LOCAL
 # A stream may inflate to this many bytes, or to this many times its size if that is more.
 FREE_BYTES = 4 << 30
 MAX_RATIO = 250
+# Fewer bytes than this do not contradict a declared format: they may be what is left of a cut shard.
+_TELLING_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +120,26 @@ def _compressed(
         limit = max(FREE_BYTES, MAX_RATIO * sum(LOCAL.stat(path).num_bytes for path in paths))
     with translated(name):
         source = LOCAL.open(paths, wanted, limit)
-        try:
-            head = bytes(memoryview(source.read(0, HEAD_BYTES)))
-        except _core.CoreFault:
-            if asked != "auto":
-                raise
+    head, damage = _readable(source, name)
+    if damage is not None:
+        named = declared if declared is not None and declared.looks_like(head, None) else None
+        known = recognise(head, None) or named
+        if asked == "auto" and wanted == "zlib" and known is None:
             # Two bytes make a zlib stream by chance: what does not inflate may be something else.
             return _plain(paths, LOCAL.open(paths, None, 0), declared, stored, "auto")
+        if damage.kind == "limit_exceeded" or (known is None and declared is None):
+            raise damage
     return OpenShard(tuple(paths), source, _choose(name, declared, head, source.num_bytes), wanted)
+
+
+def _readable(source: _core.Source, name: str) -> tuple[bytes, RecordmillError | None]:
+    """First bytes of a shard, in front of damage if there is any, and the damage, which reading tells in its place."""
+    try:
+        return bytes(memoryview(source.read(0, HEAD_BYTES))), None
+    except _core.CoreFault as error:
+        damage = to_error(error.args, name)
+    sound = damage.offset or 0
+    return bytes(memoryview(source.read(0, sound))) if sound else b"", damage
 
 
 def _choose(name: str, declared: Format | None, head: bytes, num_bytes: int | None) -> Format:
@@ -140,7 +154,7 @@ def _choose(name: str, declared: Format | None, head: bytes, num_bytes: int | No
                 found=seen.name,
                 hint=f'leave format= out, or say format="{seen.name}"',
             )
-        if seen is None and head and _is_foreign(head):
+        if seen is None and len(head) >= _TELLING_BYTES and _is_foreign(head):
             raise _unknown(name, head, declared.name)
         return declared
     if seen is not None:
@@ -162,7 +176,7 @@ def _unknown(name: str, head: bytes, expected: str) -> FormatError:
         shard=name,
         expected=expected,
         found=head[:16].hex(" ") or "0 bytes",
-        hint="say what it is with format=..." if not head or not _is_foreign(head) else None,
+        hint="name the shards themselves" if head and _is_foreign(head) else "say what it is with format=...",
     )
 
 

@@ -257,4 +257,3 @@ def merge_schemas(known: Schema | None, new: Schema) -> Schema:
 def _widened(feature: Feature, *, optional: bool) -> Feature:
     shape = (None, None) if feature.sequence else (None,)
     return Feature(feature.kind, shape, feature.sequence, optional)
-

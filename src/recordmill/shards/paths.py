@@ -9,7 +9,7 @@ from recordmill.formats.registry import FORMATS
 from recordmill.storage.local import LOCAL, natural_key
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-_COMPANIONS = tuple({format_.index.suffix for format_ in FORMATS.values() if format_.index is not None}) + (".lst",)
+_COMPANIONS = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
 
 
 def expand(paths: Paths) -> list[str]:

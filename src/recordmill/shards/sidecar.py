@@ -156,7 +156,11 @@ def from_bytes(data: bytes) -> Sidecar | None:
     Sidecar or None
         None if the bytes are not those of a whole and undamaged sidecar of this version.
     """
-    if len(data) < 16 or data[:8] != MAGIC or _core.crc32c(memoryview(data)[:-4]) != int.from_bytes(data[-4:], "little"):
+    if (
+        len(data) < 16
+        or data[:8] != MAGIC
+        or _core.crc32c(memoryview(data)[:-4]) != int.from_bytes(data[-4:], "little")
+    ):
         return None
     end = 12 + int.from_bytes(data[8:12], "little")
     try:

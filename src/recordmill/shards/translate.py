@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recordmill import _core
 from recordmill.errors import (
     ChecksumError,
@@ -42,7 +45,9 @@ _HINTS = {
 _DAMAGE_HINT = "see all that is wrong with `recordmill verify`; copy the shard again if there is a sound copy"
 
 
-def to_error(fault: Sequence[object], shard: str, records: Sequence[int] | None = None) -> RecordmillError:
+def to_error(
+    fault: Sequence[object], shard: str, records: Sequence[int] | NDArray[np.int64] | None = None
+) -> RecordmillError:
     """Build the exception for the parts of a native fault.
 
     Parameters
@@ -76,7 +81,7 @@ def to_error(fault: Sequence[object], shard: str, records: Sequence[int] | None 
 
 
 @contextlib.contextmanager
-def translated(shard: str, records: Sequence[int] | None = None) -> Iterator[None]:
+def translated(shard: str, records: Sequence[int] | NDArray[np.int64] | None = None) -> Iterator[None]:
     """Raise our exceptions for the native module's.
 
     Parameters
@@ -91,7 +96,9 @@ def translated(shard: str, records: Sequence[int] | None = None) -> Iterator[Non
         raise to_error(error.args, shard, records) from None
     except _core.CoreChanged as error:
         message = f"the shard changed while it was open: {error.args[0]}"
-        raise ShardChangedError(message, kind="changed", shard=shard, hint="open it again once nobody writes to it") from None
+        raise ShardChangedError(
+            message, kind="changed", shard=shard, hint="open it again once nobody writes to it"
+        ) from None
     except OSError as error:
         if error.filename is None and error.errno is not None and not isinstance(error, RecordmillError):
             raise type(error)(error.errno, error.strerror, shard) from None

@@ -168,7 +168,9 @@ def _against_sidecar(shard: OpenShard, kept: Sidecar) -> list[Fault]:
 
 
 def _moved(shard: OpenShard, record: int) -> Fault:
-    return Fault("sidecar_checksum", shard.name, record, None, "the records are not where they were when the index was made")
+    return Fault(
+        "sidecar_checksum", shard.name, record, None, "the records are not where they were when the index was made"
+    )
 
 
 def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, summed: bool) -> list[str]:
@@ -193,7 +195,9 @@ def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, summed: bool) ->
     elif summed:
         lines.append("every payload was compared with the CRC-32C kept in the sidecar index")
     else:
-        lines.append("the format has no checksums: a flipped bit inside a payload shows only where it breaks the message")
+        lines.append(
+            "the format has no checksums: a flipped bit inside a payload shows only where it breaks the message"
+        )
     if not framing.can_resync:
         lines.append("behind a damaged length no record can be found again")
     if shard.compression is not None:

@@ -150,7 +150,9 @@ class ShardWriter:
         for number, output in enumerate(self._outputs):
             start = (number - first) % step
             if start < count:
-                chosen = payloads if step == 1 else Ragged.from_rows([payloads[row] for row in range(start, count, step)])
+                chosen = (
+                    payloads if step == 1 else Ragged.from_rows([payloads[row] for row in range(start, count, step)])
+                )
                 output.append(frame_payloads(self._format, chosen), keys[start::step])
 
     def _append_rolling(self, payloads: Ragged, keys: list[int | str], limit: int) -> None:

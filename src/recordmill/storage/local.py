@@ -16,7 +16,6 @@ from recordmill.storage.base import Stat
 from recordmill.storage.compression import Compression
 
 
-
 def natural_key(path: str) -> tuple[tuple[int, int | str], ...]:
     """Sort key by which ``part-2`` comes before ``part-10``.
 
@@ -52,7 +51,9 @@ class LocalFile:
 
     def __init__(self, path: str, *, overwrite: bool) -> None:
         if not overwrite and os.path.lexists(path):
-            raise OutputExistsError("the output is already there", shard=path, hint="choose another name, or overwrite=True")
+            raise OutputExistsError(
+                "the output is already there", shard=path, hint="choose another name, or overwrite=True"
+            )
         self.path = path
         self._overwrite = overwrite
         folder, name = os.path.split(path)
@@ -118,7 +119,9 @@ class named(contextlib.AbstractContextManager[None]):  # noqa: N801
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Translate."""
         if isinstance(error, FileExistsError):
-            raise OutputExistsError("the output is already there", shard=self.path, hint="choose another name, or overwrite=True")
+            raise OutputExistsError(
+                "the output is already there", shard=self.path, hint="choose another name, or overwrite=True"
+            )
         if isinstance(error, OSError) and not isinstance(error, WriteError):
             hint = "free some space and run it again" if error.errno == 28 else None
             raise WriteError(f"{self.action}: {error.strerror}", shard=self.path, hint=hint) from error

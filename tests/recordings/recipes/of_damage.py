@@ -75,9 +75,9 @@ def record(out: Path, script: Path) -> None:
     """Write OUT/damage: a folder of parts per case, and expected.json."""
     folder, cases = out / "damage", data_sets()
     for name, parts in cases.items():
-        (folder / name).mkdir(parents=True, exist_ok=True)
         for number, data in enumerate(parts):
             if data is not None:
+                (folder / name).mkdir(parents=True, exist_ok=True)
                 (folder / name / f"part-{number}").write_bytes(data)
     asked = [f"damage:{name}" for name in cases]
     found = isolate.run_cases(script, asked, folder, memory_gb=MEMORY_GB, at_once=1)

@@ -77,5 +77,5 @@ def outcome(found: dict[str, Any]) -> dict[str, Any]:
     checks = []
     for line in found["log"]:
         if match := re.match(r"[EF]\S+ \S+ +\d+ (.*)", line):
-            checks.append(re.sub(r"0x[0-9a-f]{6,}", "0x...", match[1]))
+            checks.append(re.sub(r" /\S*/(?=[^/]+/part-)", " ", match[1]).strip())
     return {"crash": found["crash"], "checks": checks[:1]}

@@ -5,4 +5,6 @@ from __future__ import annotations
 from recordmill import _core
 from recordmill.formats.native import NativeCodec
 
-OFRECORD_MESSAGE = NativeCodec("ofrecord", _core.PayloadKind.OFRECORD, ("bytes", "float32", "float64", "int32", "int64"))
+OFRECORD_MESSAGE = NativeCodec(
+    "ofrecord", _core.PayloadKind.OFRECORD, ("bytes", "float32", "float64", "int32", "int64")
+)

@@ -51,19 +51,21 @@ class KeyIndex:
         FormatError
             A line that has no key and offset with a tabulator between.
         """
-        keys, offsets = [], []
+        keys: list[str] = []
+        offsets: list[int] = []
         lines = data.decode("utf-8", "surrogateescape").split("\n")
         for number, line in enumerate(lines[:-1] if lines[-1] == "" else lines):
             fields = line.strip().split("\t")
-            if len(fields) < 2 or not fields[1].strip().isdecimal():
+            try:
+                offsets.append(int(fields[1]))
+            except (IndexError, ValueError):
                 raise FormatError(
                     f"line {number + 1} of the .idx is no key and offset",
                     expected="key<TAB>offset",
                     found=repr(line[:80]),
                     hint="build the index anew: recordmill index --idx SHARD",
-                )
+                ) from None
             keys.append(fields[0])
-            offsets.append(int(fields[1]))
         return keys, offsets
 
 

@@ -165,7 +165,10 @@ def write_list(
         texts = [_text(value, decimals) for value in np.asarray(label).reshape(-1).tolist()]
         if not texts or not name.strip() or any(mark in name for mark in "\t\n\r"):
             raise LabelError(
-                f"image {key} has no place in a list", kind="bad_list_line", expected="labels and a path", found=repr(name)
+                f"image {key} has no place in a list",
+                kind="bad_list_line",
+                expected="labels and a path",
+                found=repr(name),
             )
         lines.append("\t".join((str(int(key)), *texts, name)) + "\n")
     return "".join(lines).encode("utf-8", "surrogateescape")

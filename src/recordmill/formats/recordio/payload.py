@@ -58,13 +58,14 @@ class IRHeaderCodec(NativeCodec):
         FeatureError
             Not exactly one feature of bytes, or a feature that the header has no room for.
         """
-        columns: list[ColumnArgs] = []
         data = _data_names(examples)
         names = {name for example in examples for name in example}
         for name in sorted(names - set(data)):
             if name not in ("label", "id", "id2"):
                 raise _no_room(name)
-        columns.append(_renamed(column(data[0], [example[data[0]] for example in examples], Feature("bytes"), ("bytes",)), _DATA))
+        columns.append(
+            _renamed(column(data[0], [example[data[0]] for example in examples], Feature("bytes"), ("bytes",)), _DATA)
+        )
         ids = [example.get("id", first + position) for position, example in enumerate(examples)]
         columns.append(column("id", ids, Feature("uint64"), ("uint64",)))
         columns.append(column("id2", [example.get("id2", 0) for example in examples], Feature("uint64"), ("uint64",)))
@@ -94,18 +95,17 @@ def _data_names(examples: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(names)
 
 
-def _label_columns(examples: Sequence[Mapping[str, Any]], feature: Feature | None) -> list[ColumnArgs]:
-    labels = [example.get("label", 0.0) for example in examples]
-    scalar = [isinstance(label, int | float | np.number | np.bool_) for label in labels]
-    arrays = [
-        np.asarray(label, np.float32) if plain else np.asarray(label, np.float32).reshape(-1)
-        for label, plain in zip(labels, scalar, strict=True)
-    ]
+def _label_column(labels: list[Any], feature: Feature | None, *, scalar: bool) -> ColumnArgs:
+    try:
+        arrays = [np.asarray(label, np.float32).reshape(() if scalar else -1) for label in labels]
+    except (TypeError, ValueError) as error:
+        message = "a label is no number and no array of numbers"
+        raise FeatureError(message, kind="feature_mismatch", expected="float32", found=str(error)) from None
     if feature is not None and feature.count is not None and any(array.size != feature.count for array in arrays):
         raise FeatureError("a label has another number of values than the schema says", kind="feature_mismatch")
-    args = column("label", arrays, None, ("float32",))
-    args.scalar = all(scalar)
-    return [args]
+    args = column("label", arrays, Feature("float32", (None,)), ("float32",))
+    args.scalar = scalar
+    return args
 
 
 def _renamed(args: ColumnArgs, key: bytes) -> ColumnArgs:

@@ -128,9 +128,9 @@ def take_labels(labels: Labels, rows: slice | NDArray[np.integer[Any]]) -> Label
     -------
     ndarray or Ragged
     """
-    if isinstance(labels, Ragged) and not isinstance(rows, slice):
-        return Ragged.from_rows([labels[row] for row in rows.tolist()])
-    return labels[rows]
+    if not isinstance(labels, Ragged):
+        return labels[rows]
+    return labels[rows] if isinstance(rows, slice) else Ragged.from_rows([labels[row] for row in rows.tolist()])
 
 
 def _taken(values: Any, rows: slice | NDArray[np.integer[Any]]) -> Any:

@@ -122,5 +122,9 @@ def _refuse_duplicates(names: list[str], origin: str, lines: list[int]) -> None:
 
 def _bad(origin: str, line: int, expected: str, found: str) -> LabelError:
     return LabelError(
-        f"line {line} of the label file cannot be used", kind="bad_label_line", shard=origin, expected=expected, found=found
+        f"line {line} of the label file cannot be used",
+        kind="bad_label_line",
+        shard=origin,
+        expected=expected,
+        found=found,
     )

@@ -83,7 +83,9 @@ class Table(Source):
         if not self.allow_outside:
             refuse_outside(root, names, origin, lines)
         labels = self._labels(rows, wanted, origin, lines)
-        columns = {str(column): _values([row[at] for row in rows]) for column, at in zip(self.features, extra, strict=True)}
+        columns = {
+            str(column): _values([row[at] for row in rows]) for column, at in zip(self.features, extra, strict=True)
+        }
         return Items(names, np.arange(len(names)), root, labels, extra=columns, origin=origin, lines=lines)
 
     def _read(self, origin: str) -> tuple[list[str], list[list[str]], list[int]]:

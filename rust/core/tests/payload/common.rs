@@ -1,0 +1,131 @@
+//! Messages written byte by byte, and short ways to ask for columns.
+use recordmill_core::error::Fault;
+use recordmill_core::payload::{
+    Column, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, ValueKind, Values,
+};
+
+/// Bytes from hexadecimal digits; blanks are ignored.
+pub fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+/// The pieces one after the other.
+pub fn join(pieces: &[&[u8]]) -> Vec<u8> {
+    pieces.concat()
+}
+
+pub fn varint(mut value: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+    out
+}
+
+/// A length-delimited field.
+pub fn field(number: u64, inside: &[u8]) -> Vec<u8> {
+    join(&[&varint(number << 3 | 2), &varint(inside.len() as u64), inside])
+}
+
+/// A map entry.
+pub fn entry(key: &[u8], value: &[u8]) -> Vec<u8> {
+    field(1, &join(&[&field(1, key), &field(2, value)]))
+}
+
+/// An `Example` or the context of a `SequenceExample`.
+pub fn example(entries: &[Vec<u8>]) -> Vec<u8> {
+    field(1, &entries.concat())
+}
+
+/// A packed list of varints.
+pub fn packed(values: &[i64]) -> Vec<u8> {
+    field(1, &values.iter().flat_map(|&value| varint(value as u64)).collect::<Vec<u8>>())
+}
+
+/// A feature of an `Example` with `int64_list`.
+pub fn int64s(values: &[i64]) -> Vec<u8> {
+    field(3, &packed(values))
+}
+
+/// A feature with `float_list`.
+pub fn floats(values: &[f32]) -> Vec<u8> {
+    field(2, &field(1, &values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()))
+}
+
+/// A feature with `bytes_list`.
+pub fn strings(values: &[&[u8]]) -> Vec<u8> {
+    field(1, &values.iter().flat_map(|value| field(1, value)).collect::<Vec<u8>>())
+}
+
+pub fn spec(name: &str, kind: ValueKind, layout: Layout) -> ColumnSpec {
+    ColumnSpec { name: name.into(), section: Section::Context, kind, layout, missing: Missing::Error }
+}
+
+pub fn list_spec(name: &str, kind: ValueKind, layout: Layout) -> ColumnSpec {
+    ColumnSpec { section: Section::Lists, ..spec(name, kind, layout) }
+}
+
+/// The columns of several payloads.
+pub fn parse(kind: PayloadKind, specs: &[ColumnSpec], payloads: &[Vec<u8>]) -> Result<Vec<Column>, Fault> {
+    let plan = Plan::new(kind, specs.to_vec())?;
+    let mut parser = Parser::new(&plan, payloads.len());
+    for payload in payloads {
+        parser.push(payload)?;
+    }
+    Ok(parser.finish())
+}
+
+/// The values of the one column `spec` in one payload. It is pushed three times, because a parser reads a record
+/// otherwise once it has seen one like it; every time must bring the same.
+pub fn values_of(kind: PayloadKind, spec: ColumnSpec, payload: &[u8]) -> Result<Values, Fault> {
+    let once = parse(kind, std::slice::from_ref(&spec), &[payload.to_vec()])?.remove(0).values;
+    let thrice = parse(kind, &[spec], &[payload.to_vec(), payload.to_vec(), payload.to_vec()])?.remove(0).values;
+    assert_eq!(thrice.len(), 3 * once.len());
+    assert_eq!(repeated(&once, 3), thrice);
+    Ok(once)
+}
+
+fn repeated(values: &Values, times: usize) -> Values {
+    match values {
+        Values::Bytes { data, splits } => {
+            let starts = (0..times).flat_map(|i| splits[..splits.len() - 1].iter().map(move |&at| (i, at)));
+            let mut all: Vec<i64> = starts.map(|(i, at)| (i * data.len()) as i64 + at).collect();
+            all.push((times * data.len()) as i64);
+            Values::Bytes { data: data.repeat(times), splits: all }
+        }
+        Values::Float32(values) => Values::Float32(values.repeat(times)),
+        Values::Float64(values) => Values::Float64(values.repeat(times)),
+        Values::Int32(values) => Values::Int32(values.repeat(times)),
+        Values::Int64(values) => Values::Int64(values.repeat(times)),
+        Values::UInt64(values) => Values::UInt64(values.repeat(times)),
+    }
+}
+
+/// Byte strings as values.
+pub fn bytes(values: &[&[u8]]) -> Values {
+    let mut splits = vec![0];
+    splits.extend(values.iter().scan(0, |end, value| {
+        *end += value.len() as i64;
+        Some(*end)
+    }));
+    Values::Bytes { data: values.concat(), splits }
+}
+
+/// A small deterministic generator (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+}

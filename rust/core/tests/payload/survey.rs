@@ -1,0 +1,113 @@
+//! Surveys: what features records have, and what refused records leave behind.
+use crate::common::*;
+use recordmill_core::payload::{FeatureSurvey, PayloadKind, Section, Survey, ValueKind};
+
+fn survey(kind: PayloadKind, payloads: &[Vec<u8>]) -> Vec<FeatureSurvey> {
+    let mut survey = Survey::new(kind);
+    payloads.iter().for_each(|payload| survey.push(payload).unwrap());
+    survey.finish()
+}
+
+fn unseen(name: &str, section: Section) -> FeatureSurvey {
+    FeatureSurvey {
+        name: name.into(),
+        section,
+        kind: None,
+        mixed_kinds: false,
+        num_present: 0,
+        min_count: 0,
+        max_count: 0,
+        min_frames: 0,
+        max_frames: 0,
+        min_bytes: 0,
+        max_bytes: 0,
+    }
+}
+
+#[test]
+fn test_survey_when_records_vary_then_extremes_are_kept() {
+    let payloads = vec![
+        example(&[entry(b"z", &int64s(&[1, 2])), entry(b"a", &strings(&[b"xyz", b"x"]))]),
+        example(&[entry(b"a", &strings(&[]))]),
+        example(&[entry(b"none", b""), entry(b"z", &int64s(&[7])), entry(b"z", &int64s(&[7, 7, 7]))]),
+    ];
+    let a = FeatureSurvey {
+        kind: Some(ValueKind::Bytes),
+        num_present: 2,
+        max_count: 2,
+        min_bytes: 1,
+        max_bytes: 3,
+        ..unseen("a", Section::Context)
+    };
+    let z = FeatureSurvey {
+        kind: Some(ValueKind::Int64),
+        num_present: 2,
+        min_count: 2,
+        max_count: 3,
+        ..unseen("z", Section::Context)
+    };
+    assert_eq!(survey(PayloadKind::Example, &payloads), [a, unseen("none", Section::Context), z]);
+}
+
+#[test]
+fn test_survey_when_kinds_mix_then_it_says_so() {
+    let payloads = vec![example(&[entry(b"a", &int64s(&[1]))]), example(&[entry(b"a", &floats(&[1.0, 2.0]))])];
+    let found = survey(PayloadKind::Example, &payloads).remove(0);
+    assert_eq!((found.kind, found.mixed_kinds), (Some(ValueKind::Int64), true));
+    assert_eq!((found.num_present, found.min_count, found.max_count), (2, 1, 2));
+    let one = vec![example(&[entry(b"a", &join(&[&floats(&[1.0]), &int64s(&[1, 2])]))])];
+    let found = survey(PayloadKind::Example, &one).remove(0);
+    assert_eq!((found.kind, found.mixed_kinds, found.max_count), (Some(ValueKind::Int64), false, 2));
+}
+
+#[test]
+fn test_survey_when_there_are_frames_then_they_are_counted() {
+    let list = |frames: &[Vec<u8>]| frames.iter().flat_map(|frame| field(1, frame)).collect::<Vec<u8>>();
+    let payloads = vec![
+        field(2, &entry(b"a", &list(&[int64s(&[1, 2]), int64s(&[3])]))),
+        field(2, &entry(b"a", &list(&[]))),
+        field(1, &entry(b"a", &floats(&[1.0]))),
+        field(2, &entry(b"a", &list(&[int64s(&[1]), Vec::new(), int64s(&[4, 5, 6])]))),
+    ];
+    let context = FeatureSurvey {
+        kind: Some(ValueKind::Float32),
+        num_present: 1,
+        min_count: 1,
+        max_count: 1,
+        ..unseen("a", Section::Context)
+    };
+    let lists = FeatureSurvey {
+        kind: Some(ValueKind::Int64),
+        num_present: 3,
+        max_count: 3,
+        max_frames: 3,
+        ..unseen("a", Section::Lists)
+    };
+    assert_eq!(survey(PayloadKind::SequenceExample, &payloads), [context, lists]);
+}
+
+#[test]
+fn test_survey_when_a_record_is_refused_then_it_leaves_no_trace() {
+    let good = example(&[entry(b"a", &int64s(&[1]))]);
+    let bad = example(&[entry(b"a", &floats(&[1.0, 2.0])), entry(b"new", &int64s(&[1])), entry(b"b", &hex("1a 7f"))]);
+    let mut seen = Survey::new(PayloadKind::Example);
+    assert!(seen.push(&bad).is_err());
+    seen.push(&good).unwrap();
+    assert!(seen.push(&bad).is_err());
+    seen.push(&example(&[entry(b"new", &int64s(&[1, 2]))])).unwrap();
+    let found = seen.finish();
+    assert_eq!(found.len(), 2);
+    assert_eq!((found[0].mixed_kinds, found[0].num_present, found[0].max_count), (false, 1, 1));
+    assert_eq!((&found[1].name[..], found[1].num_present, found[1].min_count), (&b"new"[..], 1, 2));
+}
+
+#[test]
+fn test_survey_when_records_are_images_then_their_five_columns_are_seen() {
+    let scalar = join(&[&[0; 24], b"abc"]);
+    let vector = join(&[&hex("02000000 00000000 0100000000000000 0000000000000000"), &[0; 8]]);
+    let found = survey(PayloadKind::IrHeader, &[scalar, vector]);
+    let names: Vec<&[u8]> = found.iter().map(|seen| &seen.name[..]).collect();
+    assert_eq!(names, [&b"data"[..], b"flag", b"id", b"id2", b"label"]);
+    assert_eq!((found[0].min_bytes, found[0].max_bytes), (0, 3));
+    assert_eq!((found[4].kind, found[4].min_count, found[4].max_count), (Some(ValueKind::Float32), 1, 2));
+}

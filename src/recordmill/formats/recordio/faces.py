@@ -1,0 +1,101 @@
+"""The layout of face data sets (insightface): a header record, images, then records of identities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recordmill.errors import FormatError
+
+
+@dataclass(frozen=True, slots=True)
+class FaceLayout:
+    """Which keys of a face data set are what.
+
+    Parameters
+    ----------
+    images : range
+        Keys of the images.
+    identities : range
+        Keys of the identities' records; their labels are (first image key, last image key + 1).
+    """
+
+    images: range
+    identities: range
+
+
+def read_layout(label: Any, num_bytes: int, num_records: int) -> FaceLayout:
+    """Tell the layout from the record with key 0.
+
+    Parameters
+    ----------
+    label : float or array_like
+        Label of that record.
+    num_bytes : int
+        Bytes of its data: 0 for a header record.
+    num_records : int
+        Records of the shard.
+
+    Returns
+    -------
+    FaceLayout
+        All keys are images where the record with key 0 is an image itself.
+
+    Raises
+    ------
+    FormatError
+        The header record does not fit the number of records.
+    """
+    values = np.asarray(label, np.float64).reshape(-1)
+    if num_bytes or len(values) != 2:
+        return FaceLayout(range(num_records), range(0))
+    end, total = int(values[0]), int(values[1])
+    if not 1 <= end <= total:
+        message = "the header record of a face data set does not fit its records"
+        raise FormatError(message, expected=f"two keys from 1 to {num_records}", found=str(values.tolist()))
+    return FaceLayout(range(1, end), range(end, total))
+
+
+def read_property(data: bytes) -> dict[str, int]:
+    """Read the ``property`` file: number of identities, height, width, and the number of images if it is there.
+
+    Parameters
+    ----------
+    data : bytes
+
+    Returns
+    -------
+    dict
+        ``{"num_identities", "height", "width"[, "num_images"]}``
+
+    Raises
+    ------
+    FormatError
+        The first line is not three whole numbers.
+    """
+    lines = data.decode("ascii", "replace").split()
+    fields = lines[0].split(",") if lines else []
+    if len(fields) != 3 or not all(field.isdecimal() for field in fields):
+        raise FormatError(
+            "the property file begins with three numbers", expected="identities,height,width", found=repr(data[:60])
+        )
+    names = ("num_identities", "height", "width")
+    found = dict(zip(names, map(int, fields), strict=True))
+    return found | ({"num_images": int(lines[1])} if len(lines) > 1 and lines[1].isdecimal() else {})
+
+
+def identity_of(label: float | Sequence[float]) -> int:
+    """Tell the identity from an image's label: the number itself, or the first of several.
+
+    Parameters
+    ----------
+    label : float or sequence of float
+
+    Returns
+    -------
+    int
+    """
+    return int(np.asarray(label).reshape(-1)[0])

@@ -1,0 +1,132 @@
+"""MXNet's image header: exact bytes, MXNet's own packing, the oracle, and headers that make no sense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recordmill import _core
+from recordmill.errors import FeatureError
+from recordmill.formats.recordio.payload import IRHEADER
+from recordmill.testing import irheader, strategies
+from recordmill.testing.faults import OracleError
+from recordmill.testing.framing_suite import splits_of
+from recordmill.testing.payload_suite import spelled
+from recordmill.types import Feature, Schema
+from tests.golden import bits, cases, load
+
+SCHEMA = Schema(
+    {
+        "flag": Feature("int64"),
+        "label": Feature("float32", (None,)),
+        "id": Feature("uint64"),
+        "id2": Feature("uint64"),
+        "image": Feature("bytes"),
+    }
+)
+PACKS = cases("mxnet/headers/expected.json", "packs")
+BROKEN = cases("mxnet/headers/expected.json", "broken")
+ODD_FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+REFUSED_HERE = ("label: none",)  # MXNet stores not a number; here it is a missing value
+
+
+def unpacked(payload: bytes) -> tuple[Any, ...]:
+    """Flag, labels, ids and data of one payload."""
+    packed = splits_of([payload])
+    parsed = _core.parse(packed.data, packed.row_splits, IRHEADER.plan(SCHEMA))
+    columns = IRHEADER.columns(parsed, SCHEMA, 1)
+    values = [int(columns[name][0]) for name in ("flag", "id", "id2")]
+    return values[0], columns["label"][0], values[1], values[2], columns["image"][0]
+
+
+def label_of(case: dict[str, Any]) -> Any:
+    form, values = case["label"]["as"], case["label"]["values"]
+    if form in ("list", "tuple"):
+        values = [ODD_FLOATS.get(value, value) if isinstance(value, str) else value for value in values]
+        return tuple(values) if form == "tuple" else values
+    if form.startswith("array "):
+        return np.array(values, form.removeprefix("array "))
+    if form in ("int", "float", "bool"):
+        return ODD_FLOATS.get(values, values) if isinstance(values, str) else values
+    return values if form in ("text", "none") else np.dtype(form).type(values)
+
+
+def test_packings_when_counted_then_are_there() -> None:
+    assert len(load("mxnet/headers/expected.json")["packs"]) > 30
+    assert len(BROKEN) == 8
+
+
+@pytest.mark.parametrize("case", PACKS, ids=lambda case: case["name"])
+def test_header_when_written_then_bytes_are_mxnets(case: dict[str, Any]) -> None:
+    example = {"label": label_of(case), "id": case["id"], "id2": case["id2"], "image": bytes.fromhex(case["data"])}
+    if "packed" in case and case["name"] not in REFUSED_HERE:
+        assert IRHEADER.serialize([example], None, 0)[0].hex() == case["packed"]
+    elif "packed" not in case:
+        with pytest.raises(FeatureError):
+            IRHEADER.serialize([example], None, 0)
+
+
+@pytest.mark.parametrize("case", [case for case in PACKS + BROKEN if "packed" in case], ids=lambda case: case["name"])
+def test_header_when_read_then_fields_are_mxnets(case: dict[str, Any]) -> None:
+    payload, expected = bytes.fromhex(case["packed"]), case["unpacked"]
+    if "error" in expected:
+        with pytest.raises(_core.CoreFault) as caught:
+            unpacked(payload)
+        assert caught.value.args[0] == "bad_payload"
+        return
+    flag, label, id_, id2, data = unpacked(payload)
+    labels = expected["label"] if isinstance(expected["label"], list) else [expected["label"]]
+    assert label.view("u4").tolist() == bits(labels).view("u4").tolist()
+    assert (flag, id_, id2, data.hex()) == (expected["flag"], expected["id"], expected["id2"], expected["data"])
+
+
+@given(strategies.irheaders())
+def test_header_when_written_and_read_then_agrees_with_the_oracle(drawn: tuple[Any, int, int, bytes]) -> None:
+    label, id_, id2, data = drawn
+    payload = IRHEADER.serialize([{"label": label, "id": id_, "id2": id2, "image": data}], None, 0)[0]
+    assert payload == irheader.pack(label, id_, id2, data)
+    expected = irheader.unpack(payload)
+    found = unpacked(payload)
+    assert (found[0], *found[2:]) == (expected.flag, expected.id, expected.id2, expected.data)
+    assert spelled(found[1]) == spelled(np.atleast_1d(np.float32(expected.label)))
+
+
+@given(st.binary(max_size=60), st.integers(0, 12))
+def test_header_of_any_bytes_when_read_then_agrees_with_the_oracle(tail: bytes, flag: int) -> None:
+    payload = flag.to_bytes(4, "little") + tail
+    try:
+        expected = irheader.unpack(payload)
+    except OracleError as error:
+        with pytest.raises(_core.CoreFault) as caught:
+            unpacked(payload)
+        assert caught.value.args[0] == error.kind
+    else:
+        found = unpacked(payload)
+        assert (found[0], *found[2:]) == (expected.flag, expected.id, expected.id2, expected.data)
+
+
+@given(st.lists(strategies.irheaders(), min_size=1, max_size=6), st.integers(0, 2**40))
+def test_headers_when_written_at_once_then_each_keeps_its_kind_of_label(drawn: list[Any], first: int) -> None:
+    examples = [{"label": label, "image": data} for label, _, _, data in drawn]
+    found = list(IRHEADER.serialize(examples, None, first))
+    assert found == [irheader.pack(label, first + row, 0, data) for row, (label, _, _, data) in enumerate(drawn)]
+
+
+@pytest.mark.parametrize(
+    "example",
+    [{}, {"label": 1}, {"image": b"", "mask": b""}, {"image": b"", "flag": 3}, {"image": b"", "weight": 1.0}, {"image": 3}],
+)
+def test_example_that_is_no_image_record_when_written_then_is_refused(example: dict[str, Any]) -> None:
+    with pytest.raises(FeatureError):
+        IRHEADER.serialize([example], None, 0)
+
+
+def test_schema_when_it_asks_for_other_features_then_is_refused() -> None:
+    with pytest.raises(FeatureError):
+        IRHEADER.plan(Schema({"weight": Feature("float32")}))
+    with pytest.raises(FeatureError):
+        IRHEADER.plan(Schema({"label": Feature("float64")}))
