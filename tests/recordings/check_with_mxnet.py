@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import mxnet as mx
-
 from recipes.differences import check, differences
 from recipes.mx_headers import summary_json
 from recipes.mx_index import KEY_TYPES
@@ -33,7 +32,7 @@ def check_index(folder: Path, file: dict[str, Any]) -> list[str]:
     lines = differences(f"{file['idx']} keys", file["keys"], list(reader.keys))
     if lines:
         return lines
-    under = dict(zip(file["keys"], file["records"]))
+    under = dict(zip(file["keys"], file["records"], strict=True))
     for key in reversed(under):  # not the order of the file, so that each is sought
         raw = reader.read_idx(key)
         lines += differences(f"{file['idx']} key {key!r}", under[key], None if raw is None else raw.hex())

@@ -25,7 +25,6 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 import tensorflow as tf
-
 from recipes.differences import check, differences
 from recipes.tf_encodings import parse_example_reads, protobuf_reads
 from recipes.tf_framing import read
@@ -65,7 +64,7 @@ def check_file(folder: Path, file: dict[str, Any]) -> list[str]:
     ):
         if part in file and len(file[part]) != len(records):
             lines.append(f"{name}: {len(file[part])} {part} are expected, {len(records)} records were read")
-        for position, (raw, expected) in enumerate(zip(records, file.get(part, []))):
+        for position, (raw, expected) in enumerate(zip(records, file.get(part, []), strict=False)):
             lines += look(f"{name}[{position}]", raw, expected)
             lines += check_canonical(f"{name}[{position}]", raw, message_type) if file.get("canonical") else []
     return lines

@@ -54,7 +54,7 @@ def find_uv() -> str:
 
 def find_python(uv: str, version: str) -> str:
     """Return an interpreter of that version: uv's choice, or the newest of pyenv."""
-    asked = subprocess.run([uv, "python", "find", "--system", version], capture_output=True, text=True)
+    asked = subprocess.run([uv, "python", "find", "--system", version], capture_output=True, text=True, check=False)
     if asked.returncode == 0 and works(asked.stdout.strip()):
         return asked.stdout.strip()
     for path in sorted(Path.home().glob(f".pyenv/versions/{version}*/bin/python"), reverse=True):
@@ -66,7 +66,7 @@ def find_python(uv: str, version: str) -> str:
 
 def works(python: str) -> bool:
     """Return whether the interpreter runs."""
-    return subprocess.run([python, "-c", ""], capture_output=True).returncode == 0
+    return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 //! Framing, payloads, checksums and inflate of training-record files: buffers in, buffers and integers out.
 //!
 //! No file access and no Python here: whoever calls brings bytes through [`source::ReadAt`].
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod checksum;
+pub mod checksum_rows;
 pub mod error;
 pub mod framing;
 pub mod inflate;

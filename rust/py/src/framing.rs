@@ -5,6 +5,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use recordmill_core::checksum;
+use recordmill_core::checksum_rows::crc32c_of_rows;
 use recordmill_core::framing::{self, FrameKind, Limit, Payloads, Selection, Window, gather};
 use recordmill_core::payload::{self, PayloadKind};
 
@@ -203,8 +204,8 @@ pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound
     let data = view.slice();
     check_row_splits(&row_splits, data.len())?;
     let sums = py.detach(|| {
-        let row = |pair: &[i64]| i64::from(checksum::crc32c(&data[pair[0] as usize..pair[1] as usize]));
-        row_splits.windows(2).map(row).collect()
+        let rows: Vec<_> = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]).collect();
+        crc32c_of_rows(&rows).into_iter().map(i64::from).collect()
     });
     Ok(Block::integers(sums))
 }

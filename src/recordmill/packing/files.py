@@ -58,6 +58,8 @@ class FilePacking:
         compression = compressions.check(self.outputs.compression)
         if compression is not None and not self.format.compressible:
             raise ValueError(f"{self.format.name} is not compressed: its readers could not read it")
+        if self.items.masks is not None and self.images.recoding is not None and self.images.recoding.exif:
+            raise ValueError("exif is not for pairs: masks carry no EXIF, and would not be rotated with their images")
         names, schema, items = describe_records(self.items, self.format, codec, self.records, self.images)
         job = Job(self.format.name, codec.name, names, schema, self.images)
         order = make_order(len(items), seed)
@@ -129,7 +131,7 @@ class FilePacking:
     def _refuse_empty_parts(self, written: Sequence[ShardOutput]) -> None:
         if self.format.framing.min_payload_bytes and any(output.num_records == 0 for output in written):
             raise ImageError(
-                f"so many images were skipped that a shard is empty, which readers of {self.format.name} do not survive",
+                f"a shard is empty, as its images were skipped, which readers of {self.format.name} do not survive",
                 kind="empty_shard",
                 hint="use fewer shards",
             )

@@ -1,4 +1,4 @@
-"""Pictures through Pillow: cut, scaled and encoded anew, and masks as arrays of exact values."""
+"""Pictures cut, scaled and encoded anew."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from recordmill.errors import ImageError, MissingExtraError
+from recordmill.errors import ImageError
+from recordmill.packing.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,7 +27,6 @@ _MODES = {
     "webp": ("RGB", "RGBA"),
 }
 _LOSSY = ("jpeg", "webp")
-_SAMPLE_BITS = 258  # the TIFF tag BitsPerSample
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +61,6 @@ class Recoding:
         return self.resize is not None or self.center_crop is not False or self.exif
 
 
-def need_pillow() -> Any:
-    """Return the module ``PIL.Image``.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    MissingExtraError
-        Pillow is not installed.
-    """
-    try:
-        from PIL import Image
-    except ImportError:
-        hint = "pip install 'recordmill[image]'"
-        raise MissingExtraError("re-encoding and looking into images needs Pillow", hint=hint) from None
-    return Image
-
-
 def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:
     """Decode a picture and encode it anew.
 
@@ -104,13 +81,24 @@ def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:
     ImageError
         The bytes are no picture, or one that the encoding cannot store without loss of depth.
     """
-    with _opened(data) as image:
-        _refuse_lost_depth(image, data)
-        picture = _fit_mode(_move(image, how, nearest=False), how)
-        return _save(picture, how), (picture.height, picture.width)
+    with opened(data) as image:
+        refuse_lost_depth(image, data)
+        picture = _fit_mode(move_pixels(image, how, nearest=False), how)
+        return save_picture(picture, how), (picture.height, picture.width)
 
 
-def _save(picture: Image, how: Recoding) -> bytes:
+def save_picture(picture: Image, how: Recoding) -> bytes:
+    """Encode a picture whose mode the encoding stores.
+
+    Parameters
+    ----------
+    picture : PIL.Image.Image
+    how : Recoding
+
+    Returns
+    -------
+    bytes
+    """
     options = dict(_SAVE[how.encode])
     if how.encode in _LOSSY:
         options["quality"] = how.quality
@@ -121,7 +109,25 @@ def _save(picture: Image, how: Recoding) -> bytes:
     return out.getvalue()
 
 
-def _move(image: Image, how: Recoding, *, nearest: bool) -> Image:
+def move_pixels(image: Image, how: Recoding, *, nearest: bool) -> Image:
+    """Rotate, cut and scale a picture.
+
+    Parameters
+    ----------
+    image : PIL.Image.Image
+    how : Recoding
+    nearest : bool
+        Whether pixels must not be mixed; those of palette pictures never are.
+
+    Returns
+    -------
+    PIL.Image.Image
+
+    Raises
+    ------
+    ImageError
+        The picture is smaller than the window to be cut.
+    """
     module = need_pillow()
     if how.exif:
         from PIL import ImageOps
@@ -160,7 +166,7 @@ def _center(image: Image, side: int) -> Image:
 def _fit_mode(image: Image, how: Recoding) -> Image:
     """Bring a picture to a mode that the encoding stores, and to colour or grey if asked."""
     if image.mode.startswith("I"):
-        image = _sixteen_bits(image)
+        image = sixteen_bits(image)
         if how.encode in _LOSSY or how.color:
             what = "as RGB" if how.color else f"as {how.encode.upper()}"
             raise ImageError(
@@ -184,84 +190,6 @@ def _nearest_mode(image: Image, how: Recoding) -> str:
     return "RGBA" if image.has_transparency_data and "RGBA" in _MODES[how.encode] else "RGB"
 
 
-def _sixteen_bits(image: Image) -> Image:
-    """Grey of 16 bits, which older Pillow opens as 32-bit numbers."""
-    if image.mode == "I;16":
-        return image
-    values = np.asarray(image)
-    if values.min(initial=0) < 0 or values.max(initial=0) > 0xFFFF:
-        raise ImageError(
-            "the picture has values beyond 16 bits", kind="lost_depth", expected="0 to 65535", found=image.mode
-        )
-    module = need_pillow()
-    return module.fromarray(values.astype(np.uint16))  # type: ignore[no-any-return]
-
-
-def read_mask(data: Any, how: Recoding | None = None) -> NDArray[Any]:
-    """Values of a mask, exactly: indices of a palette picture, grey levels else.
-
-    Parameters
-    ----------
-    data : buffer
-        An encoded picture.
-    how : Recoding, optional
-        Its cuts and sizes are followed, without mixing neighbours.
-
-    Returns
-    -------
-    ndarray of uint8 or uint16, shape (height, width)
-
-    Raises
-    ------
-    ImageError
-        The bytes are no picture, or one of several values per pixel.
-    """
-    with _opened(data) as image:
-        moved = image if how is None else _move(image, how, nearest=True)
-        if moved.mode.startswith("I"):
-            return np.asarray(_sixteen_bits(moved)).astype("<u2")
-        _refuse_many_channels(moved)
-        return np.asarray(moved).astype(np.uint8)
-
-
-def recode_mask(data: Any, how: Recoding) -> bytes:
-    """Move the pixels of a mask with those of its image; a PNG whose values, palette and depth stay.
-
-    Parameters
-    ----------
-    data : buffer
-        An encoded picture.
-    how : Recoding
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ImageError
-        The bytes are no picture, or one of several values per pixel.
-    """
-    with _opened(data) as image:
-        moved = _move(image, how, nearest=True)
-        if moved.mode.startswith("I"):
-            moved = _sixteen_bits(moved)
-        else:
-            _refuse_many_channels(moved)
-        return _save(moved, Recoding("png"))
-
-
-def _refuse_many_channels(image: Image) -> None:
-    if image.mode not in ("P", "L", "1"):
-        raise ImageError(
-            "a mask holds one value per pixel",
-            kind="bad_mask",
-            expected="a palette or grey picture",
-            found=f"mode {image.mode}",
-            hint="palette colours cannot be turned back into classes: use the original palette files",
-        )
-
-
 def image_shape(data: Any) -> tuple[int, int]:
     """Height and width that an encoded picture declares.
 
@@ -278,7 +206,7 @@ def image_shape(data: Any) -> tuple[int, int]:
     ImageError
         The bytes are no picture.
     """
-    with _opened(data) as image:
+    with opened(data) as image:
         return image.height, image.width
 
 
@@ -294,45 +222,5 @@ def decode_whole(data: Any) -> None:
     ImageError
         The bytes are no whole picture.
     """
-    with _opened(data) as image:
+    with opened(data) as image:
         image.load()
-
-
-class _opened:  # noqa: N801
-    """An open picture; whatever Pillow raises inside becomes an ImageError, as damaged files make it raise anything."""
-
-    def __init__(self, data: Any) -> None:
-        self._module, self._data = need_pillow(), data
-
-    def __enter__(self) -> Image:
-        try:
-            self._image: Image = self._module.open(io.BytesIO(self._data))
-        except Exception as error:
-            raise _unreadable(error) from error
-        return self._image
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._image.close()
-        if isinstance(error, Exception) and not isinstance(error, ImageError | MissingExtraError | MemoryError):
-            raise _unreadable(error) from error
-
-
-def _unreadable(error: Exception) -> ImageError:
-    cause = "no picture that Pillow knows" if "cannot identify image file" in str(error) else str(error) or repr(error)
-    return ImageError(f"the image cannot be decoded: {cause}", kind="bad_image")
-
-
-def _refuse_lost_depth(image: Image, data: Any) -> None:
-    """Refuse pictures of which Pillow would silently give the high bytes only: 16-bit colour."""
-    head = bytes(memoryview(data)[:26])
-    deep_png = head[:8] == b"\x89PNG\r\n\x1a\n" and head[24:25] == b"\x10" and head[25:26] != b"\x00"
-    bits = image.tag_v2.get(_SAMPLE_BITS, (8,)) if image.format == "TIFF" else (8,)  # type: ignore[attr-defined]
-    deep_tiff = image.mode[0] != "I" and max(bits) > 8
-    if deep_png or deep_tiff:
-        raise ImageError(
-            "a 16-bit colour picture would lose its low bits",
-            kind="lost_depth",
-            expected="8 bits per sample, or 16-bit grey",
-            found="16-bit colour",
-            hint="pack the bytes as they are: leave encode= out",
-        )

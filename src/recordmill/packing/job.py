@@ -12,7 +12,8 @@ from recordmill import _core
 from recordmill.errors import ImageError
 from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
-from recordmill.packing import images as pictures
+from recordmill.packing.images import decode_whole, image_shape, recode
+from recordmill.packing.masks import read_mask, recode_mask
 from recordmill.packing.options import ImageOptions
 from recordmill.packing.signature import describe_bytes, find_others
 from recordmill.packing.sources.base import Items
@@ -121,12 +122,12 @@ class Job:
             _refuse_others(paths, files, failures)
         if options.recoding is not None:
             how = options.recoding
-            done = _each(paths, files, failures, lambda data: pictures.recode(data, how))
+            done = _each(paths, files, failures, lambda data: recode(data, how))
             return Ragged.from_rows([one[0] if one else b"" for one in done]), [one and one[1] for one in done]
         if options.check == "decode":
-            _each(paths, files, failures, pictures.decode_whole)
+            _each(paths, files, failures, decode_whole)
         if options.check == "header" or options.keep_shape:
-            return files, _each(paths, files, failures, pictures.image_shape)
+            return files, _each(paths, files, failures, image_shape)
         return files, [None] * len(files)
 
     def _masks(self, paths: list[str], files: Ragged, failures: Failures) -> tuple[Ragged, list[Any], list[bytes]]:
@@ -134,7 +135,7 @@ class Job:
         if options.check != "none":
             _refuse_others(paths, files, failures)
         if options.mask == "raw":
-            arrays = _each(paths, files, failures, lambda data: pictures.read_mask(data, how))
+            arrays = _each(paths, files, failures, lambda data: read_mask(data, how))
             rows = [b"" if array is None else array.tobytes() for array in arrays]
             shapes = [None if array is None else array.shape for array in arrays]
             return (
@@ -143,7 +144,7 @@ class Job:
                 [b"" if array is None else array.dtype.name.encode() for array in arrays],
             )
         if how is not None and how.moves_pixels:
-            done = _each(paths, files, failures, lambda data: pictures.recode_mask(data, how))
+            done = _each(paths, files, failures, lambda data: recode_mask(data, how))
             files = Ragged.from_rows([one or b"" for one in done])
         return files, [None] * len(files), []
 

@@ -112,7 +112,7 @@ def _misfits(flat: NDArray[Any], kind: Kind) -> NDArray[np.bool_]:
         limits = np.iinfo(kind)
         if flat.dtype.kind in "iu":
             return np.asarray((flat < limits.min) | (flat > limits.max))
-        return ~((flat == np.floor(flat)) & (flat >= limits.min) & (flat < float(limits.max) + 1))
+        return np.asarray(~((flat == np.floor(flat)) & (flat >= limits.min) & (flat < float(limits.max) + 1)))
 
 
 def _row_of(labels: Labels, at: int) -> int:

@@ -171,7 +171,7 @@ class ShardReader:
         with translated(shard.name, rows):
             kind = shard.format.framing.kind
             data, splits = _core.fetch(shard.source, kind, frames.offsets, frames.lengths, verify=self._verify)
-        return Ragged(np.asarray(data), np.asarray(splits))
+        return Ragged(np.frombuffer(data, np.uint8), np.frombuffer(splits, np.int64))
 
     def batches(self, num_records: int, *, threads: int | None = None) -> Iterator[Ragged]:
         """Payloads in file order, many in one buffer; needs no index.
@@ -207,7 +207,7 @@ class ShardReader:
         try:
             with translated(shard.name):
                 for data, splits in stream:
-                    yield Ragged(np.asarray(data), np.asarray(splits))
+                    yield Ragged(np.frombuffer(data, np.uint8), np.frombuffer(splits, np.int64))
         finally:
             stream.close()
 

@@ -19,7 +19,7 @@ def differences(where: str, expected: Any, found: Any) -> list[str]:
     """Return one line for every place at which two JSON values differ."""
     if isinstance(expected, list) and isinstance(found, list):
         lines = [] if len(expected) == len(found) else [f"{where}: expected {len(expected)} items, found {len(found)}"]
-        pairs = enumerate(zip(expected, found))
+        pairs = enumerate(zip(expected, found, strict=False))
         return lines + [line for place, pair in pairs for line in differences(f"{where}[{place}]", *pair)]
     if isinstance(expected, dict) and isinstance(found, dict):
         keys = sorted(expected.keys() | found.keys())

@@ -9,10 +9,11 @@ MAGIC = 0xCED7230A
 
 def _table() -> list[int]:
     rows = []
-    for value in range(256):
+    for byte in range(256):
+        row = byte
         for _ in range(8):
-            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
-        rows.append(value)
+            row = row >> 1 ^ (0x82F63B78 if row & 1 else 0)
+        rows.append(row)
     return rows
 
 

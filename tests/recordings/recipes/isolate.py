@@ -39,6 +39,7 @@ def _run_child(
         capture_output=True,
         text=True,
         errors="replace",
+        check=False,
         timeout=timeout,
         preexec_fn=_limit(memory_gb),
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""},

@@ -13,7 +13,13 @@ from recipes.values import write_json
 
 WORD = struct.pack("<I", MAGIC)
 SPLIT = recordio_part(b"left", 1) + recordio_part(b"in.the.m", 2) + recordio_part(b"right", 3)
-FRAMES = [recordio_part(b"first record"), recordio_part(b""), SPLIT, recordio_part(b"fourth, padded"), recordio_part(b"fifth")]
+FRAMES = [
+    recordio_part(b"first record"),
+    recordio_part(b""),
+    SPLIT,
+    recordio_part(b"fourth, padded"),
+    recordio_part(b"fifth"),
+]
 PAYLOADS = [b"first record", b"", b"left" + WORD + b"in.the.m" + WORD + b"right", b"fourth, padded", b"fifth"]
 STARTS = [sum(len(frame) for frame in FRAMES[:position]) for position in range(len(FRAMES))]
 WHOLE = b"".join(FRAMES)
@@ -89,6 +95,8 @@ def record(out: Path, script: Path) -> None:
     for name, data in cases.items():
         (folder / f"{name}.rec").write_bytes(data)
     found = isolate.run_cases(script, list(cases), folder)
-    rows = [{"path": f"{name}.rec", **{key: value for key, value in found[name].items() if key != "log"}} for name in cases]
+    rows = [
+        {"path": f"{name}.rec", **{key: value for key, value in found[name].items() if key != "log"}} for name in cases
+    ]
     whole = {"payloads": [payload.hex() for payload in PAYLOADS], "offsets": STARTS}
     write_json(folder / "expected.json", {**whole, "cases": rows})

@@ -66,7 +66,10 @@ def cases() -> list[Case]:
     rows += [(f"flag {flag} with a scalar", flag, ("float", 4.0), 2, 0, photo) for flag in (1, 3, 2**32 - 1)]
     rows += [(f"flag {flag} with a vector", flag, ("list", [4.0, 5.0]), 2, 0, photo) for flag in (0, 1, 9)]
     rows += [("no data", 0, ("int", 1), 0, 0, b""), ("no data, vector", 0, ("list", [1, 2]), 0, 0, b"")]
-    rows += [("large ids", 0, ("int", 1), 2**64 - 1, 2**63, b"x"), ("many labels", 0, ("list", list(range(64))), 5, 6, b"x")]
+    rows += [
+        ("large ids", 0, ("int", 1), 2**64 - 1, 2**63, b"x"),
+        ("many labels", 0, ("list", list(range(64))), 5, 6, b"x"),
+    ]
     rows += [("id of -1", 0, ("int", 1), -1, 0, b"x"), ("id of 2**64", 0, ("int", 1), 2**64, 0, b"x")]
     rows += [("flag of -1 with a scalar", -1, ("int", 1), 0, 0, b"x"), ("label: text", 0, ("text", "cat"), 0, 0, b"x")]
     return [*rows, ("label: list of text", 0, ("list", ["cat"]), 0, 0, b"x")]
@@ -101,7 +104,14 @@ def _spell(value: Any) -> Any:
 
 def _pack(case: Case) -> dict[str, Any]:
     name, flag, (made, value), id_, id2, data = case
-    row = {"name": name, "flag": flag, "label": {"as": made, "values": _spell(value)}, "id": id_, "id2": id2, "data": data.hex()}
+    row = {
+        "name": name,
+        "flag": flag,
+        "label": {"as": made, "values": _spell(value)},
+        "id": id_,
+        "id2": id2,
+        "data": data.hex(),
+    }
     try:
         packed = mx.recordio.pack(mx.recordio.IRHeader(flag, MAKERS[made](value), id_, id2), data)
     except Exception as error:  # as above
@@ -131,6 +141,10 @@ def record(out: Path) -> None:
     rows = [_pack(case) for case in cases()]
     packed = [bytes.fromhex(row["packed"]) for row in rows if "packed" in row]
     write(folder / "headers.rec", packed)
-    file = {"path": "headers.rec", "records": [raw.hex() for raw in packed], "headers": [summary_json(raw) for raw in packed]}
+    file = {
+        "path": "headers.rec",
+        "records": [raw.hex() for raw in packed],
+        "headers": [summary_json(raw) for raw in packed],
+    }
     odd = [{"name": name, "packed": raw.hex(), "unpacked": unpack(raw)} for name, raw in broken().items()]
     write_json(folder / "expected.json", {"files": [file], "packs": rows, "broken": odd})

@@ -87,7 +87,7 @@ def record(out: Path) -> None:
     rec, cases = folder / "records.rec", []
     for name, (key_type, keys) in written_by_mxnet().items():
         writer = mx.recordio.MXIndexedRecordIO(str(folder / f"{name}.idx"), str(rec), "w", KEY_TYPES[key_type])
-        for key, payload in zip(keys, PAYLOADS):
+        for key, payload in zip(keys, PAYLOADS, strict=True):
             writer.write_idx(key, payload)
         writer.close()
         cases.append({"idx": f"{name}.idx", "key_type": key_type, "by": "mxnet", "written": keys})
@@ -98,4 +98,6 @@ def record(out: Path) -> None:
         case["found"] = look(folder / case["idx"], rec, case["key_type"])
     unknown = _read_key(mx.recordio.MXIndexedRecordIO(str(folder / "integers.idx"), str(rec), "r"), 99)
     records = [payload.hex() for payload in PAYLOADS]
-    write_json(folder / "expected.json", {"path": "records.rec", "records": records, "unknown_key": unknown, "cases": cases})
+    write_json(
+        folder / "expected.json", {"path": "records.rec", "records": records, "unknown_key": unknown, "cases": cases}
+    )

@@ -62,7 +62,15 @@ def payloads() -> dict[str, list[bytes]]:
     source = random.Random(3)
     sizes = [*range(10), 0, 63, 64, 65, 1000]
     aligned = [bytes(range(1, before + 1)) + WORD + b"tail"[:after] for before in range(10) for after in range(5)]
-    several = [WORD, WORD * 2, WORD * 5, WORD + b"abcd" + WORD, WORD + b"abc" + WORD, b"abcd" + WORD * 2 + b"e", WORD[:3]]
+    several = [
+        WORD,
+        WORD * 2,
+        WORD * 5,
+        WORD + b"abcd" + WORD,
+        WORD + b"abc" + WORD,
+        b"abcd" + WORD * 2 + b"e",
+        WORD[:3],
+    ]
     several += [WORD[2:] + WORD + WORD[:2], b"ab" + WORD * 3, b"", WORD + bytes(4) + WORD + bytes(3), b"end"]
     return {
         "sizes.rec": [source.randbytes(size) for size in sizes],
@@ -81,7 +89,7 @@ def _refusals(folder: Path) -> list[dict[str, Any]]:
     calls = {
         "write text": lambda: writer.write("text"),
         "write 2**29 bytes": lambda: writer.write(bytes(1 << 29)),
-        "read while writing": lambda: writer.read(),
+        "read while writing": writer.read,
         "flag a": lambda: mx.recordio.MXRecordIO(str(path), "a"),
         "a missing file": lambda: mx.recordio.MXRecordIO("missing.rec", "r"),
     }
@@ -108,7 +116,7 @@ def record(out: Path) -> None:
         if error or records != content:
             raise RuntimeError(f"{name}: MXNet did not read what it wrote: {error}")
         data = (folder / name).read_bytes()
-        bounds = zip(offsets, [*offsets[1:], len(data)])
+        bounds = zip(offsets, [*offsets[1:], len(data)], strict=True)
         layout = [parts(data, start, stop) for start, stop in bounds]
         files.append({"path": name, "records": [raw.hex() for raw in records], "offsets": offsets, "parts": layout})
     write_json(folder / "expected.json", {"files": files})

@@ -37,7 +37,15 @@ def damaged() -> dict[str, bytes]:
     cases |= {"flip_length_sign": flip(WHOLE, THIRD + 7, 7), "flip_message_tag": flip(WHOLE, THIRD + 8, 1)}
     text = WHOLE.index(b"not a picture", THIRD)
     cases |= {"flip_value": flip(WHOLE, text), "flip_inner_length": flip(WHOLE, THIRD + 9, 0)}
-    stated = {"zero": 0, "minus_1": -1, "one_less": size - 1, "one_more": size + 1, "2e31": 2**31, "2e40": 2**40, "2e62": 2**62}
+    stated = {
+        "zero": 0,
+        "minus_1": -1,
+        "one_less": size - 1,
+        "one_more": size + 1,
+        "2e31": 2**31,
+        "2e40": 2**40,
+        "2e62": 2**62,
+    }
     cases |= {f"length_{name}": before + ofrecord(MESSAGES[2], length) + after for name, length in stated.items()}
     cases |= {f"zeros_appended_{count:02}": WHOLE + bytes(count) for count in (1, 3, 8, 16)}
     cases |= {f"zeros_hole_{count:02}": before + bytes(count) + WHOLE[THIRD:] for count in (3, 8, 16)}
@@ -85,7 +93,12 @@ def record(out: Path, script: Path) -> None:
     for name, parts in cases.items():
         rows.append({"directory": name, "num_parts": len(parts), **outcome(found[f"damage:{name}"])})
     flipped = {name: protobuf_reads(damaged_message(name)) for name in ("flip_value", "flip_inner_length")}
-    whole = {"records": [raw.hex() for raw in MESSAGES], "offsets": STARTS, "fields": LABEL_FIELDS, "memory_gb": MEMORY_GB}
+    whole = {
+        "records": [raw.hex() for raw in MESSAGES],
+        "offsets": STARTS,
+        "fields": LABEL_FIELDS,
+        "memory_gb": MEMORY_GB,
+    }
     write_json(folder / "expected.json", {**whole, "protobuf": flipped, "cases": rows})
 
 

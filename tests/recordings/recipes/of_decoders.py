@@ -44,11 +44,21 @@ def cases() -> dict[str, tuple[str, dict[str, Any]]]:
     base = {"decoder": "raw", "dtype": "int64"}
     shapes = {"a matrix": [2, 2], "one more dimension": [1, 4, 1], "too short": [3], "too long": [5], "a scalar": []}
     rows |= {f"small in {name}": ("small", {**base, "shape": shape}) for name, shape in shapes.items()}
-    truncated = {"cut": ("small", [3]), "padded": ("small", [6]), "exact": ("small", [4]), "padded from nothing": ("empty", [2])}
-    rows |= {f"truncate: {name}": (key, {**base, "shape": shape, "truncate": True}) for name, (key, shape) in truncated.items()}
+    truncated = {
+        "cut": ("small", [3]),
+        "padded": ("small", [6]),
+        "exact": ("small", [4]),
+        "padded from nothing": ("empty", [2]),
+    }
+    rows |= {
+        f"truncate: {name}": (key, {**base, "shape": shape, "truncate": True})
+        for name, (key, shape) in truncated.items()
+    }
     rows |= {f"{key} as values": (key, {**base, "shape": [1]}) for key in ("empty", "no_kind", "two_strings", "absent")}
     rows["raw, its first four bytes"] = ("raw", {"decoder": "raw", "dtype": "uint8", "shape": [4]})
-    return rows | {f"{key} as bytes": (key, {"decoder": "bytes"}) for key in ("raw", "two_strings", "no_string", "small", "absent")}
+    return rows | {
+        f"{key} as bytes": (key, {"decoder": "bytes"}) for key in ("raw", "two_strings", "no_string", "small", "absent")
+    }
 
 
 def look(name: str) -> dict[str, Any]:
@@ -64,7 +74,11 @@ def record(out: Path, script: Path) -> None:
     """Write OUT/decoders.json."""
     names = [f"decoder:{name}" for name in cases()]
     crashing = {"too short", "too long", "a scalar"}
-    alone = [name for name in names if any(name.endswith(end) for end in crashing) or name.split(" as ")[-1] in ("values", "bytes")]
+    alone = [
+        name
+        for name in names
+        if any(name.endswith(end) for end in crashing) or name.split(" as ")[-1] in ("values", "bytes")
+    ]
     found = isolate.run_cases(script, [name for name in names if name not in alone], out)
     found |= isolate.run_cases(script, alone, out, at_once=1)
     rows = []

@@ -11,9 +11,9 @@ from google.protobuf.message import DecodeError
 from oneflow.core.record import record_pb2
 
 from recipes import isolate, wire
+from recipes.edges import FLOAT_EDGES, INT_EDGES, KEYS, feature
 from recipes.frames import ofrecord
 from recipes.of_reading import decode, outcome
-from recipes.edges import FLOAT_EDGES, INT_EDGES, KEYS, feature
 from recipes.values import features_json, unspell, write_json
 from recipes.wire import entry, field
 
@@ -52,7 +52,10 @@ def odd_messages() -> dict[str, tuple[bytes, dict[str, Any] | None]]:
         "unpacked int64": (one(field(INT64, unpacked(1, -2, 300))), i64[3]),
         "packed, then unpacked int64": (one(field(INT64, packed(1) + unpacked(2, 3))), i64[3]),
         "unpacked, then packed int64": (one(field(INT64, unpacked(1) + packed(2, 3))), i64[3]),
-        "unpacked, then packed floats": (one(field(FLOAT, wire.unpacked_floats(1.5) + wire.packed_floats(2.5))), f32[2]),
+        "unpacked, then packed floats": (
+            one(field(FLOAT, wire.unpacked_floats(1.5) + wire.packed_floats(2.5))),
+            f32[2],
+        ),
         "negative int32 in ten bytes": (one(field(INT32, packed(-1, -(2**31)))), i32[2]),
         "negative int32 in five bytes": (one(field(INT32, field(1, b"\xff\xff\xff\xff\x0f"))), i32[1]),
         "int32 values wider than 32 bits": (one(int32_wide), i32[3]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def all_kinds() -> tuple[list[bytes], dict[str, dict[str, Any]]]:
 def cut(stream: bytes, places: list[int]) -> list[bytes]:
     """Return the pieces of a byte stream between the places."""
     bounds = [0, *places, len(stream)]
-    return [stream[start:stop] for start, stop in zip(bounds, bounds[1:])]
+    return [stream[start:stop] for start, stop in pairwise(bounds)]
 
 
 def data_sets() -> dict[str, tuple[dict[str, Any], list[bytes], dict[str, Any]]]:
@@ -79,7 +80,7 @@ def data_sets() -> dict[str, tuple[dict[str, Any], list[bytes], dict[str, Any]]]
 def _record_set(folder: Path, settings: dict[str, Any], parts: list[bytes], fields: dict[str, Any]) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     row = {"directory": folder.name, **settings, "num_parts": len(parts), "fields": fields}
-    for path, content in zip(part_paths(folder, row), parts):
+    for path, content in zip(part_paths(folder, row), parts, strict=True):
         path.write_bytes(content)
     raws = split_frames(b"".join(parts))
     values = decode(folder, row, len(raws))

@@ -7,10 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from recipes.edges import feature
 from recipes.tf_errors import error_json
 from recipes.tf_examples import example_message
 from recipes.tf_framing import write
-from recipes.edges import feature
 from recipes.values import float32_bits, write_json
 
 INTS, FLOATS, RAW = "int64_list", "float_list", "bytes_list"
@@ -113,7 +113,11 @@ def tensor_json(found: Any, dtype: str) -> dict[str, Any]:
         return {"row_splits": [splits.numpy().tolist() for splits in found.nested_row_splits], "values": values}
     if isinstance(found, tf.SparseTensor):
         values = [SPELL[dtype](value) for value in found.values.numpy()]
-        return {"indices": found.indices.numpy().tolist(), "shape": found.dense_shape.numpy().tolist(), "values": values}
+        return {
+            "indices": found.indices.numpy().tolist(),
+            "shape": found.dense_shape.numpy().tolist(),
+            "values": values,
+        }
     return dense_json(found, dtype)
 
 

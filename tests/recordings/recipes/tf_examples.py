@@ -9,9 +9,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from recipes.tf_framing import write
 from recipes.edges import FLOAT_EDGES, INT_EDGES, KEYS, feature
+from recipes.tf_framing import write
 from recipes.values import features_json, sequence_json, unspell, write_json
+
 
 def named_examples() -> dict[str, dict[str, Any]]:
     """Return features by the name of what they show."""
@@ -43,7 +44,9 @@ def random_feature(source: random.Random) -> dict[str, Any]:
         return feature(kind, [source.randbytes(source.choice([0, 1, 5, 30])).hex() for _ in range(min(size, 8))])
     if kind == "float_list":
         edges = [source.choice(FLOAT_EDGES) for _ in range(size)]
-        return feature(kind, [edge if source.random() < 0.5 else f"{source.randrange(0x7F000000):08x}" for edge in edges])
+        return feature(
+            kind, [edge if source.random() < 0.5 else f"{source.randrange(0x7F000000):08x}" for edge in edges]
+        )
     if kind == "int64_list":
         bits = [source.randrange(1, 64) for _ in range(size)]
         return feature(kind, [source.choice([1, -1]) * source.getrandbits(count) for count in bits])
@@ -112,7 +115,9 @@ def _record_canonical(folder: Path) -> None:
     rows = []
     for form in forms:
         message = example_message(form)
-        rows.append({"features": form, "serialized": canonical(message), "read": features_json(message.features.feature)})
+        rows.append(
+            {"features": form, "serialized": canonical(message), "read": features_json(message.features.feature)}
+        )
     lists = []
     for form in sequences:
         message = sequence_message(form)

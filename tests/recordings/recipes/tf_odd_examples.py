@@ -79,7 +79,10 @@ def kinds() -> list[Case]:
     """Return features with two kinds, and keys that come twice."""
     i, f, b = ints(wire.packed_ints(1)), floats(wire.packed_floats(2.5)), raws(wire.strings(b"x"))
     pairs = {"integers, then floats": (i + f, FLOATS), "floats, then integers": (f + i, FLOATS)}
-    pairs |= {"bytes, then integers": (b + i, RAW), "integers, bytes, integers": (i + b + ints(wire.packed_ints(7)), INTS)}
+    pairs |= {
+        "bytes, then integers": (b + i, RAW),
+        "integers, bytes, integers": (i + b + ints(wire.packed_ints(7)), INTS),
+    }
     rows = [_one(f"two kinds: {name}", feature, kind) for name, (feature, kind) in pairs.items()]
     return [
         *rows,
@@ -161,12 +164,22 @@ def wrong_types() -> list[Case]:
 def broken() -> list[Case]:
     """Return messages that protobuf refuses, most of them damaged in one place."""
     good, end_group = example(entry("k", ints(wire.packed_ints(1)))), tag(15, wire.END_GROUP)
-    deep = [(f"{depth} groups in each other", tag(15, wire.GROUP) * depth + end_group * depth) for depth in (99, 100, 101)]
+    deep = [
+        (f"{depth} groups in each other", tag(15, wire.GROUP) * depth + end_group * depth) for depth in (99, 100, 101)
+    ]
     return [
-        ("a key that is not UTF-8", example(entry(b"\xff\xfe", ints(wire.packed_ints(1))), entry("k", b"")), {"k": INTS}),
+        (
+            "a key that is not UTF-8",
+            example(entry(b"\xff\xfe", ints(wire.packed_ints(1))), entry("k", b"")),
+            {"k": INTS},
+        ),
         ("a key with a lone surrogate", example(entry(b"\xed\xa0\x80", ints(wire.packed_ints(1)))), {"k": INTS}),
         ("a key in overlong UTF-8", example(entry(b"\xc0\x80", ints(wire.packed_ints(1)))), {"k": INTS}),
-        ("a broken value nobody asks for", example(entry("bad", b"\x1a\x7f"), entry("k", ints(b"\x08\x01"))), {"k": INTS}),
+        (
+            "a broken value nobody asks for",
+            example(entry("bad", b"\x1a\x7f"), entry("k", ints(b"\x08\x01"))),
+            {"k": INTS},
+        ),
         ("cut by one byte", good[:-1], {"k": INTS}),
         ("cut inside the key", good[:5], {"k": INTS}),
         ("only a tag", b"\x0a", {"k": INTS}),

@@ -7,11 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from recipes.edges import feature
 from recipes.tf_columns import feature_spec, tensor_json
 from recipes.tf_errors import error_json
 from recipes.tf_examples import sequence_message
 from recipes.tf_framing import write
-from recipes.edges import feature
 from recipes.values import sequence_json, write_json
 
 INTS, FLOATS, RAW = "int64_list", "float_list", "bytes_list"
@@ -38,15 +38,31 @@ def rows() -> list[dict[str, Any]]:
         },
         {
             "context": {"label": _ints(0)},
-            "feature_lists": {"tokens": [_ints(-8)], "boxes": boxes[:1], "words": [], "ragged": [_ints(4, 5, 6)], "sparse": []},
+            "feature_lists": {
+                "tokens": [_ints(-8)],
+                "boxes": boxes[:1],
+                "words": [],
+                "ragged": [_ints(4, 5, 6)],
+                "sparse": [],
+            },
         },
         {
             "context": {"label": _ints(-1), "name": feature(None, [])},
-            "feature_lists": {"tokens": [], "boxes": [], "words": words[:2], "ragged": [], "sparse": [feature(None, [])]},
+            "feature_lists": {
+                "tokens": [],
+                "boxes": [],
+                "words": words[:2],
+                "ragged": [],
+                "sparse": [feature(None, [])],
+            },
         },
         {
             "context": {"label": _ints(2**40)},
-            "feature_lists": {"tokens": [_ints(number) for number in range(5)], "boxes": boxes[:2], "ragged": [_ints()]},
+            "feature_lists": {
+                "tokens": [_ints(number) for number in range(5)],
+                "boxes": boxes[:2],
+                "ragged": [_ints()],
+            },
         },
         {"context": {"label": _ints(3)}, "feature_lists": {}},
     ]

@@ -78,7 +78,9 @@ def strangers() -> dict[str, bytes]:
     cases |= {"recordio": recordio_part(b"a record") * 2, "ofrecord": struct.pack("<q", 5) + b"\x0a\x03\x0a\x01k"}
     cases |= {"png": b"\x89PNG\r\n\x1a\n" + b"\x00\x00\x00\rIHDR" + bytes(17), "crc32_instead_of_crc32c": plain_crc}
     cases["unmasked_crc"] = struct.pack("<QI", 4, _unmask(masked_crc32c(struct.pack("<Q", 4)))) + b"abcd" + bytes(4)
-    cases |= {f"garbage_after_{len(tail):02}": WHOLE + tail for tail in (b"x", b"eleven byte", b"twelve bytes", b"y" * 40)}
+    cases |= {
+        f"garbage_after_{len(tail):02}": WHOLE + tail for tail in (b"x", b"eleven byte", b"twelve bytes", b"y" * 40)
+    }
     cases["garbage_before"] = b"\n" + WHOLE
     return cases
 
@@ -104,8 +106,16 @@ def _gzip() -> dict[str, bytes]:
     cases["gzip_cut_stream_to_2_bytes"] = whole[:12]
     cases |= {f"gzip_cut_header_{left}": whole[:left] for left in (1, 2, 9, 10)}
     cases |= {"gzip_flip_crc": flip(whole, len(whole) - 8), "gzip_flip_size": flip(whole, len(whole) - 4)}
-    cases |= {"gzip_flip_stream": flip(whole, 30, 4), "gzip_flip_magic": flip(whole, 0), "gzip_flip_method": flip(whole, 2)}
-    cases |= {"gzip_garbage_after": whole + b"garbage", "gzip_zeros_after": whole + bytes(16), "gzip_two_members": whole * 2}
+    cases |= {
+        "gzip_flip_stream": flip(whole, 30, 4),
+        "gzip_flip_magic": flip(whole, 0),
+        "gzip_flip_method": flip(whole, 2),
+    }
+    cases |= {
+        "gzip_garbage_after": whole + b"garbage",
+        "gzip_zeros_after": whole + bytes(16),
+        "gzip_two_members": whole * 2,
+    }
     cases["gzip_second_member_cut"] = whole + whole[:30]
     cases["gzip_of_flipped_payload"] = gzip.compress(flip(WHOLE, THIRD + 14), mtime=0)
     cases["gzip_of_cut_payload"] = gzip.compress(WHOLE[: THIRD + 14], mtime=0)
@@ -119,7 +129,11 @@ def _zlib() -> dict[str, bytes]:
     cases = {f"zlib_cut_trailer_{count}": whole[:-count] for count in range(1, 5)}
     cases |= {f"zlib_cut_stream_{count}": whole[:-count] for count in (5, 8, 20)}
     cases |= {"zlib_flip_checksum": flip(whole, len(whole) - 1), "zlib_flip_stream": flip(whole, 20, 4)}
-    cases |= {"zlib_garbage_after": whole + b"garbage", "zlib_cut_header": whole[:1], "zlib_flip_header": flip(whole, 1)}
+    cases |= {
+        "zlib_garbage_after": whole + b"garbage",
+        "zlib_cut_header": whole[:1],
+        "zlib_flip_header": flip(whole, 1),
+    }
     cases["zlib_of_flipped_payload"] = zlib.compress(flip(WHOLE, THIRD + 14))
     return cases
 

@@ -3,7 +3,8 @@ use super::gather::{Gathered, payload_of_frame};
 use super::payloads::Payloads;
 use super::scan::Scan;
 use super::{FrameKind, Place, tfrecord};
-use crate::checksum::masked_crc32c;
+use crate::checksum::mask;
+use crate::checksum_rows::crc32c_of_rows;
 use crate::error::Fault;
 
 /// Turns the stored bytes of scanned records, which begin at `start` of `memory`, into their payloads.
@@ -16,15 +17,19 @@ pub fn compact(
     start: usize,
     verify: bool,
 ) -> (Payloads, Result<(), Gathered>) {
-    let mut payloads = Payloads::new(memory, found.offsets.len());
+    let (sound, outcome) = match verify && kind.has_checksum() {
+        true => checked(found, &memory[start..]),
+        false => (found.offsets.len(), Ok(())),
+    };
+    let mut payloads = Payloads::new(memory, sound);
     let mut joined = Vec::new();
     let mut at = start;
-    for (ordinal, (&offset, &length)) in found.offsets.iter().zip(&found.lengths).enumerate() {
+    for (ordinal, (&offset, &length)) in found.offsets[..sound].iter().zip(&found.lengths).enumerate() {
         let end = at + length as usize;
         let moved = match kind.foot_len() {
             Some(foot_len) => {
-                let data = at + kind.head_len()..end - foot_len;
-                check(kind, payloads.stored(data.start..end), foot_len, offset, verify).map(|()| payloads.pull(data))
+                payloads.pull(at + kind.head_len()..end - foot_len);
+                Ok(())
             }
             None => pull_parts(kind, &mut payloads, at..end, offset, &mut joined),
         };
@@ -33,16 +38,23 @@ pub fn compact(
         }
         at = end;
     }
-    (payloads, Ok(()))
+    (payloads, outcome)
 }
 
-#[inline]
-fn check(kind: FrameKind, stored: &[u8], foot_len: usize, offset: i64, verify: bool) -> Result<(), Fault> {
-    if !verify || !kind.has_checksum() {
-        return Ok(());
+/// Number of records in front of the first one whose payload is not what its checksum says.
+fn checked(found: &Scan, stored: &[u8]) -> (usize, Result<(), Gathered>) {
+    let mut at = 0;
+    let parts = found.lengths.iter().map(|&length| {
+        at += length as usize;
+        tfrecord::split(&stored[at - length as usize..at])
+    });
+    let (rows, feet): (Vec<_>, Vec<_>) = parts.unzip();
+    for (ordinal, (sum, foot)) in crc32c_of_rows(&rows).into_iter().zip(feet).enumerate() {
+        if let Err(fault) = tfrecord::check(mask(sum), foot, found.offsets[ordinal] as u64) {
+            return (ordinal, Err(Gathered { ordinal, error: fault.into() }));
+        }
     }
-    let (data, foot) = stored.split_at(stored.len() - foot_len);
-    tfrecord::check(masked_crc32c(data), foot, offset as u64)
+    (found.offsets.len(), Ok(()))
 }
 
 /// A record whose payload has to be looked for: padded, or in several parts.

@@ -28,6 +28,12 @@ fn fields(head: &[u8]) -> (u64, u32) {
     (length, u32::from_le_bytes(head[8..12].try_into().expect("four bytes")))
 }
 
+/// Payload and footer of a whole frame.
+#[inline]
+pub fn split(frame: &[u8]) -> (&[u8], &[u8]) {
+    frame[HEAD..].split_at(frame.len() - HEAD - FOOT)
+}
+
 /// Compares the checksum of a payload with the one stored behind it.
 #[inline]
 pub fn check(computed: u32, foot: &[u8], offset: u64) -> Result<(), Fault> {

@@ -128,14 +128,23 @@ impl Cursor {
         Ok(done)
     }
 
+    /// Fills `buf` if all of it is ready.
+    pub(super) fn copy_all(&self, offset: u64, buf: &mut [u8]) -> bool {
+        let ready = self.ready(offset).get(..buf.len());
+        ready.inspect(|ready| buf.copy_from_slice(ready)).is_some()
+    }
+
     fn copy_out(&self, offset: u64, buf: &mut [u8]) -> usize {
-        let Some(start) = offset.checked_sub(self.out_offset).and_then(|start| usize::try_from(start).ok()) else {
-            return 0;
-        };
-        let ready = self.out[..self.filled].get(start..).unwrap_or_default();
+        let ready = self.ready(offset);
         let count = ready.len().min(buf.len());
         buf[..count].copy_from_slice(&ready[..count]);
         count
+    }
+
+    /// The bytes from `offset` on that have been inflated and are still held.
+    fn ready(&self, offset: u64) -> &[u8] {
+        let start = offset.checked_sub(self.out_offset).and_then(|start| usize::try_from(start).ok());
+        start.and_then(|start| self.out[..self.filled].get(start..)).unwrap_or_default()
     }
 
     fn enter_block(&mut self, block: &BlockStart) -> Result<(), Fault> {

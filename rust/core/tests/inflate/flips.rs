@@ -5,12 +5,12 @@ use recordmill_core::inflate::Container;
 use recordmill_core::source::ReadAt;
 
 fn streams() -> Vec<(Vec<u8>, Container, Vec<u8>)> {
-    let plain = mixture(3000, 61);
+    let plain = mixture(1500, 61);
     let raws = [
         deflate_whole(&plain, 0, 0),
         deflate_whole(&plain, 6, FIXED),
         deflate_whole(&plain, 9, 0),
-        deflate_pieces(&plain, 6, 0, 400),
+        deflate_pieces(&plain, 6, 0, 200),
     ];
     let mut streams = Vec::new();
     for raw in raws {

@@ -107,7 +107,7 @@ fn test_restore_when_fields_are_forged_under_a_right_checksum_then_never_panics(
     let blob = first.save();
     let body = &blob[..blob.len() - 4];
     let mut num_refused = 0;
-    for place in (0..120).chain((120..body.len()).step_by(101)) {
+    for place in (0..120).chain((120..body.len()).step_by(997)) {
         for value in [0x00, 0x01, 0x7F, 0xFF] {
             let mut forged = body.to_vec();
             forged[place] = value;

@@ -5,7 +5,7 @@ use recordmill_core::inflate::{CompressedSource, Container, Limits};
 use recordmill_core::source::{ReadAt, SourceError};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-const SPACING: u64 = 256 * 1024;
+const SPACING: u64 = 128 * 1024;
 
 /// A file that counts the bytes read from it.
 struct Counted {
@@ -29,20 +29,20 @@ fn assert_reads(raw: &[u8], plain: &[u8], name: &str) {
     for container in [Container::Gzip, Container::Zlib] {
         let file = wrap(container, raw, plain);
         let cold = open(file.clone(), container, SPACING);
-        assert_random_reads(&cold, plain, 30, 1);
+        assert_random_reads(&cold, plain, 20, 1);
         let source = open(file, container, SPACING);
         let (data, fault) = drain(&source, 100_000);
         assert!(data == plain && fault.is_none(), "{name} {container:?} {fault:?}");
         assert_eq!(source.num_bytes(), Some(plain.len() as u64));
         let num_points = source.num_seek_points() as u64;
         assert!(num_points >= 4 && num_points <= plain.len() as u64 / SPACING, "{name}: {num_points} points");
-        assert_random_reads(&source, plain, 200, 2);
+        assert_random_reads(&source, plain, 100, 2);
     }
 }
 
 #[test]
 fn test_random_reads_when_blocks_are_of_each_type_then_equal_the_plain_data() {
-    let plain = mixture(3_000_000, 7);
+    let plain = mixture(1_500_000, 7);
     for level in [0, 1, 6, 9] {
         assert_reads(&deflate_whole(&plain, level, DEFAULT), &plain, &format!("level {level}"));
     }
@@ -66,7 +66,7 @@ fn test_random_reads_when_many_members_then_equal_the_plain_data() {
     assert_random_reads(&source, &plain, 40, 4);
     assert!(drain(&source, 12_345) == (plain.clone(), None));
     assert!(source.seek_points().len() > 10);
-    assert_random_reads(&source, &plain, 200, 5);
+    assert_random_reads(&source, &plain, 100, 5);
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn test_four_threads_when_reading_at_random_then_each_gets_the_plain_data() {
     thread::scope(|scope| {
         for seed in 0..4 {
             let (source, plain) = (&source, &plain);
-            scope.spawn(move || assert_random_reads(source, plain, 80, seed));
+            scope.spawn(move || assert_random_reads(source, plain, 40, seed));
         }
     });
     drain(&source, 1 << 16);

@@ -63,14 +63,40 @@ class IRHeaderCodec(NativeCodec):
         for name in sorted(names - set(data)):
             if name not in ("label", "id", "id2"):
                 raise _no_room(name)
-        columns.append(
-            _renamed(column(data[0], [example[data[0]] for example in examples], Feature("bytes"), ("bytes",)), _DATA)
-        )
-        ids = [example.get("id", first + position) for position, example in enumerate(examples)]
-        columns.append(column("id", ids, Feature("uint64"), ("uint64",)))
-        columns.append(column("id2", [example.get("id2", 0) for example in examples], Feature("uint64"), ("uint64",)))
-        columns.extend(_label_columns(examples, None if schema is None else schema.get("label")))
-        return self.write_columns(len(examples), columns)
+        feature = None if schema is None else schema.get("label")
+        fields = {
+            "image": [example[data[0]] for example in examples],
+            "id": [example.get("id", first + position) for position, example in enumerate(examples)],
+            "id2": [example.get("id2", 0) for example in examples],
+            "label": [example.get("label", 0.0) for example in examples],
+        }
+        scalar = [isinstance(label, int | float | np.number | np.bool_) for label in fields["label"]]
+        if all(scalar) or not any(scalar):
+            return self._write(fields, data[0], feature, scalar=all(scalar))
+        return self._write_mixed(fields, data[0], feature, scalar)
+
+    def _write(
+        self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, *, scalar: bool
+    ) -> Ragged:
+        columns = [
+            _renamed(column(data, fields["image"], Feature("bytes"), ("bytes",)), _DATA),
+            column("id", fields["id"], Feature("uint64"), ("uint64",)),
+            column("id2", fields["id2"], Feature("uint64"), ("uint64",)),
+            _label_column(fields["label"], feature, scalar=scalar),
+        ]
+        return self.write_columns(len(fields["id"]), columns)
+
+    def _write_mixed(
+        self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, scalar: list[bool]
+    ) -> Ragged:
+        """Write scalar labels and arrays apart: neighbours must not change how a label is stored."""
+        rows: list[bytes] = [b""] * len(scalar)
+        for plain in (True, False):
+            chosen = [row for row, is_scalar in enumerate(scalar) if is_scalar is plain]
+            some = {name: [values[row] for row in chosen] for name, values in fields.items()}
+            for row, payload in zip(chosen, self._write(some, data, feature, scalar=plain), strict=True):
+                rows[row] = payload
+        return Ragged.from_rows(rows)
 
     def infer(self, payloads: Ragged) -> Inference:
         """Features that some payloads have: data, label and ids; the flag only says how labels are stored."""

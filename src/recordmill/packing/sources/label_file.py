@@ -98,10 +98,9 @@ def _parse(line: str, origin: str, number: int) -> _Pairs:
 def _label(name: str, label: Any, origin: str, number: int) -> int | float:
     if not name:
         raise _bad(origin, number, "a file name", "an empty name")
-    good = isinstance(label, int | float) and not isinstance(label, bool)
-    if not good or not -_LIMIT <= label < _LIMIT:
-        raise _bad(origin, number, f"a number as label of {name!r}", repr(label)[:80])
-    return label
+    if isinstance(label, int | float) and not isinstance(label, bool) and -_LIMIT <= label < _LIMIT:
+        return label
+    raise _bad(origin, number, f"a number as label of {name!r}", repr(label)[:80])
 
 
 def _refuse_duplicates(names: list[str], origin: str, lines: list[int]) -> None:

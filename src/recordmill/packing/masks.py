@@ -1,0 +1,80 @@
+"""Label masks: one value per pixel, kept exactly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.errors import ImageError
+from recordmill.packing.images import Recoding, move_pixels, save_picture
+from recordmill.packing.pillow import opened, sixteen_bits
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+def read_mask(data: Any, how: Recoding | None = None) -> NDArray[Any]:
+    """Values of a mask, exactly: indices of a palette picture, grey levels else.
+
+    Parameters
+    ----------
+    data : buffer
+        An encoded picture.
+    how : Recoding, optional
+        Its cuts and sizes are followed, without mixing neighbours.
+
+    Returns
+    -------
+    ndarray of uint8 or uint16, shape (height, width)
+
+    Raises
+    ------
+    ImageError
+        The bytes are no picture, or one of several values per pixel.
+    """
+    with opened(data) as image:
+        moved = image if how is None else move_pixels(image, how, nearest=True)
+        if moved.mode.startswith("I"):
+            return np.asarray(sixteen_bits(moved)).astype("<u2")
+        _refuse_many_channels(moved)
+        return np.asarray(moved).astype(np.uint8)
+
+
+def recode_mask(data: Any, how: Recoding) -> bytes:
+    """Move the pixels of a mask with those of its image; a PNG whose values, palette and depth stay.
+
+    Parameters
+    ----------
+    data : buffer
+        An encoded picture.
+    how : Recoding
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ImageError
+        The bytes are no picture, or one of several values per pixel.
+    """
+    with opened(data) as image:
+        moved = move_pixels(image, how, nearest=True)
+        if moved.mode.startswith("I"):
+            moved = sixteen_bits(moved)
+        else:
+            _refuse_many_channels(moved)
+        return save_picture(moved, Recoding("png"))
+
+
+def _refuse_many_channels(image: Image) -> None:
+    if image.mode not in ("P", "L", "1"):
+        raise ImageError(
+            "a mask holds one value per pixel",
+            kind="bad_mask",
+            expected="a palette or grey picture",
+            found=f"mode {image.mode}",
+            hint="palette colours cannot be turned back into classes: use the original palette files",
+        )

@@ -1,0 +1,258 @@
+"""What each source lists, and how it names what it cannot use."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recordmill.errors import ImageError, InputError, LabelError
+from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile, Table, find_source
+
+
+def label_file(folder: Path, *lines: str) -> Path:
+    path = folder / "label.txt"
+    path.write_text("".join(line + "\n" for line in lines))
+    return path
+
+
+def test_image_folder_when_listed_then_classes_are_sorted_by_code_point(class_folders: Path) -> None:
+    source = ImageFolder(class_folders)
+    assert source.classes == ["B", "a", "b"]
+    assert len(source) == 14
+    assert source.rows().labels.tolist() == [0] * 7 + [1] * 3 + [2] * 4
+    assert source.rows().names[:2] == ["B/000.jpg", "B/001.JPG"]
+    assert source.rows().names[-1] == "b/more/000.jpeg"
+    assert source[-1].path == str(class_folders / "b/more/000.jpeg") and source[-1].label == 2 and source[-1].key == 13
+
+
+def test_image_folder_when_pickled_then_lists_the_same(class_folders: Path) -> None:
+    source = ImageFolder(class_folders)
+    source.rows()
+    copy = pickle.loads(pickle.dumps(source))
+    assert copy == source and copy.rows().names == source.rows().names
+
+
+def test_image_folder_when_an_image_has_no_class_then_is_refused(class_folders: Path) -> None:
+    (class_folders / "stray.jpg").write_bytes(b"x")
+    with pytest.raises(LabelError, match=r"stray\.jpg.*\n.*labels=None"):
+        ImageFolder(class_folders).rows()
+    assert ImageFolder(class_folders, labels=None).rows().labels is None
+    assert len(ImageFolder(class_folders, labels=None)) == 15
+
+
+def test_image_folder_when_classes_are_given_then_they_number_the_labels(class_folders: Path) -> None:
+    source = ImageFolder(class_folders, classes=["b", "a", "none of these", "B"])
+    assert set(source.rows().labels.tolist()) == {0, 1, 3}
+    with pytest.raises(LabelError, match="none of the classes"):
+        ImageFolder(class_folders, classes=["b", "a"]).rows()
+
+
+def test_image_folder_when_a_class_is_empty_then_is_refused(class_folders: Path) -> None:
+    (class_folders / "empty").mkdir()
+    with pytest.raises(LabelError, match="holds no image"):
+        ImageFolder(class_folders).rows()
+
+
+def test_image_folder_when_links_make_a_circle_then_ends(class_folders: Path) -> None:
+    (class_folders / "a" / "again").symlink_to(class_folders)
+    assert len(ImageFolder(class_folders)) == 14
+
+
+def test_image_folder_when_extensions_are_chosen_then_others_are_left_out(class_folders: Path) -> None:
+    assert ImageFolder(class_folders, labels=None, extensions=[".JPEG"]).rows().names == ["b/more/000.jpeg"]
+
+
+def test_image_folder_when_hidden_files_are_there_then_are_left_out(class_folders: Path) -> None:
+    (class_folders / "a" / "._000.jpg").write_bytes(b"")
+    (class_folders / ".cache").mkdir()
+    assert len(ImageFolder(class_folders)) == 14
+
+
+@pytest.mark.parametrize("name", ["missing", "empty"])
+def test_image_folder_when_nothing_is_there_then_says_so(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=name):
+        ImageFolder(tmp_path / name).rows()
+
+
+def test_label_file_when_names_are_bare_then_are_joined_to_the_root(flat_folder: Path, tmp_path: Path) -> None:
+    path = label_file(tmp_path, '{"00.jpg": 5}', '{"01.jpg": 3, "02.jpg": -4}')
+    source = LabelFile(path, root=flat_folder)
+    assert source.rows().paths() == [str(flat_folder / name) for name in ("00.jpg", "01.jpg", "02.jpg")]
+    assert source.rows().labels.tolist() == [5, 3, -4] and source.rows().labels.dtype == np.int64
+    assert source.rows().place(2) == f"{path}, line 2"
+
+
+def test_label_file_when_there_is_no_root_then_names_are_paths(flat_folder: Path, tmp_path: Path) -> None:
+    name = os.path.relpath(flat_folder / "00.jpg")
+    source = LabelFile(label_file(tmp_path, json.dumps({name: 1}), json.dumps({str(flat_folder / "01.jpg"): 2})))
+    assert source.rows().paths() == [name, str(flat_folder / "01.jpg")]
+
+
+def test_label_file_when_blank_lines_end_it_then_they_count_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "label.txt"
+    path.write_bytes(b'\xef\xbb\xbf{"a.png": 1}\r\n{"b.png": 2}\r\n\r\n\n')
+    assert LabelFile(path, root="x").rows().names == ["a.png", "b.png"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("not json", "JSON"),
+        ('["a.png", 1]', "object"),
+        ("7", "object"),
+        ('{"a.png": true}', "number"),
+        ('{"a.png": "5"}', "number"),
+        ('{"a.png": null}', "number"),
+        ('{"a.png": [1]}', "number"),
+        ('{"a.png": {"label": 1}}', "number"),
+        ('{"a.png": NaN}', "number"),
+        ('{"a.png": 99999999999999999999}', "number"),
+        ('{"": 5}', "name"),
+        ("{}", "at least one"),
+        ("", "empty line"),
+        ("[" * 100000, "JSON"),
+    ],
+)
+def test_label_file_when_a_line_is_odd_then_it_is_named(tmp_path: Path, line: str, words: str) -> None:
+    path = label_file(tmp_path, '{"first.png": 1}', line, '{"last.png": 2}')
+    with pytest.raises(LabelError, match=f"(?s)line 2 .*{words}") as caught:
+        LabelFile(path, root=tmp_path).rows()
+    assert caught.value.shard == str(path)
+
+
+def test_label_file_when_it_is_no_text_then_the_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "label.txt"
+    path.write_bytes(b'{"a.png": 1}\n{"\xff\xfe.png": 2}\n')
+    with pytest.raises(LabelError, match="line 2"):
+        LabelFile(path).rows()
+
+
+@pytest.mark.parametrize("second", ['{"a.png": 2}', '{"./a.png": 2}', '{"b.png": 1, "b.png": 2}'])
+def test_label_file_when_a_name_is_there_twice_then_is_refused(tmp_path: Path, second: str) -> None:
+    with pytest.raises(ImageError, match=r"line 2 .*second time"):
+        LabelFile(label_file(tmp_path, '{"a.png": 1}', second), root=tmp_path).rows()
+
+
+@pytest.mark.parametrize("name", ["../a.png", "/etc/a.png", "x/../../a.png"])
+def test_label_file_when_a_name_leads_out_of_the_root_then_is_refused(tmp_path: Path, name: str) -> None:
+    path = label_file(tmp_path, '{"x/../fine.png": 0, "a..b.png": 0}', json.dumps({name: 1}))
+    with pytest.raises(ImageError, match="line 2 .*outside"):
+        LabelFile(path, root=tmp_path / "root").rows()
+    assert len(LabelFile(path, root=tmp_path / "root", allow_outside=True)) == 3
+
+
+def test_list_file_when_read_then_index_is_key_and_labels_are_numbers(flat_folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.lst"
+    path.write_text("7\t3.000000\t00.jpg\n2\t1\t01.jpg\n")
+    items = ListFile(path, root=flat_folder).rows()
+    assert items.keys.tolist() == [7, 2] and items.labels.tolist() == [3.0, 1.0]
+    assert items.paths() == [str(flat_folder / "00.jpg"), str(flat_folder / "01.jpg")]
+
+
+def test_list_file_when_labels_are_several_then_they_are_a_vector(tmp_path: Path) -> None:
+    path = tmp_path / "a.lst"
+    path.write_text("0\t1\t2\t.5\ta b.jpg\n1\t4\t5\t6\tc.jpg\n")
+    items = ListFile(path).rows()
+    assert items.labels.tolist() == [[1, 2, 0.5], [4, 5, 6]] and items.root == str(tmp_path)
+    path.write_text("0\t1\t2\ta.jpg\n1\t4\tc.jpg\n")
+    assert ListFile(path).rows().labels.to_list() == [[1, 2], [4]]
+
+
+def test_list_file_when_a_path_leads_out_of_the_root_then_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.lst"
+    path.write_text("0\t1\t../a.jpg\n")
+    with pytest.raises(ImageError, match="line 1 .*outside"):
+        ListFile(path).rows()
+    assert len(ListFile(path, allow_outside=True)) == 1
+
+
+def test_table_when_it_has_headers_then_columns_are_found_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('split,Label,path,width,note\ntrain,3,"a,b.jpg",10,x\ntrain,4,c.jpg,2.5,"y\nz"\n')
+    items = Table(path, features=["width", "note"]).rows()
+    assert items.names == ["a,b.jpg", "c.jpg"] and items.labels.tolist() == [3, 4]
+    assert items.extra["width"].tolist() == [10, 2.5] and items.extra["note"] == ["x", "y\nz"]
+
+
+def test_table_when_it_has_tabs_and_no_header_then_positions_count(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text("1\t2\ta.jpg\n3\t4.5\tb.jpg\n")
+    items = Table(path, root="r", image=2, label=[0, 1], header=False).rows()
+    assert items.paths() == ["r/a.jpg", "r/b.jpg"] and items.labels.tolist() == [[1, 2], [3, 4.5]]
+
+
+def test_table_when_labels_are_words_then_classes_number_them(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("image,label\na.jpg,dog\nb.jpg,cat\n")
+    assert Table(path, classes="auto").rows().labels.tolist() == [1, 0]
+    assert Table(path, classes=["dog", "cat"]).rows().labels.tolist() == [0, 1]
+    assert Table(path, label=None).rows().labels is None
+    with pytest.raises(LabelError, match=r"line 2 .*\n.*\n.*classes"):
+        Table(path).rows()
+    with pytest.raises(LabelError, match="line 3 "):
+        Table(path, classes=["dog"]).rows()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("image,label\na.jpg\n", "line 2 .*columns"),
+        ("image,label\n,1\n", "line 2 .*file name"),
+        ('image,label\n"a.jpg,1\n', "line 2 "),
+        ("image\na.jpg\n", "no such column"),
+        ("image,label\n../a.jpg,1\n", "line 2 .*outside"),
+    ],
+)
+def test_table_when_a_line_is_odd_then_it_is_named(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises((LabelError, ImageError), match=words):
+        Table(path).rows()
+
+
+def test_image_pairs_when_voc_is_read_then_the_list_orders_them(voc: Path) -> None:
+    items = ImagePairs.voc(voc, "train").rows()
+    assert items.names == [f"2007_{index}.jpg" for index in (3, 0, 1, 4)]
+    assert items.mask_paths()[0] == str(voc / "SegmentationClass" / "2007_3.png")
+    assert ImagePairs.voc(voc)[1].mask == str(voc / "SegmentationClass" / "2007_0.png")
+
+
+def test_image_pairs_when_folders_are_matched_then_every_partner_is_needed(voc: Path) -> None:
+    with pytest.raises(ImageError, match="mask of 'unlabelled' is missing"):
+        ImagePairs(voc / "JPEGImages", voc / "SegmentationClass").rows()
+    (voc / "JPEGImages" / "unlabelled.jpg").unlink()
+    assert len(ImagePairs(voc / "JPEGImages", voc / "SegmentationClass")) == 5
+    (voc / "JPEGImages" / "2007_1.jpg").unlink()
+    with pytest.raises(ImageError, match="image of '2007_1' is missing"):
+        ImagePairs(voc / "JPEGImages", voc / "SegmentationClass").rows()
+    with pytest.raises(ImageError, match=r"image of '2007_1' is missing, .*train\.txt, line 3"):
+        ImagePairs.voc(voc).rows()
+
+
+def test_image_pairs_when_masks_have_an_ending_then_it_is_taken_off(tmp_path: Path) -> None:
+    for name in ("i/a.jpg", "m/a_mask.png", "m/a.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    assert ImagePairs(tmp_path / "i", tmp_path / "m", mask_ending="_mask").rows().masks == ["a_mask.png"]
+    (tmp_path / "i/a.png").write_bytes(b"x")
+    with pytest.raises(ImageError, match="same stem"):
+        ImagePairs(tmp_path / "i", tmp_path / "m", mask_ending="_mask").rows()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("", ImageFolder), ("a.lst", ListFile), ("a.csv", Table), ("a.tsv", Table), ("a.txt", LabelFile)]
+)
+def test_path_when_it_stands_for_a_source_then_it_is_found(tmp_path: Path, name: str, kind: type) -> None:
+    (tmp_path / name).touch() if name else None
+    assert isinstance(find_source(tmp_path / name), kind)
+
+
+def test_path_when_nothing_is_there_then_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing to pack"):
+        find_source(tmp_path / "missing.lst")

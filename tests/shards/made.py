@@ -1,0 +1,32 @@
+"""Shards that the tests of readers begin with, written by the oracle."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from recordmill.testing import ofrecord, recordio, tfrecord
+from recordmill.testing.protobuf import Feature, encode_example, encode_ofrecord
+
+FRAMES = {"tfrecord": tfrecord.frame, "recordio": recordio.frame, "ofrecord": ofrecord.frame}
+SUFFIXES = {"tfrecord": ".tfrecord", "recordio": ".rec", "ofrecord": ".of"}
+FAMILIES = sorted(FRAMES)
+
+
+def shard(folder: Path, family: str, payloads: Sequence[bytes], name: str = "shard", compression: str = "") -> Path:
+    """Write payloads as one shard, compressed by the standard library if asked for."""
+    data = b"".join(map(FRAMES[family], payloads))
+    path = folder / f"{name}{SUFFIXES[family]}"
+    if compression:
+        path = path.with_name(path.name + {"gzip": ".gz", "zlib": ".zlib"}[compression])
+        data = gzip.compress(data) if compression == "gzip" else zlib.compress(data)
+    path.write_bytes(data)
+    return path
+
+
+def message(family: str, number: int) -> bytes:
+    """One payload that is usual in the format: id (number) and text."""
+    features: dict[str, Feature] = {"id": ("int64", [number]), "text": ("bytes", [b"x" * (number % 7)])}
+    return encode_ofrecord(features) if family == "ofrecord" else encode_example(features)
