@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
-	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $$p && break; done)
 VENV := $(CURDIR)/.venv
 TOOLS := $(CURDIR)/build/tools
 DONE := $(VENV)/done
@@ -27,8 +27,8 @@ unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 
 # uv does not read pip's configuration: hand it the index and the certificates that pip uses.
 define pip_settings
-export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$($(PYTHON) -m pip config get global.index-url 2>/dev/null || true)}"; \
-export UV_DEFAULT_INDEX="$${PIP_INDEX_URL:-$$UV_DEFAULT_INDEX}"; \
+export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-}}"; \
+: "$${UV_DEFAULT_INDEX:=$$($(PYTHON) -m pip config get global.index-url 2>/dev/null || true)}"; \
 [ -n "$$UV_DEFAULT_INDEX" ] || unset UV_DEFAULT_INDEX; \
 [ -z "$${PIP_CERT:-}" ] || export SSL_CERT_FILE="$${SSL_CERT_FILE:-$$PIP_CERT}"
 endef
@@ -97,7 +97,7 @@ $(UV):
 	$(PYTHON) -m pip install --quiet --upgrade --target $(TOOLS) 'uv>=0.8,<1'
 
 $(VENV)/bin/python: | $(UV)
-	$(UV) venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" $(VENV)
+	$(UV) venv --quiet --allow-existing --python "$(PYTHON)" $(VENV)
 
 $(DONE)/dev $(DONE)/docs $(DONE)/demo $(DONE)/bench: $(DONE)/%: pyproject.toml | $(VENV)/bin/python
 	@echo "installing the group $* of pyproject.toml"

@@ -53,7 +53,9 @@ def test_list_when_a_row_does_not_fit_then_it_is_refused(labels: list[int], name
         write_list([0], [labels], [name])
 
 
-NAMES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1).filter(lambda name: name[0] != "\ufeff")
+NAMES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1).filter(
+    lambda name: name[0] != "\ufeff"
+)
 ROWS = st.tuples(
     st.integers(0, 2**63 - 1), st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 6)), min_size=1, max_size=4), NAMES
 )

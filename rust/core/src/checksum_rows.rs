@@ -79,9 +79,9 @@ mod sse42 {
 
     /// Goes on in all lanes until the shortest has no whole word left.
     #[target_feature(enable = "sse4.2")]
-    fn side_by_side(a: &mut Lane, b: &mut Lane, c: &mut Lane) {
+    fn side_by_side<'a>(a: &mut Lane<'a>, b: &mut Lane<'a>, c: &mut Lane<'a>) {
         let count = a.words.len().min(b.words.len()).min(c.words.len());
-        let [(first, a_left), (second, b_left), (third, c_left)] = [&a, &b, &c].map(|lane| lane.words.split_at(count));
+        let [(first, a_left), (second, b_left), (third, c_left)] = [a.words, b.words, c.words].map(|words| words.split_at(count));
         let [mut x, mut y, mut z] = [a.sum, b.sum, c.sum];
         for ((one, two), three) in first.iter().zip(second).zip(third) {
             x = _mm_crc32_u64(x, u64::from_le_bytes(*one));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,7 @@ def record(out: Path) -> None:
         if error or records != content:
             raise RuntimeError(f"{name}: MXNet did not read what it wrote: {error}")
         data = (folder / name).read_bytes()
-        bounds = zip(offsets, [*offsets[1:], len(data)], strict=True)
-        layout = [parts(data, start, stop) for start, stop in bounds]
+        layout = [parts(data, start, stop) for start, stop in pairwise([*offsets, len(data)])]
         files.append({"path": name, "records": [raw.hex() for raw in records], "offsets": offsets, "parts": layout})
     write_json(folder / "expected.json", {"files": files})
     write_json(folder / "refusals.json", {"cases": _refusals(folder)})

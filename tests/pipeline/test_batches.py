@@ -1,0 +1,179 @@
+"""Batches and loaders: sizes, forms of ragged columns, order, threads that end, errors in their place, Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+from recordmill.pipeline.loader import Loader
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> rm.Dataset:
+    with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
+        for number in range(23):
+            writer.write({"id": number, "tokens": np.arange(number % 4), "name": b"n%d" % number, "v": [1.0, number]})
+    return rm.open(tmp_path, schema=schema())
+
+
+def schema() -> rm.Schema:
+    return rm.Schema(
+        {
+            "id": rm.Feature("int64"),
+            "tokens": rm.Feature("int64", (None,)),
+            "name": rm.Feature("bytes"),
+            "v": rm.Feature("float32", (2,)),
+        }
+    )
+
+
+def ids(batches: Any) -> list[int]:
+    return [int(number) for batch in batches for number in batch["id"]]
+
+
+NUMBERS = [*range(0, 23, 2), *range(1, 23, 2)]
+
+
+@pytest.mark.parametrize("last, sizes", [("keep", [10, 10, 3]), ("drop", [10, 10])])
+def test_batches_when_made_then_have_the_sizes_asked_for(dataset: rm.Dataset, last: Any, sizes: list[int]) -> None:
+    batches = dataset.batch(10, last=last)
+    assert len(batches) == len(sizes)
+    found = list(batches)
+    assert [len(batch["id"]) for batch in found] == sizes
+    assert ids(found) == NUMBERS[: sum(sizes)]
+    assert found[0]["v"].shape == (10, 2)
+    assert found[0]["v"].dtype == np.float32
+
+
+def test_batches_when_indexed_then_behave_like_a_list(dataset: rm.Dataset) -> None:
+    batches = dataset.batch(10)
+    assert ids([batches[-1]]) == NUMBERS[20:]
+    assert ids(batches[1:]) == NUMBERS[10:]
+    assert ids(batches.fetch([2, 0])) == NUMBERS[20:] + NUMBERS[:10]
+    with pytest.raises(IndexError):
+        batches[3]
+
+
+def test_ragged_columns_when_a_form_is_chosen_then_have_it(dataset: rm.Dataset) -> None:
+    tokens = [list(range(number % 4)) for number in NUMBERS[:10]]
+    ragged = dataset.batch(10)[0]
+    assert isinstance(ragged["tokens"], rm.Ragged)
+    assert ragged["tokens"].to_list() == tokens
+    assert isinstance(ragged["name"], rm.Ragged)
+    padded = dataset.batch(10, ragged="pad")[0]
+    width = max(map(len, tokens))
+    assert padded["tokens"].tolist() == [row + [0] * (width - len(row)) for row in tokens]
+    assert list(padded["name"]) == [b"n%d" % number for number in NUMBERS[:10]]
+    listed = dataset.batch(10, ragged="list")[0]
+    assert [row.tolist() for row in listed["tokens"]] == tokens
+    assert listed["name"] == [b"n%d" % number for number in NUMBERS[:10]]
+    assert listed["v"].shape == (10, 2)
+
+
+def test_sequences_when_padded_then_frames_and_values_are(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "part", payload="sequence_example") as writer:
+        writer.write({"t": rm.FeatureList([[1], [2, 3]])})
+        writer.write({"t": rm.FeatureList([[4, 5, 6]])})
+    batch = rm.open(tmp_path).batch(2, ragged="pad")[0]
+    assert batch["t"].tolist() == [[[1, 0, 0], [2, 3, 0]], [[4, 5, 6], [0, 0, 0]]]
+
+
+@pytest.mark.parametrize("options", [{"num_records": 0}, {"last": "some"}, {"ragged": "no"}])
+def test_batch_when_it_makes_no_sense_then_is_refused(dataset: rm.Dataset, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        dataset.batch(**({"num_records": 3} | options))
+    with pytest.raises(ValueError):
+        dataset.batch(3).batch(2)
+
+
+@pytest.mark.parametrize("threads", [0, 1, 2, 5])
+@pytest.mark.parametrize("prefetch", [0, 1, 8])
+def test_loader_when_threads_differ_then_order_does_not(dataset: rm.Dataset, threads: int, prefetch: int) -> None:
+    loader = dataset.batch(4).loader(threads=threads, prefetch=prefetch)
+    assert len(loader) == 6
+    assert ids(loader) == NUMBERS
+    assert ids(loader) == NUMBERS, "a second pass begins anew"
+
+
+def test_loader_when_elements_are_examples_then_yields_them(dataset: rm.Dataset) -> None:
+    assert [int(one["id"]) for one in dataset.loader(threads=3)] == NUMBERS
+
+
+def loading_threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("recordmill")]
+
+
+def test_loader_when_left_early_then_no_thread_remains(dataset: rm.Dataset) -> None:
+    batches = iter(dataset.batch(2).loader(threads=4))
+    next(batches)
+    assert loading_threads() != []
+    batches.close()  # type: ignore[attr-defined]
+    assert loading_threads() == []
+
+
+def test_loader_when_two_passes_run_at_once_then_they_do_not_meet(dataset: rm.Dataset) -> None:
+    loader = dataset.batch(5).loader(threads=2)
+    assert [ids([first, second]) for first, second in zip(loader, loader, strict=True)] == [
+        NUMBERS[start : start + 5] * 2 for start in range(0, 23, 5)
+    ]
+
+
+class Failing:
+    """Elements of which one cannot be made."""
+
+    def __len__(self) -> int:
+        return 50
+
+    def __getitem__(self, place: int) -> int:
+        if place == 20:
+            raise rm.PayloadError("this one", record=20)
+        return place
+
+
+@pytest.mark.parametrize("threads", [0, 1, 4])
+def test_loader_when_an_element_fails_then_the_error_comes_in_its_place(threads: int) -> None:
+    found = []
+    with pytest.raises(rm.PayloadError) as caught:
+        for element in Loader(Failing(), threads):
+            found.append(element)  # noqa: PERF402
+    assert found == list(range(20))
+    assert caught.value.record == 20
+    assert loading_threads() == []
+
+
+def test_loader_when_counts_are_negative_then_is_refused() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        Loader(Failing(), -1)
+
+
+INTERRUPTED = """
+import sys, time
+import recordmill as rm
+class Slow:
+    def __len__(self): return 10**6
+    def __getitem__(self, place): time.sleep(0.01); return place
+try:
+    for element in rm.Loader(Slow(), 3):
+        if element == 5: print("running", flush=True)
+except KeyboardInterrupt:
+    import threading
+    print("stopped", [t.name for t in threading.enumerate() if t.name.startswith("recordmill")], flush=True)
+"""
+
+
+def test_loader_when_interrupted_then_ends_with_its_threads() -> None:
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "running\n"
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert rest == "stopped []\n"
+    assert process.returncode == 0

@@ -1,0 +1,157 @@
+"""What a file is, told from its content: formats, compressions, and everything else that people hand over."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+import recordmill as rm
+from tests.shards.made import FAMILIES, message, shard
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+
+
+def tar() -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        entry = tarfile.TarInfo("a.jpg")
+        entry.size = 3
+        archive.addfile(entry, io.BytesIO(b"abc"))
+    return buffer.getvalue()
+
+
+FOREIGN = {
+    "html": (b"<!DOCTYPE html>\n<html><body>404 Not Found</body></html>\n", "HTML"),
+    "xml": (b'<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "HTML or XML"),
+    "lfs": (LFS, "Git LFS pointer"),
+    "text": (b"just some words in a file\nand another line\n", "text"),
+    "tar": (tar(), "tar archive"),
+    "zip": (b"PK\x03\x04" + bytes(40), "zip archive"),
+    "png": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(30), "PNG"),
+    "jpeg": (b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(30), "JPEG"),
+    "numpy": (b"\x93NUMPY\x01\x00v\x00{'descr'" + bytes(30), "NumPy"),
+    "bzip2": (b"BZh91AY&SY" + bytes(30), "bzip2"),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("suffix", ["", ".tfrecord", ".rec"])
+def test_file_of_something_else_when_opened_then_is_named(tmp_path: Path, name: str, suffix: str) -> None:
+    data, words = FOREIGN[name]
+    path = tmp_path / f"file{suffix}"
+    path.write_bytes(data)
+    for read in (rm.ShardReader, rm.open, rm.info):
+        with pytest.raises(rm.FormatError) as caught:
+            read(path)
+        assert words in str(caught.value)
+        assert (caught.value.kind, caught.value.shard) == ("wrong_format", str(path))
+        assert caught.value.hint
+    assert [fault.kind for fault in rm.verify(path).faults] == ["wrong_format"]
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_file_of_something_else_when_a_format_is_declared_then_is_named(tmp_path: Path, name: str, family: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(FOREIGN[name][0])
+    with pytest.raises(rm.FormatError) as caught:
+        list(rm.ShardReader(path, format=family))
+    assert FOREIGN[name][1] in str(caught.value)
+
+
+def test_empty_file_when_opened_then_the_name_decides(tmp_path: Path) -> None:
+    for name, family in {"a.tfrecord": "tfrecord", "a.rec": "recordio", "part-0": "ofrecord"}.items():
+        (tmp_path / name).write_bytes(b"")
+        reader = rm.ShardReader(tmp_path / name)
+        assert (reader.format, len(reader), list(reader)) == (family, 0, [])
+    (tmp_path / "thing").write_bytes(b"")
+    with pytest.raises(rm.FormatError, match="empty") as caught:
+        rm.ShardReader(tmp_path / "thing")
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_file_of_zeros_when_opened_then_is_never_read_as_records(tmp_path: Path, family: str) -> None:
+    path = tmp_path / "zeros"
+    path.write_bytes(bytes(5000))
+    with pytest.raises(rm.FormatError, match="zeros"):
+        rm.ShardReader(path)
+    with pytest.raises((rm.DamageError, rm.FormatError)):
+        list(rm.ShardReader(path, format=family))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("name", ["plain", "wrong.jpg"])
+def test_shard_when_its_name_tells_nothing_then_content_tells_the_format(tmp_path: Path, family: str, name: str) -> None:
+    payloads = [message(family, number) for number in range(3)]
+    path = shard(tmp_path, family, payloads).rename(tmp_path / name)
+    reader = rm.ShardReader(path)
+    assert (reader.format, reader.compression, list(reader)) == (family, None, payloads)
+
+
+@pytest.mark.parametrize("declared", FAMILIES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_format_when_declared_wrongly_then_is_named(tmp_path: Path, family: str, declared: str) -> None:
+    path = shard(tmp_path, family, [message(family, number) for number in range(3)])
+    if declared == family:
+        assert len(rm.ShardReader(path, format=declared)) == 3
+        return
+    with pytest.raises(rm.FormatError) as caught:
+        list(rm.ShardReader(path, format=declared))
+    assert (caught.value.kind, caught.value.expected, caught.value.found) == ("wrong_format", declared, family)
+    assert family in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("true", ["", "gzip", "zlib"])
+@pytest.mark.parametrize("declared", [None, "gzip", "zlib", "auto", "GZIP"])
+def test_compression_when_declared_then_is_held_to_the_content(
+    tmp_path: Path, family: str, true: str, declared: str | None
+) -> None:
+    payloads = [message(family, number) for number in range(3)]
+    path = shard(tmp_path, family, payloads, compression=true)
+    wanted = declared if declared is None else declared.lower()
+    if wanted == "auto" or (wanted or "") == true:
+        reader = rm.ShardReader(path, compression=declared)
+        assert (reader.compression, reader.format, list(reader)) == (true or None, family, payloads)
+        return
+    with pytest.raises(rm.FormatError) as caught:
+        list(rm.ShardReader(path, compression=declared))
+    assert (caught.value.kind, caught.value.expected) == ("wrong_compression", wanted or "no compression")
+    assert caught.value.found == (true or "no compression")
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("data", [gzip.compress(b""), zlib.compress(b"")], ids=["gzip", "zlib"])
+def test_compressed_nothing_when_opened_then_has_no_records(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "empty.tfrecord"
+    path.write_bytes(data)
+    reader = rm.ShardReader(path)
+    assert (len(reader), list(reader)) == (0, [])
+    assert reader.compression == ("gzip" if data[0] == 0x1F else "zlib")
+    with pytest.raises(rm.FormatError):
+        list(rm.ShardReader(path, compression=None))
+
+
+def test_plain_shard_that_begins_like_zlib_when_opened_then_is_read_as_plain(tmp_path: Path) -> None:
+    payload = b"\x0a\x96\x02" + b"\x0a\x93\x02" + b"\x0a\x8c\x02" + b"k" * 268 + b"\x12\x02\x0a\x00"
+    for length in (0x0178, 0x9C78, 0xDA78, 0x5E78):
+        body = (payload + bytes(length))[:length]
+        path = shard(tmp_path, "tfrecord", [body])
+        assert path.read_bytes()[0] == 0x78
+        assert list(rm.ShardReader(path)) == [body]
+
+
+def test_unknown_names_when_given_then_the_known_ones_are_told(tmp_path: Path) -> None:
+    path = shard(tmp_path, "tfrecord", [b"a"])
+    with pytest.raises(ValueError, match="tfrecord, ofrecord, recordio"):
+        rm.ShardReader(path, format="tfrecords")
+    with pytest.raises(ValueError, match="gzip, zlib"):
+        rm.ShardReader(path, compression="bz2")
+    with pytest.raises(ValueError, match="example"):
+        rm.open(path, payload="examples")
