@@ -51,7 +51,9 @@ def recorded_values(feature: dict[str, Any]) -> list[Any]:
 def recorded(features: dict[str, Any]) -> dict[str, tuple[str, list[Any]]]:
     """Recorded features that have a kind, as `told` tells ours."""
     return {
-        name: (KINDS[feature["kind"]], recorded_values(feature)) for name, feature in features.items() if feature["kind"]
+        name: (KINDS[feature["kind"]], recorded_values(feature))
+        for name, feature in features.items()
+        if feature["kind"]
     }
 
 

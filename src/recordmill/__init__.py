@@ -16,10 +16,11 @@ _PLACES = {
         "LabelError LimitError MissingExtraError OutputExistsError PayloadError RecordmillError ShardChangedError "
         "TruncatedError WriteError"
     ),
-    "types": "Fault Feature FeatureList FrameIndex Ragged Schema",
+    "schema": "Feature Schema",
+    "types": "Fault FeatureList FrameIndex Ragged",
     "pipeline.dataset": "Dataset open",
     "pipeline.loader": "Loader",
-    "shards.index": "build_index",
+    "shards.indexing": "build_index",
     "shards.info": "info Info ShardInfo",
     "shards.reader": "ShardReader",
     "shards.verify": "verify Report",
@@ -31,74 +32,40 @@ __all__ = sorted(_HOME)  # noqa: PLE0605
 if TYPE_CHECKING:
     from recordmill.errors import (
         ChecksumError as ChecksumError,
-    )
-    from recordmill.errors import (
         CompressionError as CompressionError,
-    )
-    from recordmill.errors import (
         DamageError as DamageError,
-    )
-    from recordmill.errors import (
         FeatureError as FeatureError,
-    )
-    from recordmill.errors import (
         FormatError as FormatError,
-    )
-    from recordmill.errors import (
         FramingError as FramingError,
-    )
-    from recordmill.errors import (
         ImageError as ImageError,
-    )
-    from recordmill.errors import (
         InputError as InputError,
-    )
-    from recordmill.errors import (
         LabelError as LabelError,
-    )
-    from recordmill.errors import (
         LimitError as LimitError,
-    )
-    from recordmill.errors import (
         MissingExtraError as MissingExtraError,
-    )
-    from recordmill.errors import (
         OutputExistsError as OutputExistsError,
-    )
-    from recordmill.errors import (
         PayloadError as PayloadError,
-    )
-    from recordmill.errors import (
         RecordmillError as RecordmillError,
-    )
-    from recordmill.errors import (
         ShardChangedError as ShardChangedError,
-    )
-    from recordmill.errors import (
         TruncatedError as TruncatedError,
-    )
-    from recordmill.errors import (
         WriteError as WriteError,
     )
     from recordmill.pipeline.dataset import (
         Dataset as Dataset,
-    )
-    from recordmill.pipeline.dataset import (
         open as open,
     )
     from recordmill.pipeline.loader import (
         Loader as Loader,
     )
-    from recordmill.shards.index import (
+    from recordmill.schema import (
+        Feature as Feature,
+        Schema as Schema,
+    )
+    from recordmill.shards.indexing import (
         build_index as build_index,
     )
     from recordmill.shards.info import (
         Info as Info,
-    )
-    from recordmill.shards.info import (
         ShardInfo as ShardInfo,
-    )
-    from recordmill.shards.info import (
         info as info,
     )
     from recordmill.shards.reader import (
@@ -106,8 +73,6 @@ if TYPE_CHECKING:
     )
     from recordmill.shards.verify import (
         Report as Report,
-    )
-    from recordmill.shards.verify import (
         verify as verify,
     )
     from recordmill.shards.writer import (
@@ -115,21 +80,9 @@ if TYPE_CHECKING:
     )
     from recordmill.types import (
         Fault as Fault,
-    )
-    from recordmill.types import (
-        Feature as Feature,
-    )
-    from recordmill.types import (
         FeatureList as FeatureList,
-    )
-    from recordmill.types import (
         FrameIndex as FrameIndex,
-    )
-    from recordmill.types import (
         Ragged as Ragged,
-    )
-    from recordmill.types import (
-        Schema as Schema,
     )
 
 

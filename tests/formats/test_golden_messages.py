@@ -10,8 +10,9 @@ import pytest
 from recordmill.errors import FeatureError
 from recordmill.formats.native import NativeCodec
 from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
+from recordmill.schema import Feature, Schema
 from recordmill.testing.framing_suite import splits_of
-from recordmill.types import Feature, FeatureList, Ragged, Schema
+from recordmill.types import FeatureList, Ragged
 from tests.golden import KINDS, bits, cases, load, recorded, recorded_values, told, writable
 
 DTYPES = {"int64": "int64", "float32": "float32", "string": "bytes"}
@@ -95,9 +96,7 @@ def test_canonical_message_when_written_then_bytes_are_protobufs_deterministic_o
         example = {name: writable(entry) for name, entry in features.items()}
         frames = {name: FeatureList([writable(frame) for frame in rows]) for name, rows in lists.items()}
         kinds = {name: Feature(KINDS[entry["kind"]], (None,)) for name, entry in features.items()}
-        kinds |= {
-            name: Feature(KINDS[rows[0]["kind"]], (None, None), sequence=True) for name, rows in lists.items()
-        }
+        kinds |= {name: Feature(KINDS[rows[0]["kind"]], (None, None), sequence=True) for name, rows in lists.items()}
         assert codec.serialize([example | frames], Schema(kinds), 0)[0] == payload
     if not mixed_names(lists):
         assert read(codec, payload) == (recorded(features), recorded_lists(lists))
@@ -105,7 +104,9 @@ def test_canonical_message_when_written_then_bytes_are_protobufs_deterministic_o
 
 def writes(lists: dict[str, Any]) -> bool:
     """Whether a caller can write such lists: every frame of one kind."""
-    return all(rows and len({frame["kind"] for frame in rows} | {None}) == 2 and rows[0]["kind"] for rows in lists.values())
+    return all(
+        rows and len({frame["kind"] for frame in rows} | {None}) == 2 and rows[0]["kind"] for rows in lists.values()
+    )
 
 
 def test_canonical_messages_when_counted_then_most_are_written() -> None:
@@ -141,7 +142,11 @@ def flat(kind: str, column: Any) -> list[Any]:
     return told(kind, column.reshape(-1) if isinstance(column, np.ndarray) else column)
 
 
-COLUMNS = [(folder, case) for folder in ("tensorflow/columns", "tensorflow/sequence") for case in cases(f"{folder}/columns.json", "columns")]
+COLUMNS = [
+    (folder, case)
+    for folder in ("tensorflow/columns", "tensorflow/sequence")
+    for case in cases(f"{folder}/columns.json", "columns")
+]
 
 
 @pytest.mark.parametrize("folder, case", COLUMNS, ids=lambda value: value["name"] if isinstance(value, dict) else "")
@@ -162,7 +167,13 @@ def test_columns_when_parsed_then_hold_what_parse_example_returned(folder: str, 
     column = columns_of(folder, case)
     kind = DTYPES[case["dtype"]]
     values = found["values"]
-    want = [bytes.fromhex(v) for v in values] if kind == "bytes" else [int(v, 16) for v in values] if kind == "float32" else values
+    want = (
+        [bytes.fromhex(v) for v in values]
+        if kind == "bytes"
+        else [int(v, 16) for v in values]
+        if kind == "float32"
+        else values
+    )
     if case["form"] == "padded":
         default = case.get("default", 0)
         check_padded(column, kind, want, found, default)

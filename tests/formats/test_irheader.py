@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from recordmill import _core
 from recordmill.errors import FeatureError
 from recordmill.formats.recordio.payload import IRHEADER
+from recordmill.schema import Feature, Schema
 from recordmill.testing import irheader, strategies
 from recordmill.testing.faults import OracleError
 from recordmill.testing.framing_suite import splits_of
 from recordmill.testing.payload_suite import spelled
-from recordmill.types import Feature, Schema
 from tests.golden import bits, cases, load
 
 SCHEMA = Schema(
@@ -100,10 +99,9 @@ def test_header_of_any_bytes_when_read_then_agrees_with_the_oracle(tail: bytes, 
     payload = flag.to_bytes(4, "little") + tail
     try:
         expected = irheader.unpack(payload)
-    except OracleError as error:
-        with pytest.raises(_core.CoreFault) as caught:
+    except OracleError:
+        with pytest.raises(_core.CoreFault, match="bad_payload"):
             unpacked(payload)
-        assert caught.value.args[0] == error.kind
     else:
         found = unpacked(payload)
         assert (found[0], *found[2:]) == (expected.flag, expected.id, expected.id2, expected.data)
@@ -118,7 +116,14 @@ def test_headers_when_written_at_once_then_each_keeps_its_kind_of_label(drawn: l
 
 @pytest.mark.parametrize(
     "example",
-    [{}, {"label": 1}, {"image": b"", "mask": b""}, {"image": b"", "flag": 3}, {"image": b"", "weight": 1.0}, {"image": 3}],
+    [
+        {},
+        {"label": 1},
+        {"image": b"", "mask": b""},
+        {"image": b"", "flag": 3},
+        {"image": b"", "weight": 1.0},
+        {"image": 3},
+    ],
 )
 def test_example_that_is_no_image_record_when_written_then_is_refused(example: dict[str, Any]) -> None:
     with pytest.raises(FeatureError):

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from recordmill.formats.native import NativeCodec
 from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
 from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
+from recordmill.schema import Feature, Schema
 from recordmill.testing import strategies
 from recordmill.testing.payload_suite import schema_of, written
 from recordmill.testing.protobuf import EXAMPLE_KINDS, OFRECORD_KINDS, Features
-from recordmill.types import Feature, FeatureList, Schema
+from recordmill.types import FeatureList
 from tests.oracle import test_oracle_against_google_protobuf as google
 
 NESTED_NAMES = ["", "a", "ab", "abc", "b", "a/", "a/b", "\0", "a\0", "é", "éa", "\uffff", "\U00010000", "x" * 130]
@@ -54,7 +54,9 @@ def ours(codec: NativeCodec, features: Features) -> bytes:
     return codec.serialize([example], schema_of(features), 0)[0]
 
 
-@pytest.mark.parametrize("codec, kinds", [(EXAMPLE, EXAMPLE_KINDS), (OFRECORD_MESSAGE, OFRECORD_KINDS)], ids=["ex", "of"])
+@pytest.mark.parametrize(
+    "codec, kinds", [(EXAMPLE, EXAMPLE_KINDS), (OFRECORD_MESSAGE, OFRECORD_KINDS)], ids=["ex", "of"]
+)
 @given(data=st.data())
 def test_serialize_when_compared_with_google_protobuf_then_is_byte_identical(
     codec: NativeCodec, kinds: Mapping[int, str], data: st.DataObject

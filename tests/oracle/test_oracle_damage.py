@@ -5,8 +5,7 @@ from __future__ import annotations
 import zlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from recordmill.testing import ofrecord, recordio, strategies, tfrecord
 from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, damages

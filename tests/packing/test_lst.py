@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from recordmill.errors import LabelError
 from recordmill.formats.recordio.lst import read_list, write_list
@@ -18,7 +17,7 @@ def test_list_when_written_then_has_the_text_of_each_dialect() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "labels", "name"),
+    "line, labels, name",
     [
         (b"5\t3.000000\ta b.jpg\n", [3], "a b.jpg"),
         (b"5 3 a.jpg", [3], "a.jpg"),
@@ -47,7 +46,7 @@ def test_list_when_a_line_is_odd_then_it_is_named(line: bytes) -> None:
         read_list(b"0\t1\ta.jpg\n\n" + line + b"\n4\t1\tb.jpg\n", "train.lst")
 
 
-@pytest.mark.parametrize(("labels", "name"), [([1], "a\tb"), ([1], "a\nb"), ([], "a"), ([1], " ")])
+@pytest.mark.parametrize("labels, name", [([1], "a\tb"), ([1], "a\nb"), ([], "a"), ([1], " ")])
 def test_list_when_a_row_does_not_fit_then_it_is_refused(labels: list[int], name: str) -> None:
     with pytest.raises(LabelError):
         write_list([0], [labels], [name])

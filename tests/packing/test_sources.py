@@ -101,7 +101,7 @@ def test_label_file_when_blank_lines_end_it_then_they_count_nothing(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    "line, words",
     [
         ("not json", "JSON"),
         ('["a.png", 1]', "object"),
@@ -142,7 +142,7 @@ def test_label_file_when_a_name_is_there_twice_then_is_refused(tmp_path: Path, s
 @pytest.mark.parametrize("name", ["../a.png", "/etc/a.png", "x/../../a.png"])
 def test_label_file_when_a_name_leads_out_of_the_root_then_is_refused(tmp_path: Path, name: str) -> None:
     path = label_file(tmp_path, '{"x/../fine.png": 0, "a..b.png": 0}', json.dumps({name: 1}))
-    with pytest.raises(ImageError, match="line 2 .*outside"):
+    with pytest.raises(ImageError, match=r"line 2 .*outside"):
         LabelFile(path, root=tmp_path / "root").rows()
     assert len(LabelFile(path, root=tmp_path / "root", allow_outside=True)) == 3
 
@@ -167,7 +167,7 @@ def test_list_file_when_labels_are_several_then_they_are_a_vector(tmp_path: Path
 def test_list_file_when_a_path_leads_out_of_the_root_then_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.lst"
     path.write_text("0\t1\t../a.jpg\n")
-    with pytest.raises(ImageError, match="line 1 .*outside"):
+    with pytest.raises(ImageError, match=r"line 1 .*outside"):
         ListFile(path).rows()
     assert len(ListFile(path, allow_outside=True)) == 1
 
@@ -200,7 +200,7 @@ def test_table_when_labels_are_words_then_classes_number_them(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text, words",
     [
         ("image,label\na.jpg\n", "line 2 .*columns"),
         ("image,label\n,1\n", "line 2 .*file name"),
@@ -246,7 +246,7 @@ def test_image_pairs_when_masks_have_an_ending_then_it_is_taken_off(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("", ImageFolder), ("a.lst", ListFile), ("a.csv", Table), ("a.tsv", Table), ("a.txt", LabelFile)]
+    "name, kind", [("", ImageFolder), ("a.lst", ListFile), ("a.csv", Table), ("a.tsv", Table), ("a.txt", LabelFile)]
 )
 def test_path_when_it_stands_for_a_source_then_it_is_found(tmp_path: Path, name: str, kind: type) -> None:
     (tmp_path / name).touch() if name else None

@@ -88,9 +88,9 @@ def test_sequences_when_padded_then_frames_and_values_are(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("options", [{"num_records": 0}, {"last": "some"}, {"ragged": "no"}])
 def test_batch_when_it_makes_no_sense_then_is_refused(dataset: rm.Dataset, options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"batch|last|ragged"):
         dataset.batch(**({"num_records": 3} | options))
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="batched already"):
         dataset.batch(3).batch(2)
 
 
@@ -140,10 +140,9 @@ class Failing:
 
 @pytest.mark.parametrize("threads", [0, 1, 4])
 def test_loader_when_an_element_fails_then_the_error_comes_in_its_place(threads: int) -> None:
-    found = []
+    found: list[int] = []
     with pytest.raises(rm.PayloadError) as caught:
-        for element in Loader(Failing(), threads):
-            found.append(element)  # noqa: PERF402
+        found.extend(Loader(Failing(), threads))
     assert found == list(range(20))
     assert caught.value.record == 20
     assert loading_threads() == []

@@ -43,7 +43,8 @@ def equal(first: dict[str, Any], second: dict[str, Any]) -> bool:
     return same and all(
         first[name] == second[name]
         if isinstance(first[name], bytes)
-        else np.array_equal(first[name], second[name]) and np.asarray(first[name]).dtype == np.asarray(second[name]).dtype
+        else np.array_equal(first[name], second[name])
+        and np.asarray(first[name]).dtype == np.asarray(second[name]).dtype
         for name in first
     )
 

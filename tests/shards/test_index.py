@@ -148,7 +148,12 @@ def test_neither_folder_when_writable_then_reading_works_all_the_same(
     assert os.listdir(tmp_path) == [path.name]
 
 
-BUILD = "import sys, recordmill as rm\nfor _ in range(30): rm.build_index(sys.argv[1]); assert len(rm.ShardReader(sys.argv[1])) == 3000"
+BUILD = """
+import sys, recordmill as rm
+for _ in range(30):
+    rm.build_index(sys.argv[1])
+    assert len(rm.ShardReader(sys.argv[1])) == 3000
+"""
 
 
 def test_index_when_built_by_two_processes_at_once_then_is_always_whole(tmp_path: Path) -> None:
@@ -163,7 +168,12 @@ def test_build_index_when_foreign_is_asked_for_then_writes_what_the_tools_read(t
     rec, _ = made(tmp_path, "recordio", 3)
     tf, _ = made(tmp_path, "tfrecord", 3)
     written = rm.build_index([rec, tf], foreign=True)
-    assert [Path(name).name for name in written] == [".shard.rec.rmx", "shard.idx", ".shard.tfrecord.rmx", "shard.tfindex"]
+    assert [Path(name).name for name in written] == [
+        ".shard.rec.rmx",
+        "shard.idx",
+        ".shard.tfrecord.rmx",
+        "shard.tfindex",
+    ]
     offsets = rm.ShardReader(rec).index.offsets.tolist()
     assert (tmp_path / "shard.idx").read_bytes() == b"".join(b"%d\t%d\n" % pair for pair in enumerate(offsets))
     index = rm.ShardReader(tf).index

@@ -6,6 +6,7 @@ mod error;
 mod files;
 mod framing;
 mod payload;
+mod serialize;
 mod source;
 mod stream;
 

@@ -1,4 +1,4 @@
-//! Payloads to columns and back: the plan, parsing from buffers or straight from shards, serializing, surveying.
+//! Payloads to columns: the plan, parsing from buffers or straight from shards, surveying.
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
@@ -7,8 +7,7 @@ use pyo3::types::PyTuple;
 use recordmill_core::error::Fault;
 use recordmill_core::framing::{Selection, Window, for_each_payload};
 use recordmill_core::payload::{
-    self, Column, ColumnData, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
-    ValuesRef,
+    self, Column, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
 };
 use recordmill_core::source::{ReadAt, SourceError};
 
@@ -43,7 +42,7 @@ impl From<PyPayloadKind> for PayloadKind {
     }
 }
 
-fn value_kind(word: &str) -> PyResult<ValueKind> {
+pub fn value_kind(word: &str) -> PyResult<ValueKind> {
     Ok(match word {
         "bytes" => ValueKind::Bytes,
         "float32" => ValueKind::Float32,
@@ -55,7 +54,7 @@ fn value_kind(word: &str) -> PyResult<ValueKind> {
     })
 }
 
-fn section(lists: bool) -> Section {
+pub fn section(lists: bool) -> Section {
     if lists { Section::Lists } else { Section::Context }
 }
 
@@ -206,109 +205,6 @@ fn in_record(mut fault: Fault, offset: i64) -> Fault {
     fault
 }
 
-enum HeldValues {
-    Bytes(View<u8>, Vec<i64>),
-    Float32(View<f32>),
-    Float64(View<f64>),
-    Int32(View<i32>),
-    Int64(View<i64>),
-    UInt64(View<u64>),
-}
-
-struct HeldColumn {
-    name: Vec<u8>,
-    section: Section,
-    values: HeldValues,
-    fixed: Option<usize>,
-    row_splits: Option<Vec<i64>>,
-    frame_splits: Option<Vec<i64>>,
-    present: Option<Vec<u8>>,
-    scalar: bool,
-}
-
-/// One column to write.
-#[derive(FromPyObject)]
-struct ColumnArgs<'py> {
-    name: Vec<u8>,
-    lists: bool,
-    kind: String,
-    values: Bound<'py, PyAny>,
-    fixed: Option<usize>,
-    row_splits: Option<Bound<'py, PyAny>>,
-    frame_splits: Option<Bound<'py, PyAny>>,
-    present: Option<Bound<'py, PyAny>>,
-    scalar: bool,
-}
-
-impl ColumnArgs<'_> {
-    fn hold(self, py: Python<'_>) -> PyResult<HeldColumn> {
-        let integers = |object: Option<Bound<'_, PyAny>>| object.map(|object| vector::<i64>(py, &object)).transpose();
-        Ok(HeldColumn {
-            values: hold_values(py, value_kind(&self.kind)?, &self.values)?,
-            name: self.name,
-            section: section(self.lists),
-            fixed: self.fixed,
-            row_splits: integers(self.row_splits)?,
-            frame_splits: integers(self.frame_splits)?,
-            present: self.present.map(|object| vector::<u8>(py, &object)).transpose()?,
-            scalar: self.scalar,
-        })
-    }
-}
-
-fn hold_values(py: Python<'_>, kind: ValueKind, object: &Bound<'_, PyAny>) -> PyResult<HeldValues> {
-    Ok(match kind {
-        ValueKind::Bytes => {
-            let (data, splits): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
-            let (data, splits) = (View::get(&data)?, vector::<i64>(py, &splits)?);
-            check_row_splits(&splits, data.slice().len())?;
-            HeldValues::Bytes(data, splits)
-        }
-        ValueKind::Float32 => HeldValues::Float32(View::get(object)?),
-        ValueKind::Float64 => HeldValues::Float64(View::get(object)?),
-        ValueKind::Int32 => HeldValues::Int32(View::get(object)?),
-        ValueKind::Int64 => HeldValues::Int64(View::get(object)?),
-        ValueKind::UInt64 => HeldValues::UInt64(View::get(object)?),
-    })
-}
-
-impl HeldColumn {
-    fn data(&self) -> ColumnData<'_> {
-        let values = match &self.values {
-            HeldValues::Bytes(data, splits) => ValuesRef::Bytes { data: data.slice(), splits },
-            HeldValues::Float32(values) => ValuesRef::Float32(values.slice()),
-            HeldValues::Float64(values) => ValuesRef::Float64(values.slice()),
-            HeldValues::Int32(values) => ValuesRef::Int32(values.slice()),
-            HeldValues::Int64(values) => ValuesRef::Int64(values.slice()),
-            HeldValues::UInt64(values) => ValuesRef::UInt64(values.slice()),
-        };
-        ColumnData {
-            name: &self.name,
-            section: self.section,
-            values,
-            fixed: self.fixed,
-            row_splits: self.row_splits.as_deref(),
-            frame_splits: self.frame_splits.as_deref(),
-            present: self.present.as_deref(),
-            scalar: self.scalar,
-        }
-    }
-}
-
-/// Canonical payloads of columns: (data, row_splits).
-#[pyfunction]
-fn serialize(
-    py: Python<'_>,
-    kind: PyPayloadKind,
-    num_records: usize,
-    columns: Vec<ColumnArgs<'_>>,
-) -> PyResult<(Block, Block)> {
-    let held = columns.into_iter().map(|column| column.hold(py)).collect::<PyResult<Vec<_>>>()?;
-    let columns: Vec<_> = held.iter().map(HeldColumn::data).collect();
-    let (data, row_splits) = payload::serialize(kind.into(), num_records, &columns).map_err(|fault| fault_error(fault, None))?;
-    Ok((Block::bytes(data), Block::integers(row_splits)))
-}
-
 type Surveyed = (Vec<u8>, bool, Option<&'static str>, bool, u64, (u64, u64), (u64, u64), (u64, u64));
 
 /// What the features of some payloads look like, and the fault of the first one that does not parse, if any does not.
@@ -363,7 +259,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyPlan>()?;
     module.add_function(wrap_pyfunction!(parse, module)?)?;
     module.add_function(wrap_pyfunction!(read_columns, module)?)?;
-    module.add_function(wrap_pyfunction!(serialize, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::serialize::serialize, module)?)?;
     module.add_function(wrap_pyfunction!(survey, module)?)?;
     module.add_function(wrap_pyfunction!(has_feature_lists, module)?)?;
     Ok(())

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from recordmill.cli.printer import note, visible
 
@@ -16,13 +16,15 @@ PIPE_CLOSED = 141  # 128 + SIGPIPE
 _ARGUMENT = re.compile(r"(?<![\w.(])([a-z][a-z_]*)=(\.\.\.|True|\"[^\"]*\"|[\w.]+)?(?![\w(])")
 
 
-def guarded(command: Callable[[], int]) -> int:
+def guarded(command: Callable[[], int], options: Collection[str] = ()) -> int:
     """Run a command and tell what went wrong, without a traceback unless RECORDMILL_TRACEBACK is set.
 
     Parameters
     ----------
     command : callable
         Returns an exit code.
+    options : collection of str
+        Those that the command has; a hint that names one as a Python argument is put in these words.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def guarded(command: Callable[[], int]) -> int:
         _drop_output()
         return PIPE_CLOSED
     except Exception as error:  # noqa: BLE001  the last place where anything can be told
-        return _tell(error)
+        return _tell(error, options)
 
 
 def _drop_output() -> None:
@@ -48,49 +50,53 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _tell(error: Exception) -> int:
+def _tell(error: Exception, options: Collection[str]) -> int:
     from recordmill import DamageError, RecordmillError
 
     expected = isinstance(error, RecordmillError | OSError | ValueError)
     if os.environ.get("RECORDMILL_TRACEBACK") or not expected:
         traceback.print_exception(error)
-    for line in _lines(error):
+    for line in _lines(error, options):
         note(line)
     if not expected:
         note("hint: this is a fault of recordmill itself; please report it with the lines above")
     return FAULTS if isinstance(error, DamageError) else COULD_NOT_RUN
 
 
-def _lines(error: Exception) -> list[str]:
+def _lines(error: Exception, options: Collection[str]) -> list[str]:
     """Message, place and hint, as `RecordmillError` has them; hints in the words of the command line."""
     if isinstance(error, OSError) and error.strerror and type(error).__str__ is OSError.__str__:
         place = f": {error.filename}" if error.filename is not None else ""
         return [visible(f"error: {error.strerror}{place}")]
     first, *rest = str(error).splitlines() or [type(error).__name__]
-    lines = [f"error: {first}"]
+    lines = [f"error: {as_options(first, options) if type(error) is ValueError else first}"]
     for line in rest:
         hint = line.strip().startswith("hint:")
-        lines.append(as_options(line.strip()) if hint else line)
+        lines.append(as_options(line.strip(), options) if hint else line)
     return [visible(line) for line in lines]
 
 
-def as_options(hint: str) -> str:
-    """Write the arguments that a hint names as options of the command line.
+def as_options(text: str, options: Collection[str]) -> str:
+    """Write the arguments that a text names as options of the command line.
 
     Parameters
     ----------
-    hint : str
-        In the words of Python: ``overwrite=True``, ``format="recordio"``.
+    text : str
+        In the words of Python: ``overwrite=True``, ``format="recordio"``, ``labels=None``.
+    options : collection of str
+        What is no option of the command stays as it is.
 
     Returns
     -------
     str
-        ``--overwrite``, ``--format recordio``.
+        ``--overwrite``, ``--format recordio``, ``--no-labels``.
     """
 
     def option(found: re.Match[str]) -> str:
-        name = "--" + found[1].replace("_", "-")
-        value = (found[2] or "").strip('"')
-        return name if value in ("", "True", "...") else f"{name} {value}"
+        name, value = found[1].replace("_", "-"), (found[2] or "").strip('"')
+        words = f"--no-{name}" if value in ("None", "False") else f"--{name}"
+        if words not in options:
+            return found[0]
+        return words if value in ("", "True", "None", "False", "...") else f"{words} {value}"
 
-    return _ARGUMENT.sub(option, hint)
+    return _ARGUMENT.sub(option, text)

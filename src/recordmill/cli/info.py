@@ -8,7 +8,7 @@ from typing import Any
 
 from recordmill.cli.errors import FAULTS, OK
 from recordmill.cli.options import Commands, add_command, add_paths, add_reading, positive, reading
-from recordmill.cli.printer import Printer, byte_count, counted, note, table
+from recordmill.cli.printer import Printer, byte_count, counted, note, table, visible
 
 _DESCRIPTION = """\
 Show what is inside shards: format, compression, records, sizes, and the features that
@@ -54,8 +54,10 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     plain = rm.info(args.paths, num_records=args.num_records, **reading(args)).to_json()
     printer.result(plain, _lines(plain))
     damaged = [shard for shard in plain["shards"] if "damage" in shard]
+    for shard in damaged:
+        note(visible(f"damaged: {shard['path']}: {shard['damage'].partition(';')[0]}"))
     if damaged:
-        note(f"hint: {counted(len(damaged), 'shard')} damaged; `recordmill verify` tells every fault")
+        note("hint: records in front of the damage are counted; `recordmill verify` tells every fault")
     return FAULTS if damaged else OK
 
 
@@ -77,7 +79,7 @@ def _lines(plain: dict[str, Any]) -> Iterator[str]:
             shard["compression"] or "-",
             f"{shard['num_records']:,}",
             byte_count(shard["num_bytes"]),
-            shard.get("damage", ""),
+            "damaged" if "damage" in shard else "",
         )
         for shard in (shards if len(shards) <= _MANY else shards[: _MANY // 2])
     ]

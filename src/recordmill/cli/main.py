@@ -31,7 +31,8 @@ def build_parser() -> argparse.ArgumentParser:
     Returns
     -------
     argparse.ArgumentParser
-        The parsed arguments have `run`, a function of the arguments and a `Printer` that returns the exit code.
+        The parsed arguments have `run`, a function of the arguments and a `Printer` that returns the exit code, and
+        `options`, the names of the subcommand's options.
     """
     parser = argparse.ArgumentParser(
         prog="recordmill",
@@ -45,7 +46,7 @@ def build_parser() -> argparse.ArgumentParser:
     for module in COMMANDS:
         command = module.add_to(commands)
         command.add_argument("--json", action="store_true", help="print JSON")
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, options=frozenset(command._option_string_actions))
     return parser
 
 
@@ -63,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 if all is well, 1 if faults were found, 2 if the command could not run, 130 after Ctrl-C.
     """
     args = build_parser().parse_args(argv)
-    return guarded(lambda: int(args.run(args, Printer(as_json=args.json))))
+    return guarded(lambda: int(args.run(args, Printer(as_json=args.json))), args.options)
 
 
 if __name__ == "__main__":

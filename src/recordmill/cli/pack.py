@@ -8,7 +8,7 @@ from typing import Any
 
 from recordmill.cli.errors import FAULTS, OK
 from recordmill.cli.options import FORMATS, PAYLOADS, Commands, add_command, byte_size, positive
-from recordmill.cli.printer import Printer, byte_count, counted, note
+from recordmill.cli.printer import Printer, byte_count, counted, note, visible
 from recordmill.cli.sources import KINDS, make_source
 
 _DESCRIPTION = """\
@@ -60,10 +60,26 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--source", dest="kind", choices=KINDS, help="what SOURCE is")
     group.add_argument("--pairs", dest="kind", action="store_const", const="pairs", help="the same as --source pairs")
     group.add_argument("--root", metavar="FOLDER", help="folder that file names in SOURCE are relative to")
-    group.add_argument("--split", metavar="NAME", help="list of pairs: ImageSets/Segmentation/NAME.txt (train)")
-    group.add_argument("--no-labels", dest="labels", action="store_false", help="take a folder's images without labels")
-    group.add_argument("--classes", metavar="A,B,C", help="class names in the order of their numbers")
+    group.add_argument("--allow-outside", action="store_true", help="file names may lead out of that folder")
+    group.add_argument("--classes", metavar="A,B,C", help="class names in the order of their numbers; auto for a table")
+    group.add_argument(
+        "--no-labels", "--no-label", dest="labels", action="store_false", help="of a folder or table: images alone"
+    )
+    group.add_argument("--image", type=_column, metavar="COLUMN", help="of a table: header or position of file names")
+    group.add_argument(
+        "--label", type=_column, action="append", metavar="COLUMN", help="of a table: labels; again for a vector"
+    )
+    group.add_argument(
+        "--features", type=_column, action="append", metavar="COLUMN", help="of a table: a further feature; repeatable"
+    )
+    group.add_argument("--no-header", dest="header", action="store_false", help="of a table: it has no line of names")
+    group.add_argument("--split", metavar="NAME", help="of pairs: ImageSets/Segmentation/NAME.txt (train)")
+    group.add_argument("--names", metavar="FILE", help="of pairs: a list of names elsewhere")
     group.add_argument("--shuffle", type=int, nargs="?", const=0, metavar="SEED", help="mix the records (seed 0)")
+
+
+def _column(text: str) -> str | int:
+    return int(text) if text.isdecimal() else text
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +100,10 @@ def _add_features(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--label-kind", choices=("int32", "int64", "float32", "vector"), help="kind of the labels (what they are)"
     )
-    group.add_argument("--name-feature", metavar="NAME", help="keep the file name under this name")
+    group.add_argument(
+        "--keep-name", nargs="?", const=True, default=False, metavar="NAME", help="store the file name too (name)"
+    )
+    group.add_argument("--keep-shape", action="store_true", help="store height and width too")
 
 
 def _add_images(parser: argparse.ArgumentParser) -> None:
@@ -128,19 +147,18 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     import recordmill as rm
 
     packed = rm.pack(make_source(args), args.destination, **_options(args))
-    plain = packed.to_json()
-    for failure in plain["skipped"][:_MANY]:
-        note(f"skipped {failure['path']}: {failure['cause']}")
-    if len(plain["skipped"]) > _MANY:
-        note(f"… and {len(plain['skipped']) - _MANY:,} more (--json lists all)")
-    printer.result(plain, _lines(plain))
-    return FAULTS if plain["num_skipped"] else OK
+    for path, cause in packed.skipped[:_MANY]:
+        note(visible(f"skipped {path}: {cause}"))
+    if len(packed.skipped) > _MANY:
+        note(f"… and {len(packed.skipped) - _MANY:,} more (--json lists all)")
+    printer.result(packed.to_json(), _lines(packed.to_json()))
+    return FAULTS if packed.skipped else OK
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     names = (
         "format shards max_shard_bytes compression payload overwrite image_feature label_feature label_kind "
-        "name_feature encode quality resize color exif mask check workers worker_kind on_error shuffle"
+        "keep_name keep_shape encode quality resize color exif mask check workers worker_kind on_error shuffle"
     )
     options = {name: getattr(args, name) for name in names.split()}
     options["center_crop"] = False if args.center_crop is None else args.center_crop
@@ -149,11 +167,9 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _lines(plain: dict[str, Any]) -> Iterator[str]:
-    shards = plain["shards"]
-    total = sum(shard["num_bytes"] for shard in shards)
-    skipped = f", {counted(plain['num_skipped'], 'file')} skipped" if plain["num_skipped"] else ""
+    paths, skipped = plain["paths"], len(plain["skipped"])
     yield (
-        f"{counted(plain['num_records'], 'record')} in {counted(len(shards), 'shard')}, {byte_count(total)}{skipped}"
+        f"{counted(plain['num_records'], 'record')} in {counted(len(paths), 'shard')}, "
+        f"{byte_count(plain['num_bytes'])}" + (f"; {counted(skipped, 'file')} skipped" if skipped else "")
     )
-    for shard in shards:
-        yield f"{shard['path']}  {counted(shard['num_records'], 'record')}, {byte_count(shard['num_bytes'])}"
+    yield from paths

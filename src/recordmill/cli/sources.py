@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 KINDS = ("folder", "labels", "list", "table", "pairs")
+_VOC_FOLDERS = ("JPEGImages", "SegmentationClass")
 _ENDINGS = {".lst": "list", ".csv": "table", ".tsv": "table", ".tab": "table"}
 
 
@@ -16,7 +17,7 @@ def make_source(args: argparse.Namespace) -> Any:
     Parameters
     ----------
     args : argparse.Namespace
-        With `source`, `kind`, `root`, `split`, `labels` and `classes`.
+        Of the command `pack`.
 
     Returns
     -------
@@ -25,22 +26,51 @@ def make_source(args: argparse.Namespace) -> Any:
     Raises
     ------
     recordmill.InputError
-        Nothing is there, a folder that is no source, or an option that means nothing for the source.
+        Nothing is there, or an option that means nothing for the source.
     """
     import recordmill as rm
 
     kind = args.kind or find_kind(args.source)
     _refuse_idle(args, kind)
-    classes = None if args.classes is None else [name.strip() for name in args.classes.split(",")]
     if kind == "folder":
-        return rm.ImageFolder(args.source, labels="folders" if args.labels else None, classes=classes)
+        return rm.ImageFolder(args.source, labels="folders" if args.labels else None, classes=_classes(args))
     if kind == "labels":
-        return rm.LabelFile(args.source, root=_label_root(args))
+        return rm.LabelFile(args.source, root=args.root, allow_outside=args.allow_outside)
     if kind == "list":
-        return rm.ListFile(args.source, root=args.root)
-    if kind == "table":
-        return rm.Table(args.source, root=args.root, label="auto" if args.labels else None, classes=classes)
-    return rm.ImagePairs.voc(args.source, args.split or "train")
+        return rm.ListFile(args.source, root=args.root, allow_outside=args.allow_outside)
+    if kind == "pairs":
+        return _pairs(args)
+    return rm.Table(
+        args.source,
+        root=args.root,
+        image=args.image,
+        label=_label_columns(args),
+        features=args.features or (),
+        classes="auto" if args.classes == "auto" else _classes(args),
+        header=args.header,
+        allow_outside=args.allow_outside,
+    )
+
+
+def _pairs(args: argparse.Namespace) -> Any:
+    import recordmill as rm
+
+    if args.names is None:
+        return rm.ImagePairs.voc(args.source, args.split or "train")
+    folders = (os.path.join(args.source, name) for name in _VOC_FOLDERS)
+    return rm.ImagePairs(*folders, args.names)
+
+
+def _classes(args: argparse.Namespace) -> list[str] | None:
+    return None if args.classes is None else [name.strip() for name in args.classes.split(",")]
+
+
+def _label_columns(args: argparse.Namespace) -> Any:
+    if not args.labels:
+        return None
+    if args.label is None:
+        return "auto"
+    return args.label[0] if len(args.label) == 1 else args.label
 
 
 def find_kind(path: str) -> str:
@@ -62,8 +92,7 @@ def find_kind(path: str) -> str:
     import recordmill as rm
 
     if os.path.isdir(path):
-        folders = ("JPEGImages", "SegmentationClass")
-        return "pairs" if all(os.path.isdir(os.path.join(path, name)) for name in folders) else "folder"
+        return "pairs" if all(os.path.isdir(os.path.join(path, name)) for name in _VOC_FOLDERS) else "folder"
     if not os.path.exists(path):
         hint = "give a folder of class folders, or a label file, .lst, .csv or .tsv"
         raise rm.InputError("there is nothing to pack", kind="missing_source", shard=path, hint=hint)
@@ -82,13 +111,6 @@ def _kind_of_text(path: str) -> str:
     return "table" if "," in first else "labels"
 
 
-def _label_root(args: argparse.Namespace) -> Any:
-    """Folder of a label file's names: the file's own, unless one is given or the names are paths as they are."""
-    if args.root is not None:
-        return args.root
-    return None
-
-
 def _refuse_idle(args: argparse.Namespace, kind: str) -> None:
     """Refuse options that would have no effect."""
     import recordmill as rm
@@ -96,6 +118,12 @@ def _refuse_idle(args: argparse.Namespace, kind: str) -> None:
     meant = {
         "--root": (args.root is not None, ("labels", "list", "table")),
         "--split": (args.split is not None, ("pairs",)),
+        "--names": (args.names is not None, ("pairs",)),
+        "--image": (args.image is not None, ("table",)),
+        "--label": (args.label is not None, ("table",)),
+        "--features": (args.features is not None, ("table",)),
+        "--no-header": (not args.header, ("table",)),
+        "--allow-outside": (args.allow_outside, ("labels", "list", "table")),
         "--no-labels": (not args.labels, ("folder", "table")),
         "--classes": (args.classes is not None, ("folder", "table")),
     }

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from recordmill import _core
-from recordmill.types import Feature, FrameIndex, Ragged, Schema
+from recordmill.schema import Feature, Schema
+from recordmill.types import FrameIndex, Ragged
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from recordmill import _core
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.formats.values import column
-from recordmill.types import Feature, Kind, Ragged, Schema
+from recordmill.schema import Feature, Kind, Schema
+from recordmill.types import Ragged
 
 _CONTEXT = "context/"
 
@@ -140,7 +141,7 @@ class NativeCodec:
             data, row_splits = _core.serialize(self.kind, num_records, columns)
         except _core.CoreFault as error:
             raise _refused(error) from None
-        return Ragged(np.asarray(data), np.asarray(row_splits))
+        return Ragged.from_blocks(data, row_splits)
 
     def infer(self, payloads: Ragged) -> Inference:
         """Features that some payloads have.

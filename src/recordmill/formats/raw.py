@@ -10,7 +10,8 @@ import numpy as np
 
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
-from recordmill.types import Feature, Ragged, Schema
+from recordmill.schema import Feature, Schema
+from recordmill.types import Ragged
 
 FEATURE = "payload"
 

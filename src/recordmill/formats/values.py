@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import FeatureError
-from recordmill.types import Feature, FeatureList, Kind, Ragged
+from recordmill.schema import Feature, Kind
+from recordmill.types import FeatureList, Ragged
 
 _NUMBER_KINDS: tuple[tuple[type[np.generic], tuple[Kind, ...]], ...] = (
     (np.bool_, ("int64",)),
@@ -64,6 +65,8 @@ def column(name: str, values: Sequence[Any], feature: Feature | None, kinds: Col
     """
     present = np.fromiter((value is not None for value in values), np.uint8, len(values))
     given = [value for value in values if value is not None]
+    if feature is not None and len(given) < len(values) and not feature.optional and feature.default is None:
+        raise _wrong(name, "a value in every example", f"none in {len(values) - len(given)} of {len(values)}")
     lists = any(isinstance(value, FeatureList) for value in given)
     if lists and not all(isinstance(value, FeatureList) for value in given):
         raise _wrong(name, "a FeatureList in every example", "other values too")

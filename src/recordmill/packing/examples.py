@@ -12,7 +12,7 @@ from recordmill.packing.plan import make_order
 from recordmill.packing.progress import Progress
 from recordmill.packing.result import PackResult
 from recordmill.shards.writer import ShardWriter
-from recordmill.types import Schema
+from recordmill.schema import Schema
 
 
 def pack_examples(

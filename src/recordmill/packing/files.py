@@ -19,7 +19,7 @@ from recordmill.packing.records import describe_records
 from recordmill.packing.result import PackResult
 from recordmill.packing.sinks import OneShard, RollingShards, Sink
 from recordmill.packing.sources.base import Items
-from recordmill.shards.index import foreign_path
+from recordmill.shards.foreign import foreign_path
 from recordmill.shards.output import ShardOutput, commit_all, shard_paths
 from recordmill.storage import compression as compressions
 from recordmill.storage.local import LOCAL

@@ -6,6 +6,8 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from recordmill.errors import ImageError
 from recordmill.packing.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 
@@ -83,6 +85,7 @@ def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:
     """
     with opened(data) as image:
         refuse_lost_depth(image, data)
+        image.load()  # saving copies pictures that were never loaded
         picture = _fit_mode(move_pixels(image, how, nearest=False), how)
         return save_picture(picture, how), (picture.height, picture.width)
 
@@ -103,10 +106,21 @@ def save_picture(picture: Image, how: Recoding) -> bytes:
     if how.encode in _LOSSY:
         options["quality"] = how.quality
     if picture.mode == "P" and how.encode == "png":
-        options["bits"] = 8  # fewer would be chosen by the palette's length, and cut indices beyond it
+        picture = _with_whole_palette(picture)
     out = io.BytesIO()
     picture.save(out, **options)
     return out.getvalue()
+
+
+def _with_whole_palette(picture: Image) -> Image:
+    """Give every index a colour: Pillow chooses the bits per pixel by the palette's length, and cuts what is beyond."""
+    colours = picture.getpalette() or []
+    missing = int(np.asarray(picture).max(initial=0)) + 1 - len(colours) // 3
+    if missing <= 0:
+        return picture
+    whole = picture.copy()
+    whole.putpalette([*colours, *[0] * (3 * missing)])
+    return whole
 
 
 def move_pixels(image: Image, how: Recoding, *, nearest: bool) -> Image:

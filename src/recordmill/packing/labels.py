@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from recordmill.errors import FeatureError, LabelError
 from recordmill.formats.base import PayloadCodec
 from recordmill.packing.sources.base import Items, Labels
-from recordmill.types import Feature, Kind, Ragged
+from recordmill.schema import Feature, Kind
+from recordmill.types import Ragged
 
 LabelKind = Literal["int32", "int64", "float32", "vector"]
 LABEL_KINDS: tuple[str, ...] = get_args(LabelKind)

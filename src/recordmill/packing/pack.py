@@ -24,7 +24,7 @@ from recordmill.packing.options import (
 )
 from recordmill.packing.result import PackResult
 from recordmill.packing.sources import Source, find_source
-from recordmill.types import Schema
+from recordmill.schema import Schema
 
 
 def pack(  # noqa: PLR0913 (the options of one command)

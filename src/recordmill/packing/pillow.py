@@ -49,10 +49,11 @@ class opened:  # noqa: N801
 
     def __enter__(self) -> Image:
         try:
-            self._image: Image = self._module.open(io.BytesIO(self._data))
+            image: Image = self._module.open(io.BytesIO(self._data))
         except Exception as error:
             raise _unreadable(error) from error
-        return self._image
+        self._image = image
+        return image
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._image.close()

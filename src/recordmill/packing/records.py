@@ -14,7 +14,7 @@ from recordmill.packing.job import Names
 from recordmill.packing.labels import convert_labels, whole_kind
 from recordmill.packing.options import ImageOptions, RecordOptions
 from recordmill.packing.sources.base import Items
-from recordmill.types import Feature, Schema
+from recordmill.schema import Feature, Schema
 
 
 def describe_records(

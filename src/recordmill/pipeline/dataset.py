@@ -13,8 +13,9 @@ from recordmill.errors import FeatureError
 from recordmill.pipeline.batch import Batch, Last, RaggedAs
 from recordmill.pipeline.loader import Loader
 from recordmill.pipeline.source import ExampleSource
+from recordmill.schema import Feature, Schema
 from recordmill.shards.collection import ShardSet, widened
-from recordmill.types import Feature, Ragged, Schema
+from recordmill.types import Ragged
 
 if TYPE_CHECKING:
     from recordmill.shards.paths import Paths

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.types import Schema
+from recordmill.schema import Schema
 
 
 class ExampleSource(Protocol):

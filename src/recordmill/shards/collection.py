@@ -15,12 +15,14 @@ from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import get_payload
+from recordmill.schema import Feature, Schema
 from recordmill.shards.infer import infer, usual_payload
 from recordmill.shards.paths import Paths, expand
-from recordmill.shards.reader import ShardReader, resolve
+from recordmill.shards.positions import resolve
+from recordmill.shards.reader import ShardReader
 from recordmill.shards.translate import translated
 from recordmill.storage.local import LOCAL
-from recordmill.types import Feature, Ragged, Schema
+from recordmill.types import Ragged
 
 
 class ShardSet:
@@ -139,7 +141,7 @@ class ShardSet:
         for number, shard in enumerate(shards):
             chosen = np.flatnonzero(which == number)
             data, splits = _core.fetch(shard.source, kind, offsets[chosen], lengths[chosen], verify=self.verify)
-            parts.append(Ragged(np.asarray(data), np.asarray(splits)))
+            parts.append(Ragged.from_blocks(data, splits))
             order.append(chosen)
         if len(parts) == 1:
             return parts[0]

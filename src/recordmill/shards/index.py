@@ -5,25 +5,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import RecordmillError
 from recordmill.shards import sidecar as sidecars
-from recordmill.shards.opening import OpenShard, open_shard
-from recordmill.shards.paths import Paths, expand
+from recordmill.shards.opening import OpenShard
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.translate import to_error, translated
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex
 
 SUFFIX = ".rmx"
-_CHUNK_RECORDS = 256
 Keep = Literal["auto", "never"]
 
 
@@ -201,119 +197,3 @@ def describe_shard(shard: OpenShard, index: FrameIndex, end: int) -> Sidecar:
         seek_points=None if points is None else bytes(memoryview(points)),
         num_uncompressed_bytes=shard.source.num_bytes,
     )
-
-
-def read_foreign(shard: OpenShard) -> tuple[list[str], list[int]] | None:
-    """Keys and offsets of the index file of the format's own tools, if it lies beside the shard.
-
-    Parameters
-    ----------
-    shard : OpenShard
-
-    Returns
-    -------
-    (list of str, list of int) or None
-    """
-    codec = shard.format.index
-    if codec is None:
-        return None
-    path = foreign_path(shard.paths[0], codec.suffix)
-    if not LOCAL.exists(path):
-        return None
-    return codec.read(LOCAL.read(path))
-
-
-def foreign_path(path: str, suffix: str) -> str:
-    """Where the index of a format's own tools lies: the shard's name with another suffix.
-
-    Parameters
-    ----------
-    path : str
-        The shard.
-    suffix : str
-        With the dot.
-
-    Returns
-    -------
-    str
-    """
-    stem, _ = os.path.splitext(path)
-    return stem + suffix
-
-
-def write_foreign(shard: OpenShard, index: FrameIndex, keys: Sequence[int | str] | None = None) -> str | None:
-    """Write the index file that the format's own tools read, unless one is there that fits: it may hold keys.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    index : FrameIndex
-    keys : sequence, optional
-        Positions by default.
-
-    Returns
-    -------
-    str or None
-        Where it was written; None if it was there, or the format has no such file.
-    """
-    codec = shard.format.index
-    if codec is None:
-        return None
-    path = foreign_path(shard.paths[0], codec.suffix)
-    if keys is None and LOCAL.exists(path) and sorted(codec.read(LOCAL.read(path))[1]) == index.offsets.tolist():
-        return None
-    write_atomically(path, codec.write(index, range(len(index)) if keys is None else keys))
-    return path
-
-
-def build_index(
-    paths: Paths,
-    *,
-    format: str | None = None,  # noqa: A002
-    compression: str | None = "auto",
-    checksums: bool = True,
-    foreign: bool = False,
-) -> list[str]:
-    """Build and keep the index of shards.
-
-    Parameters
-    ----------
-    paths : path, pattern, folder, or iterable of them
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
-        What content says by default.
-    compression : {"auto", "gzip", "zlib"} or None
-    checksums : bool
-        Whether a CRC-32C of each payload is kept for formats that have none of their own.
-    foreign : bool
-        Whether the index file of the format's own tools is written too (``.idx``, ``.tfindex``).
-
-    Returns
-    -------
-    list of str
-        Files that were written.
-
-    Raises
-    ------
-    DamageError
-        A shard is damaged.
-    """
-    written: list[str | None] = []
-    for path in expand(paths):
-        shard = open_shard([path], format, compression)
-        sidecar, damage = load_index(shard, "never")
-        if damage is not None:
-            raise damage
-        if checksums and sidecar.checksums is None and not shard.format.framing.has_checksum:
-            sidecar.checksums = _payload_checksums(shard)
-        written.append(save_sidecar(path, sidecar))
-        if foreign:
-            written.append(write_foreign(shard, sidecar.index))
-    return [name for name in written if name is not None]
-
-
-def _payload_checksums(shard: OpenShard) -> NDArray[np.uint32]:
-    sums = [np.zeros(0, np.uint32)]
-    with translated(shard.name):
-        for data, splits in _core.BatchStream(shard.source, shard.format.framing.kind, _CHUNK_RECORDS):
-            sums.append(np.asarray(_core.row_checksums(data, splits)).astype(np.uint32))
-    return np.concatenate(sums)

@@ -43,7 +43,7 @@ def sample(shard: OpenShard, num_records: int = SAMPLE_RECORDS, num_bytes: int =
         except _core.CoreFault as error:
             sound = int(error.args[1] or 0)
             data, splits = _core.fetch(shard.source, kind, starts[:sound], sizes[:sound])
-    return Ragged(np.asarray(data), np.asarray(splits))
+    return Ragged.from_blocks(data, splits)
 
 
 def usual_payload(shard: OpenShard, payloads: Ragged | None = None) -> PayloadCodec:

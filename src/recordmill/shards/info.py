@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recordmill.formats.base import FeatureSummary
+from recordmill.schema import Schema
 from recordmill.shards.index import load_index
 from recordmill.shards.infer import SAMPLE_RECORDS, infer, usual_payload
 from recordmill.shards.opening import open_shard
 from recordmill.shards.paths import Paths, expand
-from recordmill.types import Schema
 
 
 @dataclass(frozen=True, slots=True)

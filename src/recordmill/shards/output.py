@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.errors import FeatureError, OutputExistsError
 from recordmill.formats.base import Format
-from recordmill.shards.index import describe_shard, foreign_path, save_sidecar, write_foreign
+from recordmill.schema import Feature, Schema
+from recordmill.shards.foreign import foreign_path, write_foreign
+from recordmill.shards.index import describe_shard, save_sidecar
 from recordmill.shards.opening import open_shard
 from recordmill.shards.translate import to_error
 from recordmill.storage.compression import Compression, Compressor
 from recordmill.storage.local import LOCAL
-from recordmill.types import Feature, FrameIndex, Ragged, Schema
+from recordmill.types import FrameIndex, Ragged
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import RecordmillError
-from recordmill.shards.index import Keep, load_index, read_foreign
+from recordmill.shards.foreign import read_foreign
+from recordmill.shards.index import Keep, load_index
 from recordmill.shards.opening import OpenShard, open_shard
+from recordmill.shards.positions import resolve
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.translate import translated
 from recordmill.types import FrameIndex, Ragged
@@ -171,7 +173,7 @@ class ShardReader:
         with translated(shard.name, rows):
             kind = shard.format.framing.kind
             data, splits = _core.fetch(shard.source, kind, frames.offsets, frames.lengths, verify=self._verify)
-        return Ragged(np.frombuffer(data, np.uint8), np.frombuffer(splits, np.int64))
+        return Ragged.from_blocks(data, splits)
 
     def batches(self, num_records: int, *, threads: int | None = None) -> Iterator[Ragged]:
         """Payloads in file order, many in one buffer; needs no index.
@@ -207,7 +209,7 @@ class ShardReader:
         try:
             with translated(shard.name):
                 for data, splits in stream:
-                    yield Ragged(np.frombuffer(data, np.uint8), np.frombuffer(splits, np.int64))
+                    yield Ragged.from_blocks(data, splits)
         finally:
             stream.close()
 
@@ -283,27 +285,3 @@ class ShardReader:
     def __repr__(self) -> str:
         """Readable form."""
         return f"ShardReader({self.path!r}, format={self._options['format']!r})"
-
-
-def resolve(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: int) -> NDArray[np.int64]:
-    """Positions from 0, of positions some of which may count from the end.
-
-    Parameters
-    ----------
-    positions : sequence of int
-    num_records : int
-
-    Returns
-    -------
-    ndarray of int64
-
-    Raises
-    ------
-    IndexError
-        A position outside ``-num_records`` … ``num_records - 1``.
-    """
-    rows = np.asarray(positions, dtype=np.int64).reshape(-1)
-    outside = (rows < -num_records) | (rows >= num_records)
-    if outside.any():
-        raise IndexError(f"position {rows[outside][0]} of {num_records} records")
-    return np.where(rows < 0, rows + num_records, rows)

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.types import FrameIndex, Schema
+from recordmill.schema import Schema
+from recordmill.types import FrameIndex
 
 MAGIC = b"RMINDEX\x01"
 _PROBE_BYTES = 4096

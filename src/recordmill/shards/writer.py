@@ -8,9 +8,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from recordmill.formats.registry import get_format, get_payload
+from recordmill.schema import Schema
 from recordmill.shards.output import ShardOutput, commit_all, frame_payloads, merge_schemas, shard_paths
 from recordmill.storage import compression as compressions
-from recordmill.types import Ragged, Schema
+from recordmill.types import Ragged
 
 # Examples that are serialized in one call, and payload bytes after which it is called anyway.
 _CHUNK_RECORDS = 256

@@ -118,7 +118,7 @@ class named(contextlib.AbstractContextManager[None]):  # noqa: N801
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Translate."""
-        if isinstance(error, FileExistsError):
+        if isinstance(error, FileExistsError) and error.filename != os.path.dirname(self.path):
             raise OutputExistsError(
                 "the output is already there", shard=self.path, hint="choose another name, or overwrite=True"
             )

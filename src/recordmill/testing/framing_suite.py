@@ -20,8 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from recordmill import _core
 from recordmill.formats.base import Format
@@ -208,9 +207,7 @@ class FramingTests:
 
     @inherited
     @given(st.data())
-    def test_verify_of_sound_shard_when_run_then_counts_records_and_finds_nothing(
-        self, data: st.DataObject
-    ) -> None:
+    def test_verify_of_sound_shard_when_run_then_counts_records_and_finds_nothing(self, data: st.DataObject) -> None:
         payloads = self.draw_payloads(data)
         shard = b"".join(map(type(self).frame, payloads))
         num_records, faults, num_faults, end, offsets, _ = _core.verify(self.source(shard), self.kind)

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from recordmill import _core
 from recordmill.formats.native import NativeCodec
-from recordmill.types import Feature, FeatureList, Ragged, Schema
+from recordmill.schema import Feature, Schema
+from recordmill.types import FeatureList, Ragged
 
 from . import strategies
 from .faults import OracleError
@@ -77,7 +77,8 @@ def native_told(codec: NativeCodec, payload: bytes) -> Told:
 
 def schema_of(features: Mapping[str, Plain]) -> Schema:
     """Schema under which one example with these features can be written."""
-    return Schema({name: Feature(kind, (None,), optional=True) for name, (kind, _) in features.items() if kind})
+    kinds: dict[str, Any] = {name: kind for name, (kind, _) in features.items() if kind}
+    return Schema({name: Feature(kind, (None,), optional=True) for name, kind in kinds.items()})
 
 
 def written(kind: str, values: Sequence[Any]) -> Any:
@@ -98,12 +99,11 @@ def tables(draw: st.DrawFn, kinds: Mapping[int, str]) -> tuple[Schema, list[dict
         shape = () if count == 1 else (count,)
         features[name] = Feature(kind, shape, optional=optional)  # type: ignore[arg-type]
         least, most = (0, 4) if count is None else (count, count)
-        drawn = st.lists(strategies.values(kind), min_size=least, max_size=most)
-        row = drawn.map(lambda values, kind=kind: (kind, values))
-        cell = st.one_of(st.none(), row) if optional else row
+        row = st.tuples(st.just(kind), st.lists(strategies.values(kind), min_size=least, max_size=most))
+        cell: st.SearchStrategy[Any] = st.one_of(st.none(), row) if optional else row
         columns[name] = draw(st.lists(cell, min_size=num_records, max_size=num_records))
     examples = [
-        {name: cell for name in names if (cell := columns[name][place]) is not None} for place in range(num_records)
+        {name: plain for name in names if (plain := columns[name][place]) is not None} for place in range(num_records)
     ]
     return Schema(features), examples
 
@@ -190,9 +190,7 @@ class PayloadTests:
     def test_parse_of_tables_when_read_at_once_then_columns_hold_every_row(self, data: st.DataObject) -> None:
         schema, examples = data.draw(tables(self.kinds))
         rng = data.draw(st.randoms(use_true_random=False))
-        payloads = [
-            type(self).odd(row, rng) if rng.random() < 0.3 else type(self).encode(row) for row in examples
-        ]
+        payloads = [type(self).odd(row, rng) if rng.random() < 0.3 else type(self).encode(row) for row in examples]
         columns = self.codec.parse(splits_of(payloads), schema)
         assert list(columns) == list(schema)
         for name, feature in schema.items():
@@ -204,9 +202,7 @@ class PayloadTests:
 
     @inherited
     @given(st.data())
-    def test_serialize_of_tables_when_written_at_once_then_payloads_are_the_oracles(
-        self, data: st.DataObject
-    ) -> None:
+    def test_serialize_of_tables_when_written_at_once_then_payloads_are_the_oracles(self, data: st.DataObject) -> None:
         schema, examples = data.draw(tables(self.kinds))
         given_ = [
             {

@@ -81,7 +81,7 @@ def look(folder: Path, name: str) -> dict[str, Any]:
 
 def record(out: Path, script: Path) -> None:
     """Write OUT/damage: a folder of parts per case, and expected.json."""
-    folder, cases = out / "damage", data_sets()
+    folder, cases = (out / "damage").resolve(), data_sets()
     for name, parts in cases.items():
         for number, data in enumerate(parts):
             if data is not None:

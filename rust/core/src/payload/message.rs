@@ -10,16 +10,22 @@ pub struct Dialect {
     pub kinds: &'static [ValueKind],
     /// Whether a key that is not UTF-8 makes the message unsound.
     pub utf8_keys: bool,
+    /// Whether an entry with an unknown field is left out, as today's protobuf does; OneFlow's keeps it.
+    pub drops_odd_entries: bool,
 }
 
 /// `tf.train.Example` and `SequenceExample` (proto3).
-pub const TENSORFLOW: Dialect =
-    Dialect { kinds: &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Int64], utf8_keys: true };
+pub const TENSORFLOW: Dialect = Dialect {
+    kinds: &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Int64],
+    utf8_keys: true,
+    drops_odd_entries: true,
+};
 
 /// `OFRecord` (proto2).
 pub const ONEFLOW: Dialect = Dialect {
     kinds: &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Float64, ValueKind::Int32, ValueKind::Int64],
     utf8_keys: false,
+    drops_odd_entries: false,
 };
 
 impl Dialect {
@@ -144,7 +150,7 @@ fn entry_key<'a>(mut reader: Reader<'a>, dialect: &Dialect) -> Wire<Option<&'a [
             }
             tag => {
                 reader.skip(tag)?;
-                dropped = true;
+                dropped |= dialect.drops_odd_entries;
             }
         }
     }

@@ -8,7 +8,7 @@ use recordmill_core::payload::{
 const NUM_ROUNDS: u64 = 60;
 
 fn random_values(random: &mut Random, kind: ValueKind, count: usize) -> Values {
-    let mut words = (0..count).map(|_| random.next() >> (random.next() % 64)).collect::<Vec<u64>>().into_iter();
+    let words = (0..count).map(|_| random.next() >> (random.next() % 64)).collect::<Vec<u64>>().into_iter();
     match kind {
         ValueKind::Float32 => Values::Float32(words.map(|word| word as f32 * 0.5).collect()),
         ValueKind::Float64 => Values::Float64(words.map(|word| word as f64 * 0.5).collect()),
@@ -17,7 +17,7 @@ fn random_values(random: &mut Random, kind: ValueKind, count: usize) -> Values {
         ValueKind::UInt64 => Values::UInt64(words.collect()),
         ValueKind::Bytes => {
             let mut strings: Vec<Vec<u8>> = Vec::new();
-            while let Some(word) = words.next() {
+            for word in words {
                 strings.push(vec![word as u8; if word % 7 == 0 { 200 } else { word as usize % 5 }]);
             }
             bytes(&strings.iter().map(|string| &string[..]).collect::<Vec<_>>())

@@ -32,13 +32,22 @@ fn test_serialize_when_example_is_small_then_bytes_are_those_of_the_specificatio
         ragged("", ValuesRef::Bytes { data: b"xyz", splits: &[0, 2, 3] }, &[0, 2, 2]),
     ];
     let (payloads, splits) = serialize(PayloadKind::Example, 2, &columns).unwrap();
-    let first = hex("0a 2b  0a 0d 0a 00 12 09 0a 07 0a 02 78 79 0a 01 7a
-         0a 0d 0a 01 61 12 08 12 06 0a 04 00 00 80 3f  0a 0b 0a 01 62 12 06 1a 04 0a 02 96 01");
-    let second = hex("0a 2a  0a 06 0a 00 12 02 0a 00  0a 0d 0a 01 61 12 08 12 06 0a 04 00 00 00 c0
-         0a 13 0a 01 62 12 0e 1a 0c 0a 0a ff ff ff ff ff ff ff ff ff 01");
+    let first = hex("0a 2b  0a 0d 0a 01 61 12 08 12 06 0a 04 00 00 80 3f  0a 0b 0a 01 62 12 06 1a 04 0a 02 96 01
+         0a 0d 0a 00 12 09 0a 07 0a 02 78 79 0a 01 7a");
+    let second = hex("0a 2c  0a 0d 0a 01 61 12 08 12 06 0a 04 00 00 00 c0
+         0a 13 0a 01 62 12 0e 1a 0c 0a 0a ff ff ff ff ff ff ff ff ff 01  0a 06 0a 00 12 02 0a 00");
     assert_eq!(splits, [0, first.len() as i64, (first.len() + second.len()) as i64]);
     assert_eq!(payloads[..first.len()], first);
     assert_eq!(payloads[first.len()..], second);
+}
+
+#[test]
+fn test_serialize_when_keys_begin_alike_then_the_longer_one_comes_first() {
+    let sorted = ["B", "a\0", "aa", "abc", "ab", "a", "b", "é", ""];
+    let columns: Vec<_> = sorted.iter().rev().map(|name| fixed(name, ValuesRef::Int64(&[1]), 1)).collect();
+    let (payload, _) = serialize(PayloadKind::Example, 1, &columns).unwrap();
+    let entries: Vec<_> = sorted.iter().map(|name| entry(name.as_bytes(), &int64s(&[1]))).collect();
+    assert_eq!(payload, example(&entries));
 }
 
 #[test]

@@ -17,7 +17,8 @@ from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.formats.native import NativeCodec
 from recordmill.formats.values import ColumnArgs, column
-from recordmill.types import Feature, Ragged, Schema
+from recordmill.schema import Feature, Schema
+from recordmill.types import Ragged
 
 DATA_FEATURE = "image"
 _HEADER = {"label": "float32", "id": "uint64", "id2": "uint64", "flag": "int64"}
@@ -75,9 +76,7 @@ class IRHeaderCodec(NativeCodec):
             return self._write(fields, data[0], feature, scalar=all(scalar))
         return self._write_mixed(fields, data[0], feature, scalar)
 
-    def _write(
-        self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, *, scalar: bool
-    ) -> Ragged:
+    def _write(self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, *, scalar: bool) -> Ragged:
         columns = [
             _renamed(column(data, fields["image"], Feature("bytes"), ("bytes",)), _DATA),
             column("id", fields["id"], Feature("uint64"), ("uint64",)),

@@ -1,0 +1,121 @@
+"""What a contender is asked to do, and where its data lie; runs in every contender's environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benches.tasks import TASKS, Task
+
+# Single records per element of `counted`.
+_CHUNK = 256
+
+
+@dataclass(frozen=True)
+class Job:
+    """One contender at one task.
+
+    Parameters
+    ----------
+    task_name, contender, variant : str
+    data : str
+        Folder of the data sets.
+    seconds : float
+        How long to measure, for tasks that are measured by time.
+    checking : bool
+        Whether this is the pass whose results are compared: once through all data, the last short batch included.
+    """
+
+    task_name: str
+    contender: str
+    variant: str
+    data: str
+    seconds: float
+    checking: bool = False
+
+    @property
+    def task(self) -> Task:
+        """The task."""
+        return TASKS[self.task_name]
+
+    @property
+    def shards(self) -> list[str]:
+        """TFRecord shards of the task's data set."""
+        return shards(self.data, self.task.data)
+
+    @property
+    def out(self) -> str:
+        """Folder for what is written; nobody else's."""
+        return os.path.join(self.data, "out", f"{self.contender}-{self.task_name}")
+
+    def empty_out(self) -> str:
+        """Make the folder for what is written anew.
+
+        Returns
+        -------
+        str
+        """
+        shutil.rmtree(self.out, ignore_errors=True)
+        os.makedirs(self.out)
+        return self.out
+
+    def packed(self, suffix: str) -> str:
+        """Path of the data set in another format, converted once and kept."""
+        os.makedirs(os.path.join(self.data, "packed"), exist_ok=True)
+        return os.path.join(self.data, "packed", self.task.data + suffix)
+
+    def rows(self) -> list[tuple[str, int]]:
+        """Absolute path and label of each image file, in packing order."""
+        with open(os.path.join(self.data, f"{self.task.data}.json"), encoding="utf-8") as file:
+            return [(os.path.join(self.data, path), label) for path, label in json.load(file)]
+
+    def list_file(self) -> str:
+        """Write the images as an MXNet list file.
+
+        Returns
+        -------
+        str
+        """
+        path = self.packed(".lst")
+        with open(f"{path}.part", "w", encoding="utf-8") as file:
+            for number, (name, label) in enumerate(self.rows()):
+                file.write(f"{number}\t{float(label)}\t{os.path.relpath(name, self.data)}\n")
+        os.replace(f"{path}.part", path)
+        return path
+
+    def to_json(self) -> str:
+        """Text form, for the command line of the worker."""
+        return json.dumps(asdict(self))
+
+
+def shards(data: str, kind: str) -> list[str]:
+    """TFRecord shards of a data set in order.
+
+    Parameters
+    ----------
+    data : str
+        Folder of the data sets.
+    kind : str
+
+    Returns
+    -------
+    list of str
+    """
+    folder = os.path.join(data, "tfrecord")
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    return [os.path.join(folder, name) for name in names if name.startswith(f"{kind}-") and name.endswith(".tfrecord")]
+
+
+def counted(records: Iterable[Any]) -> Iterator[tuple[int, None]]:
+    """Count single records, so that whoever measures is called once per chunk and not per record."""
+    number = 0
+    for _ in records:
+        number += 1
+        if number == _CHUNK:
+            yield number, None
+            number = 0
+    yield number, None

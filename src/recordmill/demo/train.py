@@ -1,0 +1,164 @@
+"""Trains a LeNet on the digits of a data set: Keras on JAX, batches from our loader, pixels through Pillow."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+
+_SEED = 1
+_LEARNING_RATE = 2e-3
+_NUM_CLASSES = 10
+
+
+@dataclass(slots=True)
+class Curve:
+    """How training went.
+
+    Parameters
+    ----------
+    losses : list of float
+        Of every step.
+    epoch_losses : list of float
+        Their mean in each epoch.
+    num_steps : int
+        Steps per epoch.
+    num_trained, num_held_out : int
+        Digits that the network learned from, and that it did not see.
+    accuracy : float
+        Share of the digits held out that were recognised.
+    """
+
+    losses: list[float] = field(default_factory=list)
+    epoch_losses: list[float] = field(default_factory=list)
+    num_steps: int = 0
+    num_trained: int = 0
+    num_held_out: int = 0
+    accuracy: float = 0.0
+
+    @property
+    def falls(self) -> bool:
+        """Whether the last epoch was better than the first."""
+        return self.epoch_losses[-1] < self.epoch_losses[0]
+
+
+def import_keras() -> Any:
+    """Import Keras with JAX as its backend.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    recordmill.MissingExtraError
+        Keras was imported with another backend before.
+    """
+    os.environ["KERAS_BACKEND"] = "jax"
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    import keras
+
+    if keras.backend.backend() != "jax":
+        hint = "run the demo in a process that has not imported Keras yet"
+        raise rm.MissingExtraError(f"Keras runs on {keras.backend.backend()} here, not on JAX", hint=hint)
+    return keras
+
+
+def make_lenet(side: int) -> Any:
+    """LeNet-5 in today's form, with the same first weights every time.
+
+    Parameters
+    ----------
+    side : int
+        Pixels of the images, each way.
+
+    Returns
+    -------
+    keras.Model
+
+    References
+    ----------
+    LeCun et al., Gradient-based learning applied to document recognition, 1998.
+    """
+    keras = import_keras()
+    keras.utils.set_random_seed(_SEED)
+    layers = keras.layers
+    model = keras.Sequential(
+        [
+            keras.Input((side, side, 1)),
+            layers.Conv2D(6, 5, activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Conv2D(16, 5, activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Flatten(),
+            layers.Dense(120, activation="relu"),
+            layers.Dense(84, activation="relu"),
+            layers.Dense(_NUM_CLASSES),
+        ]
+    )
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=keras.optimizers.Adam(_LEARNING_RATE), loss=loss)
+    return model
+
+
+def decode(images: Sequence[bytes]) -> NDArray[np.float32]:
+    """Grey pixels of encoded images of one size.
+
+    Parameters
+    ----------
+    images : sequence of bytes
+
+    Returns
+    -------
+    ndarray of float32, shape (num_images, height, width, 1)
+        From 0 to 1.
+    """
+    from PIL import Image
+
+    pixels = []
+    for data in images:
+        with Image.open(io.BytesIO(data)) as image:
+            pixels.append(np.asarray(image.convert("L")))
+    return np.stack(pixels)[..., None].astype(np.float32) / 255
+
+
+def train(dataset: Any, image: str, label: str, *, epochs: int) -> Curve:
+    """Train a fresh LeNet on the first batches of a data set, in order, and judge it by the last ones.
+
+    Parameters
+    ----------
+    dataset : recordmill.Dataset
+    image, label : str
+        Names of the features.
+    epochs : int
+
+    Returns
+    -------
+    Curve
+    """
+    num_records = 64 if len(dataset) >= 512 else 16
+    loader = dataset.batch(num_records, last="drop", ragged="list").loader(threads=2)
+    num_held_out = max(1, len(loader) // 7)
+    curve = Curve(num_steps=len(loader) - num_held_out)
+    curve.num_trained, curve.num_held_out = curve.num_steps * num_records, num_held_out * num_records
+    model: Any = None
+    num_right = 0
+    for epoch in range(epochs):
+        for step, batch in enumerate(loader):
+            pixels, labels = decode(batch[image]), np.asarray(batch[label]).astype(np.int64)
+            model = model or make_lenet(pixels.shape[1])
+            if step < curve.num_steps:
+                curve.losses.append(float(model.train_on_batch(pixels, labels)))
+            elif epoch == epochs - 1:
+                num_right += int((np.asarray(model.predict_on_batch(pixels)).argmax(axis=1) == labels).sum())
+    steps = np.array(curve.losses).reshape(epochs, curve.num_steps)
+    curve.epoch_losses = steps.mean(axis=1).tolist()
+    curve.accuracy = num_right / curve.num_held_out
+    return curve

@@ -1,0 +1,74 @@
+"""Index files of the formats' own tools, beside the shards: ``.idx``, ``.tfindex``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from recordmill.shards.index import write_atomically
+from recordmill.shards.opening import OpenShard
+from recordmill.storage.local import LOCAL
+from recordmill.types import FrameIndex
+
+
+def read_foreign(shard: OpenShard) -> tuple[list[str], list[int]] | None:
+    """Keys and offsets of the index file of the format's own tools, if it lies beside the shard.
+
+    Parameters
+    ----------
+    shard : OpenShard
+
+    Returns
+    -------
+    (list of str, list of int) or None
+    """
+    codec = shard.format.index
+    if codec is None:
+        return None
+    path = foreign_path(shard.paths[0], codec.suffix)
+    if not LOCAL.exists(path):
+        return None
+    return codec.read(LOCAL.read(path))
+
+
+def foreign_path(path: str, suffix: str) -> str:
+    """Where the index of a format's own tools lies: the shard's name with another suffix.
+
+    Parameters
+    ----------
+    path : str
+        The shard.
+    suffix : str
+        With the dot.
+
+    Returns
+    -------
+    str
+    """
+    stem, _ = os.path.splitext(path)
+    return stem + suffix
+
+
+def write_foreign(shard: OpenShard, index: FrameIndex, keys: Sequence[int | str] | None = None) -> str | None:
+    """Write the index file that the format's own tools read, unless one is there that fits: it may hold keys.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    index : FrameIndex
+    keys : sequence, optional
+        Positions by default.
+
+    Returns
+    -------
+    str or None
+        Where it was written; None if it was there, or the format has no such file.
+    """
+    codec = shard.format.index
+    if codec is None:
+        return None
+    path = foreign_path(shard.paths[0], codec.suffix)
+    if keys is None and LOCAL.exists(path) and sorted(codec.read(LOCAL.read(path))[1]) == index.offsets.tolist():
+        return None
+    write_atomically(path, codec.write(index, range(len(index)) if keys is None else keys))
+    return path

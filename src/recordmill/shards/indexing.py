@@ -1,0 +1,68 @@
+"""Builds and keeps the indexes of many shards at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.shards.foreign import write_foreign
+from recordmill.shards.index import load_index, save_sidecar
+from recordmill.shards.opening import OpenShard, open_shard
+from recordmill.shards.paths import Paths, expand
+from recordmill.shards.translate import translated
+
+_CHUNK_RECORDS = 256
+
+
+def build_index(
+    paths: Paths,
+    *,
+    format: str | None = None,  # noqa: A002
+    compression: str | None = "auto",
+    checksums: bool = True,
+    foreign: bool = False,
+) -> list[str]:
+    """Build and keep the index of shards.
+
+    Parameters
+    ----------
+    paths : path, pattern, folder, or iterable of them
+    format : {"tfrecord", "ofrecord", "recordio"}, optional
+        What content says by default.
+    compression : {"auto", "gzip", "zlib"} or None
+    checksums : bool
+        Whether a CRC-32C of each payload is kept for formats that have none of their own.
+    foreign : bool
+        Whether the index file of the format's own tools is written too (``.idx``, ``.tfindex``).
+
+    Returns
+    -------
+    list of str
+        Files that were written.
+
+    Raises
+    ------
+    DamageError
+        A shard is damaged.
+    """
+    written: list[str | None] = []
+    for path in expand(paths):
+        shard = open_shard([path], format, compression)
+        sidecar, damage = load_index(shard, "never")
+        if damage is not None:
+            raise damage
+        if checksums and sidecar.checksums is None and not shard.format.framing.has_checksum:
+            sidecar.checksums = _payload_checksums(shard)
+        written.append(save_sidecar(path, sidecar))
+        if foreign:
+            written.append(write_foreign(shard, sidecar.index))
+    return [name for name in written if name is not None]
+
+
+def _payload_checksums(shard: OpenShard) -> NDArray[np.uint32]:
+    sums = [np.zeros(0, np.uint32)]
+    with translated(shard.name):
+        for data, splits in _core.BatchStream(shard.source, shard.format.framing.kind, _CHUNK_RECORDS):
+            sums.append(np.asarray(_core.row_checksums(data, splits)).astype(np.uint32))
+    return np.concatenate(sums)

@@ -1,0 +1,223 @@
+"""What is left when packing fails: nothing half-written under any name, and an error that names the cause."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recordmill.errors import ImageError
+from recordmill.packing.pack import pack
+from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile
+from tests.packing.pictures import jpeg
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def damage(folder: Path, kind: str) -> Path:
+    path = folder / "05.jpg"
+    if kind in ("missing", "folder", "dangling"):
+        path.unlink()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "dangling":
+        path.symlink_to(folder / "nowhere.jpg")
+    elif kind != "missing":
+        path.write_bytes({"empty": b"", "text": b"<html>not found</html>", "cut": jpeg(5, 60, 60)[:700]}[kind])
+    return path
+
+
+CAUSES = {
+    "missing": "No such file",
+    "folder": "directory",
+    "dangling": "No such file",
+    "empty": "the file is empty",
+    "text": "not a picture: it begins with 3c 68",
+}
+
+
+def listed(folder: Path, tmp_path: Path) -> LabelFile:
+    path = tmp_path / "label.txt"
+    path.write_text("".join(f'{{"{index:02}.jpg": {index}}}\n' for index in range(12)))
+    return LabelFile(path, root=folder)
+
+
+@pytest.mark.parametrize("kind", CAUSES)
+@pytest.mark.parametrize("workers", [1, 3])
+def test_image_when_it_cannot_be_used_then_packing_stops_with_its_name(
+    flat_folder: Path, tmp_path: Path, kind: str, workers: int
+) -> None:
+    path, source = damage(flat_folder, kind), listed(flat_folder, tmp_path)
+    with pytest.raises(ImageError) as caught:
+        pack(source, tmp_path / "out/train", shards=2, workers=workers)
+    text = str(caught.value)
+    assert CAUSES[kind] in text and str(path) in text and "label.txt, line 6" in text and 'on_error="skip"' in text
+    assert left(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("kind", CAUSES)
+def test_image_when_it_cannot_be_used_then_skipping_lists_it(flat_folder: Path, tmp_path: Path, kind: str) -> None:
+    path, source = damage(flat_folder, kind), listed(flat_folder, tmp_path)
+    result = pack(source, tmp_path / "out/train", shards=2, on_error="skip", workers=2)
+    assert result.num_records == 11 and result.num_skipped == 1
+    assert result.skipped[0][0] == str(path) and CAUSES[kind] in result.skipped[0][1]
+    assert result.to_json()["skipped"] == [{"path": str(path), "cause": result.skipped[0][1]}]
+
+
+def test_image_when_cut_then_only_a_whole_look_finds_it(flat_folder: Path, tmp_path: Path) -> None:
+    path, source = damage(flat_folder, "cut"), listed(flat_folder, tmp_path)
+    for number, check in enumerate(["signature", "header", "none", True, False]):
+        assert pack(source, tmp_path / f"{number}/train", check=check).num_records == 12
+    with pytest.raises(ImageError, match=f"truncated.*\n.*{path}"):
+        pack(source, tmp_path / "decode/train", check="decode")
+    with pytest.raises(ImageError, match="truncated"):
+        pack(source, tmp_path / "encode/train", encode="jpeg")
+
+
+def test_image_when_not_looked_at_then_anything_is_packed(flat_folder: Path, tmp_path: Path) -> None:
+    damage(flat_folder, "text")
+    assert pack(listed(flat_folder, tmp_path), tmp_path / "out/train", check="none").num_records == 12
+    damage(flat_folder, "missing")
+    with pytest.raises(ImageError, match="No such file"):
+        pack(listed(flat_folder, tmp_path), tmp_path / "out2/train", check="none")
+
+
+def test_images_when_several_fail_then_they_are_listed_in_the_order_of_the_source(
+    flat_folder: Path, tmp_path: Path
+) -> None:
+    for index in (9, 2, 7):
+        (flat_folder / f"{index:02}.jpg").write_bytes(b"")
+    result = pack(
+        ImageFolder(flat_folder, labels=None), tmp_path / "a", on_error="skip", shuffle=1, workers=3, shards=3
+    )
+    assert [Path(path).name for path, _ in result.skipped] == ["02.jpg", "07.jpg", "09.jpg"]
+
+
+def test_images_when_a_whole_ofrecord_part_is_skipped_then_is_refused(flat_folder: Path, tmp_path: Path) -> None:
+    for index in (0, 1):
+        (flat_folder / f"{index:02}.jpg").write_bytes(b"")
+    with pytest.raises(ImageError, match="a shard is empty"):
+        pack(ImageFolder(flat_folder, labels=None), tmp_path / "out/part", format="ofrecord", shards=6, on_error="skip")
+    assert left(tmp_path / "out") == []
+
+
+def test_mask_when_it_cannot_be_read_then_it_is_named(voc: Path, tmp_path: Path) -> None:
+    path = voc / "SegmentationClass/2007_0.png"
+    path.write_bytes(path.read_bytes()[:90])
+    with pytest.raises(ImageError, match=r"2007_0\.png"):
+        pack(ImagePairs.voc(voc), tmp_path / "out/train", mask="raw")
+    result = pack(ImagePairs.voc(voc), tmp_path / "out/train", mask="raw", on_error="skip")
+    assert result.num_records == 3 and [name for name, _ in result.skipped] == [str(path)]
+
+
+def test_list_when_an_image_is_missing_then_line_and_path_are_told(flat_folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.lst"
+    path.write_text("0\t1\t00.jpg\n1\t1\tgone.jpg\n")
+    with pytest.raises(ImageError, match=rf"(?s)No such file.*gone\.jpg.*{path}, line 2"):
+        pack(ListFile(path, root=flat_folder), tmp_path / "out/a.rec", format="recordio", worker_kind="processes")
+    assert left(tmp_path / "out") == []
+
+
+def test_callback_when_it_raises_then_nothing_is_left(flat_folder: Path, tmp_path: Path) -> None:
+    def interrupt(done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    for workers in (1, 2):
+        with pytest.raises(KeyboardInterrupt):
+            pack(
+                ImageFolder(flat_folder, labels=None), tmp_path / "out/t", shards=3, workers=workers, progress=interrupt
+            )
+    assert left(tmp_path / "out") == []
+
+
+SCRIPT = """
+import sys, time
+from recordmill.packing import files
+from recordmill.packing.pack import pack
+from recordmill.packing.plan import ChunkLimits
+from recordmill.packing.sources import ImageFolder
+if __name__ == "__main__":
+    files.PASS_THROUGH = ChunkLimits(1, 1)
+    def slow(done, total):
+        print(done, flush=True)
+        time.sleep({pause})
+    pack(ImageFolder(sys.argv[1], labels=None), sys.argv[2] + "/train", progress=slow, shards=2, {options})
+"""
+
+
+def start(tmp_path: Path, folder: Path, options: str, pause: float = 0.2) -> subprocess.Popen:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(options=options, pause=pause))
+    command = [sys.executable, str(script), str(folder), str(tmp_path / "out")]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+@pytest.mark.parametrize("options", ["format='recordio'", "workers=2", "workers=2, worker_kind='processes'"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_process_when_stopped_in_the_middle_then_nothing_stands_under_a_final_name(
+    flat_folder: Path, tmp_path: Path, options: str, number: signal.Signals
+) -> None:
+    process = start(tmp_path, flat_folder, options)
+    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout.readline() and process.stdout.readline()
+    os.killpg(process.pid, number)
+    assert process.wait(30) != 0
+    stderr = process.stderr.read()
+    process.stdout.close()
+    process.stderr.close()
+    files = left(tmp_path / "out")
+    if number == signal.SIGINT:
+        assert files == [] and stderr.rstrip().endswith("KeyboardInterrupt")
+    else:
+        assert files and all(Path(name).name.startswith(".") and ".tmp-" in name for name in files)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_disk_when_full_then_the_error_names_the_shard_and_nothing_is_left(
+    flat_folder: Path, tmp_path: Path, workers: int
+) -> None:
+    script = tmp_path / "full.py"
+    script.write_text(
+        "import resource, signal, sys\n"
+        "from recordmill.errors import WriteError\n"
+        "from recordmill.packing.pack import pack\n"
+        "from recordmill.packing.sources import ImageFolder\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+        "try:\n"
+        "    pack(ImageFolder(sys.argv[1], labels=None), sys.argv[2] + '/train', shards=2, workers=int(sys.argv[3]))\n"
+        "except WriteError as error:\n"
+        "    print(error.shard, error)\n"
+    )
+    command = [sys.executable, str(script), str(flat_folder), str(tmp_path / "out"), str(workers)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith(str(tmp_path / "out/train-0000")) and "cannot write: File too large" in done.stdout
+    assert left(tmp_path / "out") == []
+
+
+def test_worker_process_when_killed_then_the_error_says_so(flat_folder: Path, tmp_path: Path) -> None:
+    process = start(tmp_path, flat_folder, "worker_kind='processes', workers=2", pause=0.5)
+    assert process.stdout is not None and process.stderr is not None and process.stdout.readline()
+    victims = [int(name) for name in os.listdir("/proc") if name.isdecimal() and _is_spawned_by(process.pid, name)]
+    assert victims
+    for victim in victims:
+        os.kill(victim, signal.SIGKILL)
+    assert process.wait(30) != 0
+    stderr = process.stderr.read()
+    process.stdout.close()
+    process.stderr.close()
+    assert "a worker process ended unexpectedly" in stderr and left(tmp_path / "out") == []
+
+
+def _is_spawned_by(parent: int, name: str) -> bool:
+    try:
+        status = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+        return int(status[1]) == parent and "spawn_main" in Path(f"/proc/{name}/cmdline").read_text()
+    except OSError:
+        return False

@@ -1,0 +1,41 @@
+"""Which records go where, and the portions of work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given, strategies as st
+
+from recordmill.packing.plan import ChunkLimits, Queue, make_order, split_evenly
+from recordmill.packing.sources.base import Items
+
+
+@given(st.integers(0, 1000), st.integers(1, 60))
+def test_items_when_split_then_all_are_there_once_and_parts_are_even(num_items: int, num_parts: int) -> None:
+    parts = split_evenly(num_items, num_parts)
+    assert [item for part in parts for item in part] == list(range(num_items))
+    sizes = [len(part) for part in parts]
+    assert len(parts) == num_parts and max(sizes) - min(sizes) <= 1
+
+
+@given(st.integers(0, 300), st.integers(0, 2**64))
+def test_order_when_made_then_is_a_permutation_that_the_seed_decides(num_items: int, seed: int) -> None:
+    order = make_order(num_items, seed)
+    assert order is not None and sorted(order.tolist()) == list(range(num_items))
+    assert (order == make_order(num_items, seed)).all() and make_order(num_items, None) is None
+
+
+def test_queue_when_files_are_large_then_chunks_are_small(tmp_path: Path) -> None:
+    sizes = [10, 10, 10, 500, 40, 40, 40, 100, 1]
+    names = [f"{index}" for index in range(len(sizes))]
+    for name, size in zip(names, sizes, strict=True):
+        (tmp_path / name).write_bytes(bytes(size))
+    items = Items([*names, "missing"], np.arange(10), str(tmp_path))
+    queue = Queue(items, None, range(1, 10), ChunkLimits(4, 100))
+    chunks = []
+    while (chunk := queue.take()) is not None:
+        chunks.append(chunk.items.names)
+    assert chunks == [["1", "2"], ["3"], ["4", "5"], ["6"], ["7"], ["8", "missing"]] and queue.is_empty
+    order = np.arange(9, -1, -1)
+    assert Queue(items, order, range(10), ChunkLimits(3, 10**9)).take().items.names == ["missing", "8", "7"]

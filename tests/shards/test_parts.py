@@ -1,0 +1,123 @@
+"""OFRecord parts: one stream over several files, in natural order whatever the zeros in their names; folders too."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import recordmill as rm
+from recordmill.shards.collection import ShardSet
+from recordmill.testing import ofrecord
+from tests.shards.made import message, shard
+
+
+def parts(folder: Path, pieces: list[bytes], suffix_length: int = -1) -> Path:
+    for number, piece in enumerate(pieces):
+        (folder / ofrecord.part_name(number, suffix_length=suffix_length)).write_bytes(piece)
+    return folder
+
+
+def numbers(dataset: rm.Dataset) -> list[int]:
+    return [int(example["id"]) for example in dataset]
+
+
+@pytest.mark.parametrize("suffix_length", [-1, 1, 2, 5])
+def test_parts_when_numbered_with_any_padding_then_are_read_in_natural_order(
+    tmp_path: Path, suffix_length: int
+) -> None:
+    pieces = [ofrecord.frame(message("ofrecord", number)) for number in range(12)]
+    dataset = rm.open(parts(tmp_path, pieces, suffix_length))
+    assert numbers(dataset) == list(range(12))
+    assert int(dataset[-1]["id"]) == 11
+
+
+def test_record_when_it_goes_on_in_the_next_part_then_is_read(tmp_path: Path) -> None:
+    payloads = [message("ofrecord", number) for number in range(9)]
+    stream = b"".join(map(ofrecord.frame, payloads))
+    cuts = [0, 3, 20, 21, 100, 100, 130, len(stream)]
+    pieces = [stream[start:end] for start, end in pairwise(cuts)]
+    dataset = rm.open(parts(tmp_path, pieces), payload="raw")
+    assert [example["payload"] for example in dataset] == payloads
+    assert [example["payload"] for example in dataset.fetch([8, 0, 4])] == [payloads[place] for place in (8, 0, 4)]
+    assert numbers(rm.open(tmp_path)) == list(range(9))
+
+
+@given(data=st.data())
+def test_stream_when_cut_anywhere_then_parts_give_the_same_records(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    payloads = [message("ofrecord", number) for number in range(data.draw(st.integers(1, 6)))]
+    stream = b"".join(map(ofrecord.frame, payloads))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=4)))
+    pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
+    folder = parts(tmp_path_factory.mktemp("parts"), pieces)
+    source = ShardSet(folder, format="ofrecord", payload="raw")
+    assert [example["payload"] for example in source.__getitems__(range(len(source)))] == payloads
+    assert ofrecord.unframe_parts(pieces) == [
+        (*ofrecord.locate(pieces, offset), payload) for offset, payload in ofrecord.records(stream)
+    ]
+
+
+def test_last_part_when_cut_then_the_record_is_named(tmp_path: Path) -> None:
+    stream = b"".join(ofrecord.frame(message("ofrecord", number)) for number in range(9))
+    with pytest.raises(rm.TruncatedError) as caught:
+        rm.open(parts(tmp_path, [stream[:50], stream[50:-2]]))
+    assert caught.value.record == 8
+    assert "part-0" in (caught.value.shard or "")
+
+
+def test_reader_when_given_several_files_then_they_are_one_stream(tmp_path: Path) -> None:
+    payloads = [message("ofrecord", number) for number in range(9)]
+    stream = b"".join(map(ofrecord.frame, payloads))
+    parts(tmp_path, [stream[:50], stream[50:51], stream[51:]])
+    reader = rm.ShardReader([tmp_path / f"part-{number}" for number in range(3)])
+    assert (len(reader), list(reader), reader[-1]) == (9, payloads, payloads[-1])
+    assert [row for batch in reader.batches(2, threads=2) for row in batch] == payloads
+
+
+def test_parts_when_a_tfrecord_ends_inside_a_record_then_the_next_is_not_joined(tmp_path: Path) -> None:
+    path = shard(tmp_path, "tfrecord", [message("tfrecord", 1)], name="a")
+    data = path.read_bytes()
+    path.write_bytes(data[:-2])
+    (tmp_path / "b.tfrecord").write_bytes(data[-2:])
+    with pytest.raises(rm.RecordmillError):
+        rm.open(tmp_path)
+
+
+def test_folder_when_opened_then_hidden_and_index_files_are_left_out(tmp_path: Path) -> None:
+    for number in (10, 9, 1):
+        shard(tmp_path, "recordio", [message("recordio", number)], name=f"s{number}")
+    rm.build_index(tmp_path, foreign=True)
+    (tmp_path / "train.lst").write_text("0\t0\ta.jpg\n")
+    (tmp_path / "folder.rec").mkdir()
+    for paths in (tmp_path, f"{tmp_path}/*.rec", f"{tmp_path}/s*"):
+        dataset = rm.open(paths, payload="example")
+        assert numbers(dataset) == [1, 9, 10]
+
+
+def test_list_when_opened_then_keeps_its_order_and_each_file_once(tmp_path: Path) -> None:
+    paths = [shard(tmp_path, "tfrecord", [message("tfrecord", number)], name=f"s{number}") for number in range(3)]
+    assert numbers(rm.open([paths[2], paths[0]])) == [2, 0]
+    assert numbers(rm.open([paths[2], paths[0], str(paths[2])])) == [2, 0]
+    assert numbers(rm.open([paths[1], f"{tmp_path}/*.tfrecord"])) == [1, 0, 2]
+
+
+def test_empty_shards_when_among_others_then_do_no_harm(tmp_path: Path) -> None:
+    for number in range(4):
+        rows = [message("tfrecord", number)] if number % 2 else []
+        shard(tmp_path, "tfrecord", rows, name=f"s{number}")
+    dataset = rm.open(tmp_path)
+    assert numbers(dataset) == [1, 3]
+    assert dataset.to_numpy()["id"].tolist() == [1, 3]
+
+
+def test_empty_shards_alone_when_opened_then_the_data_set_is_empty(tmp_path: Path) -> None:
+    shard(tmp_path, "tfrecord", [])
+    dataset = rm.open(tmp_path)
+    assert (len(dataset), list(dataset), dataset[:], len(dataset.batch(2))) == (0, [], [], 0)
+    assert dict(dataset.schema) == {}
+    assert np.array(list(dataset.batch(2).loader())).size == 0

@@ -1,0 +1,244 @@
+"""Writing shards: round trips, sizes, names, and nothing under a final name that is not whole."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+from recordmill.testing import ofrecord, recordio, tfrecord
+from tests.shards.made import FAMILIES
+
+RECORDS = {"tfrecord": tfrecord.records, "recordio": recordio.records, "ofrecord": ofrecord.records}
+
+
+def example(family: str, number: int) -> dict[str, Any]:
+    if family == "recordio":
+        return {"image": b"x" * number, "label": float(number)}
+    return {"id": number, "image": b"x" * number, "weights": np.arange(number, dtype=np.float32)}
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def leftovers(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("shards", [1, 3])
+def test_examples_when_written_and_read_then_are_equal_and_spread_evenly(
+    tmp_path: Path, family: str, shards: int
+) -> None:
+    with rm.ShardWriter(tmp_path / "part", format=family, shards=shards) as writer:
+        for number in range(700):
+            writer.write(example(family, number % 50))
+    assert writer.num_records == 700
+    counts = [len(rm.ShardReader(path)) for path in writer.paths]
+    assert max(counts) - min(counts) <= 1
+    assert sum(counts) == 700
+    dataset = rm.open(writer.paths)
+    order = [number for first in range(shards) for number in range(first, 700, shards)]
+    for place in (0, 255, 256, 511, 699):
+        row, want = dataset[place], example(family, order[place] % 50)
+        assert all(np.array_equal(row[name], want[name]) for name in want)
+    assert rm.verify(writer.paths).ok
+    assert rm.verify(writer.paths).num_records == 700
+
+
+def test_names_when_shards_are_written_then_follow_each_formats_habit(tmp_path: Path) -> None:
+    expected = {
+        "tfrecord": ["part-00000-of-00002.tfrecord", "part-00001-of-00002.tfrecord"],
+        "ofrecord": ["part-0", "part-1"],
+        "recordio": [f"part-0000{n}-of-00002.{suffix}" for n in (0, 1) for suffix in ("idx", "rec")],
+    }
+    for family, wanted in expected.items():
+        with rm.ShardWriter(f"{tmp_path}/{family}/", format=family, shards=2, payload="raw") as writer:
+            writer.write(b"a")
+            writer.write(b"b")
+        assert names(tmp_path / family) == wanted
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_payloads_when_written_raw_then_stand_in_the_shard(tmp_path: Path, family: str) -> None:
+    payloads = [b"a" * size for size in range(1, 600)]
+    with rm.ShardWriter(tmp_path / "part", format=family, payload="raw") as writer:
+        for payload in payloads:
+            writer.write(payload)
+    assert [found for _, found in RECORDS[family](Path(writer.paths[0]).read_bytes())] == payloads
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_shards_when_limited_by_bytes_then_are_full_and_keep_the_order(tmp_path: Path, family: str) -> None:
+    payloads = [bytes([1 + number % 255]) * 100 for number in range(95)]
+    with rm.ShardWriter(tmp_path / "part", format=family, max_shard_bytes=1500, payload="raw") as writer:
+        for payload in payloads:
+            writer.write(payload)
+    sizes = [os.path.getsize(path) for path in writer.paths]
+    assert len(sizes) > 5
+    assert all(1500 - 120 < size <= 1500 for size in sizes[:-1])
+    assert [row for path in writer.paths for row in rm.ShardReader(path)] == payloads
+    assert [example["payload"] for example in rm.open(writer.paths, payload="raw")] == payloads
+    assert not [name for name in leftovers(tmp_path) if "tmp" in name]
+
+
+def test_payload_larger_than_the_limit_when_written_then_gets_a_shard_of_its_own(tmp_path: Path) -> None:
+    payloads = [b"a", b"b" * 5000, b"c"]
+    with rm.ShardWriter(tmp_path / "part", max_shard_bytes=100, payload="raw") as writer:
+        for payload in payloads:
+            writer.write(payload)
+    assert [list(rm.ShardReader(path)) for path in writer.paths] == [[b"a"], [b"b" * 5000], [b"c"]]
+
+
+@pytest.mark.parametrize("level", [-1, 0, 1, 9])
+@pytest.mark.parametrize("compression", ["gzip", "zlib"])
+def test_shard_when_compressed_then_any_tool_inflates_it(tmp_path: Path, compression: str, level: int) -> None:
+    payloads = [b"payload %d" % number for number in range(1000)]
+    with rm.ShardWriter(tmp_path / "part", compression=compression, compression_level=level, payload="raw") as writer:
+        for payload in payloads:
+            writer.write(payload)
+    (path,) = writer.paths
+    data = Path(path).read_bytes()
+    assert path.endswith({"gzip": ".tfrecord.gz", "zlib": ".tfrecord.zlib"}[compression])
+    plain = gzip.decompress(data) if compression == "gzip" else zlib.decompress(data)
+    assert plain == b"".join(map(tfrecord.frame, payloads))
+    if compression == "gzip":
+        assert data[:8] == bytes.fromhex("1f8b080000000000")
+        assert data[9] == 3
+    assert rm.ShardReader(path)[-1] == payloads[-1]
+
+
+@pytest.mark.parametrize("family", ["ofrecord", "recordio"])
+def test_compression_when_the_format_has_none_then_is_refused(tmp_path: Path, family: str) -> None:
+    with pytest.raises(ValueError, match="compress"):
+        rm.ShardWriter(tmp_path / "part", format=family, compression="gzip")
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_block_when_it_raises_then_nothing_is_left(tmp_path: Path, family: str) -> None:
+    writer = rm.ShardWriter(tmp_path / "part", format=family, shards=2)
+
+    def fail() -> None:
+        with writer:
+            for _ in range(300):
+                writer.write(example(family, 5))
+            raise RuntimeError("somewhere else")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert leftovers(tmp_path) == []
+    with pytest.raises(ValueError, match="closed"):
+        writer.write(example(family, 1))
+
+
+def test_example_when_it_cannot_be_stored_then_nothing_is_left(tmp_path: Path) -> None:
+    with pytest.raises(rm.FeatureError), rm.ShardWriter(tmp_path / "part") as writer:
+        writer.write({"a": object()})
+    assert leftovers(tmp_path) == []
+
+
+def test_empty_payload_when_ofrecord_then_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    for row in (b"", {}):
+        with pytest.raises(rm.FramingError), rm.ShardWriter(tmp_path / "part", format="ofrecord") as writer:
+            writer.write(row)
+        assert leftovers(tmp_path) == []
+
+
+KILLED = """
+import sys, recordmill as rm
+with rm.ShardWriter(sys.argv[1] + "/part", shards=2) as writer:
+    for number in range(10**9):
+        writer.write({"a": bytes(100_000)})
+        if number == 200: print("going", flush=True)
+"""
+
+
+def test_process_when_killed_then_nothing_stands_under_a_final_name(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "going\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=60)
+    process.stdout.close()
+    assert names(tmp_path) == []
+    with pytest.raises(FileNotFoundError):
+        rm.open(tmp_path)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_output_when_it_exists_then_is_refused_unless_told(tmp_path: Path, family: str) -> None:
+    def write(number: int, **options: Any) -> None:
+        with rm.ShardWriter(tmp_path / "part", format=family, **options) as writer:
+            writer.write(example(family, number))
+
+    write(3)
+    before = {name: (tmp_path / name).read_bytes() for name in leftovers(tmp_path)}
+    with pytest.raises(rm.OutputExistsError) as caught:
+        write(4)
+    assert caught.value.hint
+    assert isinstance(caught.value, FileExistsError)
+    assert {name: (tmp_path / name).read_bytes() for name in leftovers(tmp_path)} == before
+    write(4, overwrite=True)
+    assert rm.open(tmp_path)[0]["image"] == b"xxxx"
+
+
+def test_index_file_beside_the_shard_when_it_exists_then_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "train.idx").write_text("0\t0\n")
+    with pytest.raises(rm.OutputExistsError) as caught:
+        rm.ShardWriter(tmp_path / "train.rec", format="recordio")
+    assert (caught.value.shard or "").endswith("train.idx")
+    assert leftovers(tmp_path) == ["train.idx"]
+
+
+def test_output_when_it_appears_while_writing_then_is_not_replaced(tmp_path: Path) -> None:
+    writer = rm.ShardWriter(tmp_path / "a.tfrecord")
+    writer.write({"a": 1})
+    (tmp_path / "a.tfrecord").write_bytes(b"somebody else's")
+    with pytest.raises(rm.OutputExistsError):
+        writer.close()
+    assert (tmp_path / "a.tfrecord").read_bytes() == b"somebody else's"
+    assert leftovers(tmp_path) == ["a.tfrecord"]
+
+
+def test_idx_when_ids_are_given_then_holds_them_as_keys(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "train.rec", format="recordio") as writer:
+        for number in (7, 3, 11):
+            writer.write({"image": b"%d" % number, "label": 0, "id": number})
+    reader = rm.ShardReader(tmp_path / "train.rec")
+    assert reader.keys == ["7", "3", "11"]
+    assert reader[reader.position_of(3)].endswith(b"3")
+
+
+def test_writer_when_nothing_is_written_then_leaves_an_empty_shard(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "a.tfrecord"):
+        pass
+    assert (tmp_path / "a.tfrecord").read_bytes() == b""
+    assert len(rm.open(tmp_path / "a.tfrecord")) == 0
+
+
+def test_disk_when_full_then_is_a_write_error_and_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(fd: int, data: Any) -> int:
+        raise OSError(28, "No space left on device")
+
+    writer = rm.ShardWriter(tmp_path / "part")
+    writer.write({"a": 1})
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(rm.WriteError) as caught:
+        writer.close()
+    monkeypatch.undo()
+    assert caught.value.hint
+    assert "No space" in str(caught.value)
+    assert leftovers(tmp_path) == []
