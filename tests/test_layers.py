@@ -17,7 +17,7 @@ import pytest
 PACKAGE = "recordmill"
 ROOT = Path(__file__).parents[1] / "src" / PACKAGE
 
-BASE = {"errors", "types"}
+BASE = {"errors", "types", "schema"}
 NATIVE = BASE | {"_core"}
 # A format is reached by its interfaces and the registry, never by its name.
 ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "registry", "values")}
@@ -26,6 +26,7 @@ ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "regis
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": {"types"},
     "types": {"errors", "_core"},
+    "schema": {"errors"},
     "storage": NATIVE,
     "formats": NATIVE,
     "shards": NATIVE | ANY_FORMAT | {"storage"},

@@ -18,6 +18,9 @@ _PLACES = {
     ),
     "schema": "Feature Schema",
     "types": "Fault FeatureList FrameIndex Ragged",
+    "packing.pack": "pack",
+    "packing.result": "PackResult",
+    "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "pipeline.dataset": "Dataset open",
     "pipeline.loader": "Loader",
     "shards.indexing": "build_index",
@@ -48,6 +51,19 @@ if TYPE_CHECKING:
         ShardChangedError as ShardChangedError,
         TruncatedError as TruncatedError,
         WriteError as WriteError,
+    )
+    from recordmill.packing.pack import (
+        pack as pack,
+    )
+    from recordmill.packing.result import (
+        PackResult as PackResult,
+    )
+    from recordmill.packing.sources import (
+        ImageFolder as ImageFolder,
+        ImagePairs as ImagePairs,
+        LabelFile as LabelFile,
+        ListFile as ListFile,
+        Table as Table,
     )
     from recordmill.pipeline.dataset import (
         Dataset as Dataset,

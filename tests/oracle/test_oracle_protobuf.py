@@ -53,6 +53,12 @@ def test_encode_example_of_keys_and_their_beginnings_puts_the_longer_first() -> 
     assert list(decode_example(data)) == ["ab", "a", "b", "é", "\uffff", "\U00010000", ""]
 
 
+def test_decode_ofrecord_of_entry_with_an_unknown_field_keeps_it_as_oneflow_does() -> None:
+    data = bytes.fromhex("0a0d 0a016b 12052a030a0106 78ac02")
+    assert decode_ofrecord(data) == {"k": ("int64", [6])}
+    assert decode_ofrecord(data, drops_odd_entries=True) == {}
+
+
 def test_encode_ofrecord_of_negative_int32_takes_ten_bytes() -> None:
     data = protobuf.encode_ofrecord({"n": ("int32", [-1])})
     assert data.hex() == "0a130a016e120e220c0a0affffffffffffffffff01"
@@ -60,9 +66,7 @@ def test_encode_ofrecord_of_negative_int32_takes_ten_bytes() -> None:
 
 
 def test_encode_value_beyond_float32_is_infinite() -> None:
-    assert decode_example(protobuf.encode_example({"x": ("float32", [1e39])})) == {
-        "x": ("float32", [float("inf")])
-    }
+    assert decode_example(protobuf.encode_example({"x": ("float32", [1e39])})) == {"x": ("float32", [float("inf")])}
 
 
 def test_encode_value_beyond_its_integer_is_refused() -> None:

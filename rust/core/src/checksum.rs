@@ -122,5 +122,4 @@ mod tests {
             assert_eq!(masked_crc32c_of_eight(value), masked_crc32c(&value.to_le_bytes()));
         }
     }
-
 }

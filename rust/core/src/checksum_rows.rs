@@ -57,7 +57,8 @@ mod sse42 {
         for (sum, row) in sums.iter_mut().zip(rows).filter(|(_, row)| row.len() > SHORT) {
             *sum = crc32c(row);
         }
-        let mut next = rows.iter().enumerate().filter(|(_, row)| row.len() <= SHORT).map(|(at, row)| Lane::new(at, row));
+        let mut next =
+            rows.iter().enumerate().filter(|(_, row)| row.len() <= SHORT).map(|(at, row)| Lane::new(at, row));
         let mut lanes: Vec<Lane> = next.by_ref().take(3).collect();
         while let [a, b, c] = &mut lanes[..] {
             side_by_side(a, b, c);
@@ -81,7 +82,8 @@ mod sse42 {
     #[target_feature(enable = "sse4.2")]
     fn side_by_side<'a>(a: &mut Lane<'a>, b: &mut Lane<'a>, c: &mut Lane<'a>) {
         let count = a.words.len().min(b.words.len()).min(c.words.len());
-        let [(first, a_left), (second, b_left), (third, c_left)] = [a.words, b.words, c.words].map(|words| words.split_at(count));
+        let [(first, a_left), (second, b_left), (third, c_left)] =
+            [a.words, b.words, c.words].map(|words| words.split_at(count));
         let [mut x, mut y, mut z] = [a.sum, b.sum, c.sum];
         for ((one, two), three) in first.iter().zip(second).zip(third) {
             x = _mm_crc32_u64(x, u64::from_le_bytes(*one));
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn crc32c_of_rows_is_that_of_each_row() {
-        let data: Vec<u8> = (0..9000u32).map(|i| (i * i >> 3) as u8).collect();
+        let data: Vec<u8> = (0..9000u32).map(|i| ((i * i) >> 3) as u8).collect();
         for num_rows in 0..40 {
             let length = |row: usize| (row * row * 131 + num_rows * 7) % [17, 600, 2500][row % 3];
             let rows: Vec<&[u8]> = (0..num_rows).map(|row| &data[row * 3..row * 3 + length(row)]).collect();

@@ -114,7 +114,8 @@ impl Block {
             (*view).len = block.shape[0] * itemsize;
             (*view).readonly = 0;
             (*view).itemsize = itemsize;
-            (*view).format = if flags & ffi::PyBUF_FORMAT == 0 { std::ptr::null_mut() } else { format.as_ptr().cast_mut() };
+            (*view).format =
+                if flags & ffi::PyBUF_FORMAT == 0 { std::ptr::null_mut() } else { format.as_ptr().cast_mut() };
             (*view).ndim = 1;
             (*view).shape = block.shape.as_ptr().cast_mut();
             (*view).strides = block.strides.as_ptr().cast_mut();

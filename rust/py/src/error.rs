@@ -12,7 +12,12 @@ create_exception!(
     PyException,
     "Damage or a limit: args are (kind, ordinal or None, offset, expected, found, message)."
 );
-create_exception!(recordmill._core, CoreChanged, PyException, "The file changed after it was opened: args are (detail,).");
+create_exception!(
+    recordmill._core,
+    CoreChanged,
+    PyException,
+    "The file changed after it was opened: args are (detail,)."
+);
 
 /// A fault as plain parts.
 pub type FaultParts = (&'static str, Option<usize>, u64, String, String, String);

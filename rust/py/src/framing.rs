@@ -10,8 +10,8 @@ use recordmill_core::framing::{self, FrameKind, Limit, Payloads, Selection, Wind
 use recordmill_core::payload::{self, PayloadKind};
 
 use crate::buffers::{Block, View, give_buffer, take_buffer, vector};
-use crate::files;
 use crate::error::{FaultParts, fault_error, gathered_error, parts, source_error};
+use crate::files;
 use crate::source::Source;
 
 /// How records are framed.
@@ -19,19 +19,22 @@ use crate::source::Source;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PyFrameKind {
     /// TFRecord.
-    TFRECORD,
+    #[pyo3(name = "TFRECORD")]
+    TfRecord,
     /// OFRecord.
-    OFRECORD,
+    #[pyo3(name = "OFRECORD")]
+    OfRecord,
     /// RecordIO.
-    RECORDIO,
+    #[pyo3(name = "RECORDIO")]
+    RecordIo,
 }
 
 impl From<PyFrameKind> for FrameKind {
     fn from(kind: PyFrameKind) -> Self {
         match kind {
-            PyFrameKind::TFRECORD => Self::TfRecord,
-            PyFrameKind::OFRECORD => Self::OfRecord,
-            PyFrameKind::RECORDIO => Self::RecordIo,
+            PyFrameKind::TfRecord => Self::TfRecord,
+            PyFrameKind::OfRecord => Self::OfRecord,
+            PyFrameKind::RecordIo => Self::RecordIo,
         }
     }
 }
@@ -126,7 +129,11 @@ pub fn payload_blocks(payloads: Payloads) -> (Block, Block) {
 }
 
 /// Offsets and lengths of equal number and no negative value.
-pub fn frames(py: Python<'_>, offsets: &Bound<'_, PyAny>, lengths: &Bound<'_, PyAny>) -> PyResult<(Vec<i64>, Vec<i64>)> {
+pub fn frames(
+    py: Python<'_>,
+    offsets: &Bound<'_, PyAny>,
+    lengths: &Bound<'_, PyAny>,
+) -> PyResult<(Vec<i64>, Vec<i64>)> {
     let (offsets, lengths) = (vector::<i64>(py, offsets)?, vector::<i64>(py, lengths)?);
     let sound = |values: &[i64]| values.iter().all(|&value| value >= 0);
     if offsets.len() != lengths.len() || !sound(&offsets) || !sound(&lengths) {

@@ -19,25 +19,28 @@ use crate::source::Source;
 /// What a record's payload is.
 #[pyclass(frozen, eq, eq_int, hash, from_py_object, module = "recordmill._core", name = "PayloadKind")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(non_camel_case_types)]
 pub enum PyPayloadKind {
     /// tf.train.Example.
-    EXAMPLE,
+    #[pyo3(name = "EXAMPLE")]
+    Example,
     /// tf.train.SequenceExample.
-    SEQUENCE_EXAMPLE,
+    #[pyo3(name = "SEQUENCE_EXAMPLE")]
+    SequenceExample,
     /// OneFlow's OFRecord.
-    OFRECORD,
+    #[pyo3(name = "OFRECORD")]
+    OfRecord,
     /// MXNet's image record header.
-    IRHEADER,
+    #[pyo3(name = "IRHEADER")]
+    IrHeader,
 }
 
 impl From<PyPayloadKind> for PayloadKind {
     fn from(kind: PyPayloadKind) -> Self {
         match kind {
-            PyPayloadKind::EXAMPLE => Self::Example,
-            PyPayloadKind::SEQUENCE_EXAMPLE => Self::SequenceExample,
-            PyPayloadKind::OFRECORD => Self::OfRecord,
-            PyPayloadKind::IRHEADER => Self::IrHeader,
+            PyPayloadKind::Example => Self::Example,
+            PyPayloadKind::SequenceExample => Self::SequenceExample,
+            PyPayloadKind::OfRecord => Self::OfRecord,
+            PyPayloadKind::IrHeader => Self::IrHeader,
         }
     }
 }

@@ -29,7 +29,7 @@ struct HeldColumn {
 
 /// One column to write.
 #[derive(FromPyObject)]
-struct ColumnArgs<'py> {
+pub struct ColumnArgs<'py> {
     name: Vec<u8>,
     lists: bool,
     kind: String,
@@ -106,6 +106,7 @@ pub fn serialize(
 ) -> PyResult<(Block, Block)> {
     let held = columns.into_iter().map(|column| column.hold(py)).collect::<PyResult<Vec<_>>>()?;
     let columns: Vec<_> = held.iter().map(HeldColumn::data).collect();
-    let (data, row_splits) = payload::serialize(kind.into(), num_records, &columns).map_err(|fault| fault_error(fault, None))?;
+    let (data, row_splits) =
+        payload::serialize(kind.into(), num_records, &columns).map_err(|fault| fault_error(fault, None))?;
     Ok((Block::bytes(data), Block::integers(row_splits)))
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use recordmill_core::framing::{FrameKind, Limit, Payloads, SKIP, Scan, Selection, Window, compact, gather, scan_window};
+use recordmill_core::framing::{
+    FrameKind, Limit, Payloads, SKIP, Scan, Selection, Window, compact, gather, scan_window,
+};
 use recordmill_core::source::{ReadAt, SourceError};
 
 use crate::buffers::{Block, give_buffer, take_buffer};

@@ -29,7 +29,7 @@ def add_to(commands: Commands) -> argparse.ArgumentParser:
     parser.add_argument("--output", default="demo-out", metavar="FOLDER", help="where everything goes (demo-out)")
     parser.add_argument("--overwrite", action="store_true", help="replace what an earlier demo left there")
     parser.add_argument("--digits", type=positive, default=1797, metavar="N", help="use the first N digits (1797)")
-    parser.add_argument("--epochs", type=positive, default=6, metavar="N", help="passes over the digits (6)")
+    parser.add_argument("--epochs", type=positive, default=5, metavar="N", help="passes over the digits (5)")
     parser.add_argument("--no-train", dest="train", action="store_false", help="leave the training out")
     return parser
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from recordmill.cli.errors import OK
 from recordmill.cli.options import PAYLOADS, Commands, add_command, add_paths, add_reading, positive, reading
-from recordmill.cli.preview import plain_value, words
+from recordmill.cli.preview import kind_of, plain_value, words
 from recordmill.cli.printer import Printer, note, table
 
 _DESCRIPTION = """\
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """
     for position, example in enumerate(_examples(args)):
         plain = {name: plain_value(value) for name, value in example.items()}
-        printer.record({"record": position, "features": plain}, _lines(position, plain))
+        printer.record({"record": position, "features": plain}, _lines(position, example, plain))
     return OK
 
 
@@ -80,8 +80,8 @@ def _payloads(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
             return
 
 
-def _lines(position: int, plain: dict[str, Any]) -> Iterator[str]:
-    rows = [(name, *words(value)) for name, value in plain.items()]
+def _lines(position: int, example: dict[str, Any], plain: dict[str, Any]) -> Iterator[str]:
+    rows = [(name, kind_of(value), *words(plain[name])) for name, value in example.items()]
     yield f"record {position}"
     if rows:
         yield from (f"  {line}" for line in table(("name", "kind", "shape", "value"), rows)[1:])

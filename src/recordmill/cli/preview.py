@@ -9,7 +9,7 @@ from recordmill.cli.image_header import describe_image
 
 # How much of a value is shown.
 _NUM_VALUES = 16
-_NUM_BYTES_ROWS = 4
+_NUM_ROWS = 4
 _TEXT_CHARS = 60
 _SHOWN_NUMBERS = 6
 
@@ -26,7 +26,7 @@ def plain_value(value: Any) -> Any:
     -------
     object
         A number or ``{"num_bytes", "image" or "text" or "sha256"}`` for one value; for several
-        ``{"kind", "shape", "values"}`` with the first 16 numbers or 4 byte strings; None in a shape where it varies.
+        ``{"kind", "shape", "values"}`` with the first 16 numbers or 4 rows; None in a shape where it varies.
     """
     if isinstance(value, bytes | bytearray | memoryview):
         return _bytes(bytes(value))
@@ -44,10 +44,9 @@ def plain_value(value: Any) -> Any:
 
 
 def _rows(value: Any) -> dict[str, Any]:
-    rows = [plain_value(value[place]) for place in range(min(len(value), _NUM_BYTES_ROWS))]
-    inner = next((row for row in rows if isinstance(row, dict) and "kind" in row), None)
-    kind = inner["kind"] if inner else "bytes" if not rows or isinstance(rows[0], dict) else "int64"
-    return {"kind": kind, "shape": [len(value), *([None] if inner else [])], "values": rows}
+    rows = [plain_value(value[place]) for place in range(min(len(value), _NUM_ROWS))]
+    nested = any(isinstance(row, dict) and "shape" in row for row in rows)
+    return {"kind": kind_of(value), "shape": [len(value), *([None] if nested else [])], "values": rows}
 
 
 def _bytes(value: bytes) -> dict[str, Any]:
@@ -77,8 +76,27 @@ def _text(value: bytes) -> str | None:
     return text if len(text) <= _TEXT_CHARS and len(part) == len(value) else text[:_TEXT_CHARS] + "…"
 
 
-def words(plain: Any) -> tuple[str, str, str]:
-    """Kind, shape and value of a feature in words.
+def kind_of(value: Any) -> str:
+    """Kind of the values of a feature, in the words of schemas.
+
+    Parameters
+    ----------
+    value : bytes, number, ndarray, Ragged, or list of them
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(value, list):
+        return kind_of(value[0]) if value else ""
+    if hasattr(value, "row_splits"):
+        inner = kind_of(value.data)
+        return "bytes" if inner == "uint8" else inner
+    return str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
+
+
+def words(plain: Any) -> tuple[str, str]:
+    """Shape and value of a feature in words.
 
     Parameters
     ----------
@@ -87,22 +105,22 @@ def words(plain: Any) -> tuple[str, str, str]:
 
     Returns
     -------
-    (str, str, str)
+    (str, str)
     """
     if isinstance(plain, dict) and "num_bytes" in plain:
-        return "bytes", "", _bytes_words(plain)
+        return "", _bytes_words(plain)
     if isinstance(plain, dict):
         shape = "x".join("?" if size is None else str(size) for size in plain["shape"])
         values = ", ".join(_short(entry) for entry in plain["values"][:_SHOWN_NUMBERS])
         complete = plain["shape"] == [len(plain["values"])] and len(plain["values"]) <= _SHOWN_NUMBERS
-        return plain["kind"], shape, values + ("" if complete else ", …" if values else "none")
-    return ("float" if isinstance(plain, float) else "int"), "", _short(plain)
+        return shape, values + ("" if complete else ", …" if values else "none")
+    return "", _short(plain)
 
 
 def _short(entry: Any) -> str:
     if isinstance(entry, float):
         return f"{entry:.6g}"
-    return words(entry)[2] if isinstance(entry, dict) else str(entry)
+    return words(entry)[1] if isinstance(entry, dict) else str(entry)
 
 
 def _bytes_words(plain: dict[str, Any]) -> str:

@@ -57,8 +57,8 @@ def _pairs(args: argparse.Namespace) -> Any:
 
     if args.names is None:
         return rm.ImagePairs.voc(args.source, args.split or "train")
-    folders = (os.path.join(args.source, name) for name in _VOC_FOLDERS)
-    return rm.ImagePairs(*folders, args.names)
+    images, masks = (os.path.join(args.source, name) for name in _VOC_FOLDERS)
+    return rm.ImagePairs(images, masks, args.names)
 
 
 def _classes(args: argparse.Namespace) -> list[str] | None:

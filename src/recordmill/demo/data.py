@@ -29,7 +29,7 @@ _PHOTOS = {
     "person": ("skimage/data/astronaut.png", "skimage/data/camera.png"),
     "plant": ("sklearn/datasets/images/flower.jpg",),
     "sky": ("skimage/data/hubble_deep_field.jpg", "skimage/data/rocket.jpg"),
-    "thing": ("skimage/data/clock_motion.png", "skimage/data/coffee.png", "skimage/data/coins.png"),
+    "thing": ("skimage/data/coffee.png", "skimage/data/coins.png"),
 }
 
 

@@ -15,7 +15,12 @@ BORDER = 255
 _INK = 96
 _PER_SIDE = 4
 _NUM_CLASSES = 4
-_SEGMENTED = ("skimage/data/coins.png", "skimage/data/chelsea.png", "skimage/data/coffee.png", "skimage/data/camera.png")
+_SEGMENTED = (
+    "skimage/data/coins.png",
+    "skimage/data/chelsea.png",
+    "skimage/data/coffee.png",
+    "skimage/data/camera.png",
+)
 
 
 def voc_palette() -> NDArray[np.uint8]:

@@ -71,41 +71,76 @@ def import_keras() -> Any:
     return keras
 
 
-def make_lenet(side: int) -> Any:
-    """LeNet-5 in today's form, with the same first weights every time.
+class LeNet:
+    """LeNet-5 in today's form, which can go back to its first weights.
 
     Parameters
     ----------
     side : int
         Pixels of the images, each way.
 
-    Returns
-    -------
-    keras.Model
-
     References
     ----------
     LeCun et al., Gradient-based learning applied to document recognition, 1998.
     """
-    keras = import_keras()
-    keras.utils.set_random_seed(_SEED)
-    layers = keras.layers
-    model = keras.Sequential(
-        [
-            keras.Input((side, side, 1)),
-            layers.Conv2D(6, 5, activation="relu"),
-            layers.MaxPooling2D(),
-            layers.Conv2D(16, 5, activation="relu"),
-            layers.MaxPooling2D(),
-            layers.Flatten(),
-            layers.Dense(120, activation="relu"),
-            layers.Dense(84, activation="relu"),
-            layers.Dense(_NUM_CLASSES),
-        ]
-    )
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(optimizer=keras.optimizers.Adam(_LEARNING_RATE), loss=loss)
-    return model
+
+    def __init__(self, side: int) -> None:
+        keras = import_keras()
+        keras.utils.set_random_seed(_SEED)
+        layers = keras.layers
+        self._model: Any = keras.Sequential(
+            [
+                keras.Input((side, side, 1)),
+                layers.Conv2D(6, 5, activation="relu"),
+                layers.MaxPooling2D(),
+                layers.Conv2D(16, 5, activation="relu"),
+                layers.MaxPooling2D(),
+                layers.Flatten(),
+                layers.Dense(120, activation="relu"),
+                layers.Dense(84, activation="relu"),
+                layers.Dense(_NUM_CLASSES),
+            ]
+        )
+        optimizer = keras.optimizers.Adam(_LEARNING_RATE)
+        self._model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        optimizer.build(self._model.trainable_variables)
+        self._variables = [*self._model.variables, *optimizer.variables]
+        self._first = [np.array(variable) for variable in self._variables]
+
+    def reset(self) -> None:
+        """Go back to the first weights and a fresh optimizer."""
+        for variable, value in zip(self._variables, self._first, strict=True):
+            variable.assign(value)
+
+    def step(self, pixels: NDArray[np.float32], labels: NDArray[np.int64]) -> float:
+        """Learn from one batch.
+
+        Parameters
+        ----------
+        pixels : ndarray of float32, shape (num_images, side, side, 1)
+        labels : ndarray of int64, shape (num_images,)
+
+        Returns
+        -------
+        float
+            Loss of this batch before the step.
+        """
+        self._model.reset_metrics()  # some versions of Keras return the mean of all steps otherwise
+        return float(self._model.train_on_batch(pixels, labels))
+
+    def classify(self, pixels: NDArray[np.float32]) -> NDArray[np.int64]:
+        """Class of each image.
+
+        Parameters
+        ----------
+        pixels : ndarray of float32, shape (num_images, side, side, 1)
+
+        Returns
+        -------
+        ndarray of int64, shape (num_images,)
+        """
+        scores: NDArray[np.float32] = np.asarray(self._model.predict_on_batch(pixels))
+        return scores.argmax(axis=1).astype(np.int64)
 
 
 def decode(images: Sequence[bytes]) -> NDArray[np.float32]:
@@ -122,18 +157,20 @@ def decode(images: Sequence[bytes]) -> NDArray[np.float32]:
     """
     from PIL import Image
 
-    pixels = []
+    pixels: list[NDArray[np.uint8]] = []
     for data in images:
         with Image.open(io.BytesIO(data)) as image:
             pixels.append(np.asarray(image.convert("L")))
-    return np.stack(pixels)[..., None].astype(np.float32) / 255
+    return np.stack(pixels)[..., None].astype(np.float32) / np.float32(255)
 
 
-def train(dataset: Any, image: str, label: str, *, epochs: int) -> Curve:
-    """Train a fresh LeNet on the first batches of a data set, in order, and judge it by the last ones.
+def train(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> Curve:
+    """Train on the first batches of a data set, in order, and judge by the last ones.
 
     Parameters
     ----------
+    network : LeNet
+        Begins with its first weights.
     dataset : recordmill.Dataset
     image, label : str
         Names of the features.
@@ -148,17 +185,15 @@ def train(dataset: Any, image: str, label: str, *, epochs: int) -> Curve:
     num_held_out = max(1, len(loader) // 7)
     curve = Curve(num_steps=len(loader) - num_held_out)
     curve.num_trained, curve.num_held_out = curve.num_steps * num_records, num_held_out * num_records
-    model: Any = None
+    network.reset()
     num_right = 0
     for epoch in range(epochs):
         for step, batch in enumerate(loader):
             pixels, labels = decode(batch[image]), np.asarray(batch[label]).astype(np.int64)
-            model = model or make_lenet(pixels.shape[1])
             if step < curve.num_steps:
-                curve.losses.append(float(model.train_on_batch(pixels, labels)))
+                curve.losses.append(network.step(pixels, labels))
             elif epoch == epochs - 1:
-                num_right += int((np.asarray(model.predict_on_batch(pixels)).argmax(axis=1) == labels).sum())
-    steps = np.array(curve.losses).reshape(epochs, curve.num_steps)
-    curve.epoch_losses = steps.mean(axis=1).tolist()
+                num_right += int((network.classify(pixels) == labels).sum())
+    curve.epoch_losses = np.array(curve.losses).reshape(epochs, curve.num_steps).mean(axis=1).tolist()
     curve.accuracy = num_right / curve.num_held_out
     return curve

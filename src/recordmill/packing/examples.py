@@ -11,8 +11,8 @@ from recordmill.packing.options import OutputOptions
 from recordmill.packing.plan import make_order
 from recordmill.packing.progress import Progress
 from recordmill.packing.result import PackResult
-from recordmill.shards.writer import ShardWriter
 from recordmill.schema import Schema
+from recordmill.shards.writer import ShardWriter
 
 
 def pack_examples(

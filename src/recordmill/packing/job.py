@@ -17,8 +17,8 @@ from recordmill.packing.masks import read_mask, recode_mask
 from recordmill.packing.options import ImageOptions
 from recordmill.packing.signature import describe_bytes, find_others
 from recordmill.packing.sources.base import Items
-from recordmill.shards.output import Framed, frame_payloads
 from recordmill.schema import Feature, Schema
+from recordmill.shards.output import Framed, frame_payloads
 from recordmill.types import Ragged
 
 Failures = dict[int, tuple[str, str]]

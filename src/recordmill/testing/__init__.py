@@ -1,7 +1,7 @@
 """Oracle and tooling for tests: the three formats once more, in plain Python, slow and easy to read.
 
-Nothing here imports the rest of the package or its native module, so that neither can hide a mistake of the
-other. Read these modules to learn the formats; use them to judge any other implementation.
+Nothing here but the two suites imports the rest of the package or its native module, so that neither can hide a
+mistake of the other. Read these modules to learn the formats; use them to judge any other implementation.
 
 =============  ==============================================================================================
 module         what it holds
@@ -15,6 +15,8 @@ protobuf       Example, SequenceExample and OFRecord messages as plain Python va
 irheader       the label header in front of a RecordIO image
 unusual        legal but odd encodings of the same messages
 damage         shards damaged in every way that we know, with what a reader must do about each
-strategies     Hypothesis strategies for all of these (the only module that needs Hypothesis)
+strategies     Hypothesis strategies for all of these (needs Hypothesis)
+framing_suite  FramingTests: what every framing must pass (needs pytest and Hypothesis)
+payload_suite  PayloadTests: what every payload codec must pass (needs pytest and Hypothesis)
 =============  ==============================================================================================
 """

@@ -17,7 +17,7 @@ list               1 value, once per value or many in one packed chunk (BYTES); 
 How odd messages are read: of two entries with one key the last counts; of two keys in one entry the last
 counts; a message given twice is merged; in a Feature the last kind counts, and lists of that kind
 with no other kind between them are joined; a field with an unknown number or the wrong wire type is
-skipped, but an entry that has one is dropped.
+skipped, but an entry that has one is dropped (not in an OFRecord: OneFlow's protobuf keeps it).
 """
 
 from __future__ import annotations
@@ -114,8 +114,7 @@ def encode_ofrecord(features: Mapping[str, Feature]) -> bytes:
 def encode_sequence_example(context: Mapping[str, Feature], lists: Mapping[str, Sequence[Feature]]) -> bytes:
     """Return the canonical bytes of a SequenceExample; an empty half is left out."""
     steps = {
-        name: b"".join(field(1, encode_feature(step, EXAMPLE_KINDS)) for step in steps)
-        for name, steps in lists.items()
+        name: b"".join(field(1, encode_feature(step, EXAMPLE_KINDS)) for step in steps) for name, steps in lists.items()
     }
     return encode_example(context) + (field(2, encode_map(steps)) if steps else b"")
 
@@ -142,12 +141,13 @@ def decode_example(payload: bytes) -> Features:
     return _features(merged(split(payload), 1), EXAMPLE_KINDS, utf8=True)
 
 
-def decode_ofrecord(payload: bytes) -> Features:
+def decode_ofrecord(payload: bytes, *, drops_odd_entries: bool = False) -> Features:
     """Return the features of an OFRecord by name, as `decode_example` does.
 
-    This message is proto2: a key that is not UTF-8 is no error; its odd bytes become surrogate escapes.
+    This message is proto2: a key that is not UTF-8 is no error; its odd bytes become surrogate escapes. OneFlow's
+    protobuf keeps an entry that has an unknown field; with `drops_odd_entries` it is left out, as upb does.
     """
-    return _features(split(payload), OFRECORD_KINDS, utf8=False)
+    return _features(split(payload), OFRECORD_KINDS, utf8=False, drops=drops_odd_entries)
 
 
 def decode_sequence_example(payload: bytes) -> SequenceExample:
@@ -174,21 +174,23 @@ def comparable(features: Mapping[str, Feature]) -> dict[str, tuple[str | None, l
     return {name: (kind, [repr(value) for value in values]) for name, (kind, values) in features.items()}
 
 
-def _features(message: list[Field], kinds: Mapping[int, str], *, utf8: bool) -> Features:
-    return _decode_map(message, lambda value: _feature(value, kinds), utf8=utf8)
+def _features(message: list[Field], kinds: Mapping[int, str], *, utf8: bool, drops: bool = True) -> Features:
+    return _decode_map(message, lambda value: _feature(value, kinds), utf8=utf8, drops=drops)
 
 
 def _steps(message: list[Field]) -> list[Feature]:
     return [_feature(step.fields(), EXAMPLE_KINDS) for step in chosen(message, 1)]
 
 
-def _decode_map(message: list[Field], decode: Callable[[list[Field]], T], *, utf8: bool) -> dict[str, T]:
+def _decode_map(
+    message: list[Field], decode: Callable[[list[Field]], T], *, utf8: bool, drops: bool = True
+) -> dict[str, T]:
     found: dict[str, T] = {}
     for entry in chosen(message, 1):
         inner = entry.fields()
         keys = [_key(piece, utf8) for piece in chosen(inner, 1)]
         value = decode(merged(inner, 2))
-        if all(piece.number in (1, 2) and piece.wire_type == BYTES for piece in inner):
+        if not drops or all(piece.number in (1, 2) and piece.wire_type == BYTES for piece in inner):
             found[keys[-1] if keys else ""] = value
     return found
 

@@ -42,9 +42,7 @@ FLOAT64_ODD = (0.0, -0.0, float("inf"), float("-inf"), float("nan"), 5e-324, 1.7
 
 def payloads(max_pieces: int = 6) -> st.SearchStrategy[bytes]:
     """Draw byte strings, often empty, often with RecordIO's magic word at aligned and unaligned places."""
-    piece = st.one_of(
-        st.just(MAGIC), st.just(MAGIC[:3]), st.binary(max_size=9), st.binary(min_size=4, max_size=4)
-    )
+    piece = st.one_of(st.just(MAGIC), st.just(MAGIC[:3]), st.binary(max_size=9), st.binary(min_size=4, max_size=4))
     pieces = st.lists(piece, max_size=max_pieces)
     return st.one_of(pieces.map(b"".join), st.binary(max_size=300))
 

@@ -29,9 +29,7 @@ def odd_ofrecord(features: Mapping[str, Feature], rng: Random) -> bytes:
     return b"".join(_with_unknown(_entries(features, OFRECORD_KINDS, rng), rng))
 
 
-def odd_sequence_example(
-    context: Mapping[str, Feature], lists: Mapping[str, Sequence[Feature]], rng: Random
-) -> bytes:
+def odd_sequence_example(context: Mapping[str, Feature], lists: Mapping[str, Sequence[Feature]], rng: Random) -> bytes:
     """Return an odd encoding of a SequenceExample with this context and these feature lists."""
     entries = []
     for name, steps in _shuffled(lists.items(), rng):
@@ -46,8 +44,11 @@ def _entries(features: Mapping[str, Feature], kinds: Mapping[int, str], rng: Ran
     for name, feature in _shuffled(features.items(), rng):
         if rng.random() < 0.2:
             entries.append(_field(1, _entry(name, _feature_pieces(_decoy(kinds, rng), kinds, rng), rng), rng))
-        entries.append(_field(1, _entry(name, _feature_pieces(feature, kinds, rng), rng), rng))
-        if rng.random() < 0.2:
+        entry, odd = _entry(name, _feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
+        if odd and kinds is OFRECORD_KINDS:
+            entry += _unknown(rng, (1, VARINT), (2, FIXED64))  # an entry that counts all the same
+        entries.append(_field(1, entry, rng))
+        if odd and kinds is not OFRECORD_KINDS:
             dropped = _entry(name, _feature_pieces(_decoy(kinds, rng), kinds, rng), rng)
             entries.append(_field(1, dropped + _unknown(rng, (1, VARINT), (2, FIXED64)), rng))
     return entries

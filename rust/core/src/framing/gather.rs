@@ -175,7 +175,8 @@ mod tests {
     fn gather_of_long_and_short_frames_in_any_order_gives_their_payloads() {
         for kind in [FrameKind::TfRecord, FrameKind::OfRecord, FrameKind::RecordIo] {
             let sizes: [usize; 9] = [40_000, 10, 9_000, 50_000, 70_001, 1, 8_192, 100_000, 20];
-            let payloads: Vec<Vec<u8>> = sizes.iter().map(|&size| (0..size).map(|i| i.wrapping_mul(size) as u8).collect()).collect();
+            let payloads: Vec<Vec<u8>> =
+                sizes.iter().map(|&size| (0..size).map(|i| i.wrapping_mul(size) as u8).collect()).collect();
             let (mut data, mut offsets, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
             for payload in &payloads {
                 offsets.push(data.len() as i64);

@@ -224,7 +224,8 @@ fn unfinished(at: u64) -> Fault {
 
 /// A part that cannot stand where it stands: a continuation first, or a beginning inside a record.
 fn misplaced(place: Place, begins: bool, at: u64) -> Option<Fault> {
-    let fault = |message, expected, found| Some(Fault::new(FaultKind::BadContinuation, at, message).values(expected, found));
+    let fault =
+        |message, expected, found| Some(Fault::new(FaultKind::BadContinuation, at, message).values(expected, found));
     match (place, begins) {
         (Place::Middle | Place::Last, true) => {
             fault("a record begins with the rest of another", "a whole or first part", "a middle or last part")

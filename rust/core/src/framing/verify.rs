@@ -41,7 +41,11 @@ pub struct Verification {
 pub type Inspect<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
 
 /// Walks `source` from its first to its last byte.
-pub fn verify(source: &dyn ReadAt, kind: FrameKind, mut inspect: Option<Inspect<'_>>) -> Result<Verification, SourceError> {
+pub fn verify(
+    source: &dyn ReadAt,
+    kind: FrameKind,
+    mut inspect: Option<Inspect<'_>>,
+) -> Result<Verification, SourceError> {
     let mut window = Window::new(source, Vec::new());
     let mut report = Verification::default();
     let mut record = 0;

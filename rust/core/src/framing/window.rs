@@ -95,7 +95,9 @@ impl<'s> Window<'s> {
     /// How much of `missing` to read at once: never more than is there, as far as that is known.
     fn step(&self, missing: usize) -> usize {
         match self.source.num_bytes() {
-            Some(total) => missing.min(usize::try_from(total.saturating_sub(self.base + self.len as u64)).unwrap_or(missing)),
+            Some(total) => {
+                missing.min(usize::try_from(total.saturating_sub(self.base + self.len as u64)).unwrap_or(missing))
+            }
             None => missing.min(STEP.max(self.len)),
         }
     }
@@ -121,7 +123,9 @@ mod tests {
     fn bytes_asked_in_any_order_equal_the_source() {
         let data: Vec<u8> = (0..=255).cycle().take(5000).collect();
         let mut window = Window::new(&data, Vec::new());
-        for (offset, want, ahead) in [(0, 10, 100), (5, 200, 0), (4000, 50, 64), (3990, 2000, 0), (6000, 4, 9), (0, 1, 1)] {
+        for (offset, want, ahead) in
+            [(0, 10, 100), (5, 200, 0), (4000, 50, 64), (3990, 2000, 0), (6000, 4, 9), (0, 1, 1)]
+        {
             let start = offset.min(data.len());
             let end = (offset + want).min(data.len());
             assert_eq!(window.bytes(offset as u64, want, ahead).unwrap(), &data[start..end]);

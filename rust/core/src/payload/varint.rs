@@ -76,3 +76,53 @@ pub fn count(chunk: Reader) -> Wire<usize> {
     each(chunk, |_| count += 1)?;
     Ok(count)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::wire::{put_varint, varint_len};
+    use super::*;
+
+    /// Values with every number of significant bits.
+    fn values() -> impl Iterator<Item = u64> {
+        (0..64).flat_map(|bits| [1 << bits, (1 << bits) - 1, 0xa5a5_a5a5_a5a5_a5a5 >> bits]).chain([u64::MAX])
+    }
+
+    fn encoded(values: impl Iterator<Item = u64>) -> Vec<u8> {
+        let mut out = Vec::new();
+        values.for_each(|value| put_varint(&mut out, value));
+        out
+    }
+
+    #[test]
+    fn test_single_when_bytes_are_one_varint_then_its_value() {
+        for value in values() {
+            let bytes = encoded([value].into_iter());
+            assert_eq!(bytes.len(), varint_len(value));
+            let padded = [&bytes[..], &[0xff; 9]].concat();
+            let expected = (bytes.len() <= 8).then_some(value);
+            assert_eq!(single(&bytes, 0, bytes.len()), expected);
+            assert_eq!(single(&padded, 0, bytes.len()), expected);
+            assert_eq!(single(&padded, 0, bytes.len() - 1), None);
+        }
+        assert_eq!(single(&[1, 2], 0, 2), None);
+        assert_eq!(single(&[0x80, 0x80], 0, 2), None);
+        assert_eq!(single(&[], 0, 0), None);
+    }
+
+    #[test]
+    fn test_decode_when_varints_of_all_lengths_follow_one_another_then_all_arrive() {
+        let bytes = encoded(values());
+        let mut out = Vec::new();
+        decode(Reader::new(&bytes), &mut out, |value| value).expect("sound varints");
+        assert_eq!(out, values().collect::<Vec<u64>>());
+        assert_eq!(count(Reader::new(&bytes)), Ok(out.len()));
+    }
+
+    #[test]
+    fn test_count_when_the_last_varint_is_cut_then_its_offset_is_named() {
+        for len in 1..=12 {
+            let bytes = [vec![1; 20], vec![0x80; len]].concat();
+            assert_eq!(count(Reader::new(&bytes)).map_err(|broken| broken.offset), Err(20));
+        }
+    }
+}

@@ -228,3 +228,38 @@ pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     }
     out.push(value as u8);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_varint_when_written_by_hand_then_bytes_are_those() {
+        let cases: [(u64, &[u8]); 5] = [
+            (0, &[0]),
+            (127, &[0x7f]),
+            (300, &[0xac, 0x02]),
+            (1 << 32, &[0x80, 0x80, 0x80, 0x80, 0x10]),
+            (u64::MAX, &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]),
+        ];
+        for (value, bytes) in cases {
+            let mut out = Vec::new();
+            put_varint(&mut out, value);
+            assert_eq!((&out[..], varint_len(value)), (bytes, bytes.len()));
+            assert_eq!(Reader::new(bytes).varint(), Ok(value));
+        }
+    }
+
+    #[test]
+    fn test_message_when_nested_then_positions_count_from_the_payload() {
+        let payload = [0x0a, 0x03, 0x12, 0x01, 0x07, 0x50];
+        let mut outer = Reader::new(&payload);
+        assert_eq!(outer.tag(), Ok(LEN_1));
+        let mut inner = outer.message().expect("three bytes");
+        assert_eq!((inner.pos, inner.buf.len(), outer.pos), (2, 5, 5));
+        assert_eq!(inner.tag(), Ok(LEN_2));
+        assert_eq!(inner.bytes(), Ok(&[7][..]));
+        assert!(inner.is_empty());
+        assert_eq!(inner.tag().map_err(|broken| broken.offset), Err(5));
+    }
+}

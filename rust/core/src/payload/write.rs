@@ -9,6 +9,8 @@ use std::ops::Range;
 
 /// No message can be longer.
 const MAX_MESSAGE: usize = i32::MAX as usize;
+/// Bytes that the tags and lengths of context and lists take at most.
+const MAX_HEADERS: usize = 12;
 const FIELD_1: u8 = 0x0a;
 const FIELD_2: u8 = 0x12;
 
@@ -20,7 +22,8 @@ pub fn messages(
     columns: &[&ColumnData],
 ) -> Result<(Vec<u8>, Vec<i64>), Fault> {
     let num_context = columns.partition_point(|column| column.section == Section::Context);
-    let (context, lists) = columns.split_at(num_context);
+    let features: Vec<Feature> = columns.iter().map(|column| Feature::new(column)).collect();
+    let (context, lists) = features.split_at(num_context);
     let mut writer = Writer { dialect, out: Vec::new(), sizes: Vec::new(), next: 0 };
     let mut splits = Vec::with_capacity(num_records + 1);
     splits.push(0);
@@ -34,6 +37,7 @@ pub fn messages(
             let what = format!("record {record} is longer than a message can be");
             return Err(Fault::new(FaultKind::LimitExceeded, 0, what).values(MAX_MESSAGE, len));
         }
+        writer.out.reserve(len + MAX_HEADERS);
         match (kind, context_len) {
             (_, None) => {}
             (PayloadKind::OfRecord, Some(_)) => writer.put_map(context, record),
@@ -51,6 +55,27 @@ pub fn messages(
     Ok((writer.out, splits))
 }
 
+/// A column and what all its entries begin with: the key as a field, and the tag of the value.
+struct Feature<'a> {
+    column: &'a ColumnData<'a>,
+    start: Vec<u8>,
+}
+
+impl<'a> Feature<'a> {
+    fn new(column: &'a ColumnData<'a>) -> Self {
+        let mut start = vec![FIELD_1];
+        put_varint(&mut start, column.name.len() as u64);
+        start.extend_from_slice(column.name);
+        start.push(FIELD_2);
+        Self { column, start }
+    }
+
+    /// Length of an entry whose value takes `value` bytes.
+    fn entry_len(&self, value: usize) -> usize {
+        self.start.len() + varint_len(value as u64) + value
+    }
+}
+
 struct Writer<'d> {
     dialect: &'d Dialect,
     out: Vec<u8>,
@@ -62,14 +87,14 @@ struct Writer<'d> {
 
 impl Writer<'_> {
     /// Length of the map of the features that `record` has; `None` if it has none.
-    fn measure_map(&mut self, columns: &[&ColumnData], record: usize) -> Option<usize> {
+    fn measure_map(&mut self, features: &[Feature], record: usize) -> Option<usize> {
         let mut total = None;
-        for column in columns.iter().filter(|column| column.is_present(record)) {
+        for feature in features.iter().filter(|feature| feature.column.is_present(record)) {
             let place = self.sizes.len();
             self.sizes.push(0);
-            let value = self.measure_value(column, record);
+            let value = self.measure_value(feature.column, record);
             self.sizes[place] = value;
-            *total.get_or_insert(0) += field_len(entry_len(column.name, value));
+            *total.get_or_insert(0) += field_len(feature.entry_len(value));
         }
         total
     }
@@ -100,14 +125,13 @@ impl Writer<'_> {
         put_varint(&mut self.out, len as u64);
     }
 
-    fn put_map(&mut self, columns: &[&ColumnData], record: usize) {
-        for column in columns.iter().filter(|column| column.is_present(record)) {
+    fn put_map(&mut self, features: &[Feature], record: usize) {
+        for feature in features.iter().filter(|feature| feature.column.is_present(record)) {
             let value = self.take_size();
-            self.put_header(FIELD_1, entry_len(column.name, value));
-            self.put_header(FIELD_1, column.name.len());
-            self.out.extend_from_slice(column.name);
-            self.put_header(FIELD_2, value);
-            self.put_value(column, record);
+            self.put_header(FIELD_1, feature.entry_len(value));
+            self.out.extend_from_slice(&feature.start);
+            put_varint(&mut self.out, value as u64);
+            self.put_value(feature.column, record);
         }
     }
 
@@ -142,11 +166,6 @@ impl Writer<'_> {
 /// Length of a length-delimited field whose inside takes `len` bytes; its tag takes one.
 fn field_len(len: usize) -> usize {
     1 + varint_len(len as u64) + len
-}
-
-/// Length of a map entry whose value takes `value` bytes.
-fn entry_len(name: &[u8], value: usize) -> usize {
-    field_len(name.len()) + field_len(value)
 }
 
 /// Length of a list whose values take `size` bytes: numbers stand in one packed field, or in none if there are none.

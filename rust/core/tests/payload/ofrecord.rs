@@ -82,3 +82,10 @@ fn test_parse_when_keys_and_kinds_repeat_then_the_last_ones_win() {
     let found = values_of(KIND, spec("a", ValueKind::Int32, Layout::Fixed(2)), &payload);
     assert_eq!(found, Ok(Values::Int32(vec![3, 4])));
 }
+
+#[test]
+fn test_parse_when_an_entry_has_an_unknown_field_then_it_is_kept() {
+    let payload = field(1, &join(&[&field(1, b"a"), &field(2, &floats(&[2.0])), &field(3, b"odd")]));
+    let found = values_of(KIND, spec("a", ValueKind::Float32, Layout::Fixed(1)), &payload);
+    assert_eq!(found, Ok(Values::Float32(vec![2.0])));
+}

@@ -96,9 +96,7 @@ def byte_inserted_last_payload(sound: Sound) -> Iterator[Damage]:
     changed = payload[:1] + b"\x5a" + payload[1:]
     data = sound.replaced(sound.last, struct.pack("<q", len(payload)) + changed)
     before = [*sound.payloads[:-1], changed[:-1]]
-    yield Damage(
-        "byte_inserted_last_payload", data, before, "truncated_header", len(data) - 1, len(sound.payloads)
-    )
+    yield Damage("byte_inserted_last_payload", data, before, "truncated_header", len(data) - 1, len(sound.payloads))
 
 
 def byte_removed_last_payload(sound: Sound) -> Iterator[Damage]:

@@ -111,9 +111,7 @@ def nonzero_padding(sound: Sound) -> Iterator[Damage]:
     data = sound.replaced(sound.victim, _split()[:-1] + b"\xff")
     payloads = [*sound.payloads[: sound.victim], _SPLIT_PAYLOAD, *sound.payloads[sound.victim + 1 :]]
     offset += _PART_OFFSETS[2]
-    yield Damage(
-        "nonzero_padding_part_2", data, payloads, "bad_padding", offset, sound.victim, verify_only=True
-    )
+    yield Damage("nonzero_padding_part_2", data, payloads, "bad_padding", offset, sound.victim, verify_only=True)
 
 
 def bytes_appended(sound: Sound) -> Iterator[Damage]:
@@ -121,9 +119,7 @@ def bytes_appended(sound: Sound) -> Iterator[Damage]:
     for name, byte in [("zeros", b"\0"), ("stray_bytes", b"\xff")]:
         for count in (1, 3, 4, 7, 8, 4096):
             kind = "truncated_header" if count < HEAD_BYTES else "bad_magic"
-            yield sound.fault(
-                f"{name}_appended_{count}", sound.data + byte * count, kind, len(sound.payloads)
-            )
+            yield sound.fault(f"{name}_appended_{count}", sound.data + byte * count, kind, len(sound.payloads))
 
 
 def zero_hole(sound: Sound) -> Iterator[Damage]:

@@ -62,9 +62,7 @@ def stray_bytes_appended(sound: Sound) -> Iterator[Damage]:
     """Append bytes of something else."""
     for count in (1, 11, 12, 40):
         kind = "truncated_header" if count < HEADER_BYTES else "length_checksum"
-        yield sound.fault(
-            f"stray_bytes_appended_{count}", sound.data + b"\xff" * count, kind, len(sound.payloads)
-        )
+        yield sound.fault(f"stray_bytes_appended_{count}", sound.data + b"\xff" * count, kind, len(sound.payloads))
 
 
 def zero_hole(sound: Sound) -> Iterator[Damage]:
@@ -112,9 +110,7 @@ def unmasked_checksum(sound: Sound) -> Iterator[Damage]:
     """Store a plain CRC-32C in place of the masked one, as a wrong writer would."""
     length = struct.pack("<Q", len(sound.payloads[sound.victim]))
     record = length + struct.pack("<I", crc32c(length)) + sound.frames[sound.victim][HEADER_BYTES:]
-    yield sound.fault(
-        "unmasked_checksum", sound.replaced(sound.victim, record), "length_checksum", sound.victim
-    )
+    yield sound.fault("unmasked_checksum", sound.replaced(sound.victim, record), "length_checksum", sound.victim)
 
 
 def zero_length_record(sound: Sound) -> Iterator[Damage]:

@@ -1,0 +1,105 @@
+"""ArrayRecord, the record files that Grain reads: uncompressed, hashes of its chunks checked on reading.
+
+Large records are written one per chunk, small ones 256 per chunk, which is quicker to read in order.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from benches import wire
+from benches.jobs import Job
+
+ENVIRONMENT = "array_record"
+REQUIREMENTS = ("array_record==0.8.6", "numpy==2.4.6")
+_READ = ("ranges", "single")
+VARIANTS = {"P1a": ("",), "P2a": _READ, "P2b": _READ, "P2c": _READ}
+# Records per call of `read`.
+_RANGE = {"P2a": 256, "P2b": 8192, "P2c": 8192}
+
+
+def prepare(job: Job) -> None:
+    """Convert the data set, once."""
+    path = job.packed(".array_record")
+    if job.task.measure == "pass" and not os.path.exists(path):
+        group = 1 if job.task.data == "big" else 256
+        payloads = (payload for shard in job.shards for payload in wire.tfrecord_payloads(shard))
+        _write(f"{path}.part", group, payloads)
+        os.replace(f"{path}.part", path)
+
+
+def _write(path: str, group: int, payloads: Iterable[bytes]) -> int:
+    from array_record.python.array_record_module import ArrayRecordWriter
+
+    writer, number = ArrayRecordWriter(path, f"group_size:{group},uncompressed"), 0
+    for payload in payloads:
+        writer.write(payload)
+        number += 1
+    writer.close()
+    return number
+
+
+def load(_: Job) -> None:
+    """Import what packing needs."""
+    from array_record.python import array_record_module
+
+    assert array_record_module
+
+
+def run(job: Job) -> Iterator[tuple[int, Any]]:
+    """Run the task once."""
+    if job.task.measure == "pack":
+        yield _write(os.path.join(job.out, "photos.array_record"), 1, _labelled(job)), None
+    elif job.variant == "single":
+        yield from _single(job)
+    else:
+        yield from _ranges(job)
+
+
+def _labelled(job: Job) -> Iterator[bytes]:
+    for path, label in job.rows():
+        with open(path, "rb") as file:
+            yield struct.pack("<i", label) + file.read()
+
+
+def _single(job: Job) -> Iterator[tuple[int, Any]]:
+    """One record per call; the reader works ahead in threads of its own."""
+    from array_record.python.array_record_module import ArrayRecordReader
+
+    reader = ArrayRecordReader(job.packed(".array_record"))
+    left = reader.num_records()
+    while left:
+        count = min(left, 256)
+        batch = [reader.read() for _ in range(count)]
+        left -= count
+        yield count, batch
+
+
+def _ranges(job: Job) -> Iterator[tuple[int, Any]]:
+    """Many records per call."""
+    from array_record.python.array_record_module import ArrayRecordReader
+
+    options = "readahead_buffer_size:16777216,max_parallelism:2"
+    reader = ArrayRecordReader(job.packed(".array_record"), options)
+    num_records, step = reader.num_records(), _RANGE[job.task_name]
+    for start in range(0, num_records, step):
+        batch = reader.read(start, min(num_records, start + step))
+        yield len(batch), batch
+
+
+def payloads(_: Job, delivered: Any) -> Iterable[bytes]:
+    """Records of a batch."""
+    return delivered
+
+
+def images(job: Job) -> Iterator[tuple[bytes, int]]:
+    """Images and labels of what was packed."""
+    from array_record.python.array_record_module import ArrayRecordReader
+
+    reader = ArrayRecordReader(os.path.join(job.out, "photos.array_record"))
+    for _ in range(reader.num_records()):
+        record = reader.read()
+        yield record[4:], struct.unpack_from("<i", record)[0]

@@ -1,0 +1,45 @@
+"""MXNet's own im2rec.py with two workers, its start of one to two seconds included, as users see it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from benches import wire
+from benches.jobs import Job
+
+ENVIRONMENT = "mxnet"
+# Older wheels of OpenCV encode JPEG without vector code.
+REQUIREMENTS = ("mxnet==1.9.1", "numpy==1.23.5", "opencv-python-headless==4.11.0.86")
+VARIANTS = {"P1a": ("im2rec",), "P1b": ("im2rec",)}
+
+
+def prepare(job: Job) -> None:
+    """Write the list file that names the images."""
+    job.list_file()
+
+
+def load(_: Job) -> None:
+    """Nothing to do: the tool is a process of its own."""
+
+
+def run(job: Job) -> Iterator[tuple[int, Any]]:
+    """Run the task once."""
+    shutil.copy(job.packed(".lst"), os.path.join(job.out, "photos.lst"))
+    found = subprocess.run(
+        [sys.executable, "-c", "import mxnet; print(mxnet.__path__[0])"], capture_output=True, text=True, check=True
+    )
+    tool = os.path.join(found.stdout.strip(), "tools", "im2rec.py")
+    options = ["--pass-through"] if job.task_name == "P1a" else ["--quality", "95"]
+    command = [sys.executable, tool, os.path.join(job.out, "photos"), job.data, "--num-thread", "2", *options]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    yield len(job.rows()), None
+
+
+def images(job: Job) -> Iterator[tuple[bytes, int]]:
+    """Images and labels of what was packed."""
+    return map(wire.recordio_image, wire.recordio_payloads(os.path.join(job.out, "photos.rec")))

@@ -1,0 +1,80 @@
+"""recordmill through its public names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from benches import wire
+from benches.jobs import Job
+
+ENVIRONMENT = ""
+REQUIREMENTS = ("recordmill", "numpy")
+_PER_RECORD = ("ragged", "list")
+VARIANTS = {
+    "P1a": ("",),
+    "P1b": ("",),
+    "P2a": _PER_RECORD,
+    "P2b": _PER_RECORD,
+    "P2c": _PER_RECORD,
+    "P3a": ("",),
+    "P3b": ("",),
+}
+
+
+def prepare(job: Job) -> None:
+    """Write the list file that names the images."""
+    if job.task.measure == "pack":
+        job.list_file()
+
+
+def load(job: Job) -> None:
+    """Import what packing needs."""
+    import recordmill
+
+    if job.task_name == "P1b":
+        import PIL.JpegImagePlugin
+
+        assert PIL.JpegImagePlugin
+    assert recordmill.pack
+
+
+def run(job: Job) -> Iterator[tuple[int, Any]]:
+    """Run the task once."""
+    import recordmill as rm
+
+    if job.task.measure == "pack":
+        options = {"encode": "jpeg", "quality": 95} if job.task_name == "P1b" else {}
+        source = rm.ListFile(job.packed(".lst"), root=job.data)
+        rm.pack(source, os.path.join(job.out, "photos"), format="tfrecord", shards=2, workers=2, **options)
+        yield len(job.rows()), None
+    elif job.task_name.startswith("P2"):
+        for path in job.shards:
+            with rm.ShardReader(path) as reader:
+                for ragged in reader.batches(job.task.num_records):
+                    yield len(ragged), list(ragged) if job.variant == "list" else ragged
+    else:
+        stage = {"last": "keep" if job.checking else "drop", "ragged": "pad" if job.task_name == "P3b" else "ragged"}
+        for batch in rm.open(job.shards).batch(job.task.num_records, **stage).loader(threads=2):
+            yield len(next(iter(batch.values()))), batch
+
+
+def payloads(job: Job, delivered: Any) -> Iterable[bytes | memoryview]:
+    """Records of a batch."""
+    if job.variant == "list":
+        return delivered
+    splits, data = delivered.row_splits.tolist(), memoryview(delivered.data)
+    return (data[start:stop] for start, stop in zip(splits, splits[1:], strict=False))
+
+
+def columns(_: Job, delivered: Any) -> dict[str, Any]:
+    """Columns of a batch."""
+    return delivered
+
+
+def images(job: Job) -> Iterator[tuple[bytes, int]]:
+    """Images and labels of what was packed."""
+    for name in sorted(os.listdir(job.out)):
+        if name.startswith("photos"):
+            yield from map(wire.example_image, wire.tfrecord_payloads(os.path.join(job.out, name)))

@@ -1,0 +1,152 @@
+"""Makes the data sets that are missing, and tells what a reader of each has to deliver."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benches import photographs, recipes, wire
+from benches.digest import Digest
+from benches.jobs import Job, shards
+from benches.recipes import NUM_SHARDS, Sizes
+
+ROOT = str(Path(__file__).parents[1])
+IMAGES = ("photos", "digits")
+
+
+def ensure(folder: str, kinds: Iterable[str], sizes: Sizes, data_python: str | None) -> None:
+    """Make the data sets that are missing.
+
+    Parameters
+    ----------
+    folder : str
+    kinds : iterable of str
+    sizes : Sizes
+        Noted beside the data, unless there are some.
+    data_python : str or None
+        Interpreter that has the packages which carry photographs; None makes small drawings in their place.
+    """
+    os.makedirs(os.path.join(folder, "tfrecord"), exist_ok=True)
+    missing = [kind for kind in kinds if len(shards(folder, kind)) < NUM_SHARDS]
+    if missing and not os.path.exists(os.path.join(folder, "sizes.json")):
+        sizes.save(folder)
+    sizes = Sizes.load(folder)
+    if any(not os.path.exists(os.path.join(folder, f"{kind}.json")) for kind in IMAGES if kind in kinds):
+        _make_images(folder, sizes, data_python)
+    for kind in missing:
+        for shard in range(NUM_SHARDS):
+            _write_shard(folder, kind, shard, getattr(sizes, kind) // NUM_SHARDS)
+
+
+def _make_images(folder: str, sizes: Sizes, data_python: str | None) -> None:
+    if data_python is not None:
+        counts = [str(sizes.photos), str(sizes.digits)]
+        command = [data_python, "-m", "benches.photographs", folder, *counts]
+        subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": ROOT})
+        return
+    for kind in IMAGES:
+        numbers = range(getattr(sizes, kind))
+        rows = [photographs.write_image(folder, kind, number, _drawing(kind)) for number in numbers]
+        photographs.save_rows(folder, kind, rows)
+
+
+def _drawing(kind: str) -> Any:
+    """Return a maker of small images for trying the benchmark out, by Pillow alone."""
+    from PIL import Image
+
+    def draw(number: int) -> tuple[bytes, int]:
+        random = np.random.default_rng(number)
+        size = (48 + int(random.integers(32)), 64, 3) if kind == "photos" else (28, 28)
+        steps = random.integers(-3, 4, size).cumsum(axis=0)
+        pixels = (steps.cumsum(axis=1) + 128).clip(0, 255).astype(np.uint8)
+        file = io.BytesIO()
+        Image.fromarray(pixels).save(file, "JPEG" if kind == "photos" else "PNG")
+        return file.getvalue(), int(random.integers(10))
+
+    return draw
+
+
+def _write_shard(folder: str, kind: str, shard: int, num_records: int) -> None:
+    import recordmill as rm
+
+    name = f"{kind}-{shard:05d}-of-{NUM_SHARDS:05d}.tfrecord"
+    payload = "sequence_example" if kind == "sequence" else "raw" if kind == "big" else "example"
+    path = os.path.join(folder, "tfrecord", name)
+    with rm.ShardWriter(path, format="tfrecord", payload=payload, schema=_schema(kind), overwrite=True) as writer:
+        for example in _examples(folder, kind, shard, num_records):
+            writer.write(example)
+
+
+def _schema(kind: str) -> Any:
+    import recordmill as rm
+
+    if kind == "tabular":
+        names = [f"I{place + 1}" for place in range(13)] + [f"C{place + 1}" for place in range(26)]
+        return rm.Schema({name: rm.Feature("float32" if name[0] == "I" else "int64", ()) for name in names})
+    return None
+
+
+def _examples(folder: str, kind: str, shard: int, num_records: int) -> Iterator[Any]:
+    """Examples of a shard as the writer takes them."""
+    if kind == "big":
+        yield from recipes.opaque(shard, num_records)
+    elif kind == "tabular":
+        for columns in recipes.tabular(shard, num_records):
+            rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+            yield from (dict(zip(columns, row, strict=True)) for row in rows)
+    elif kind == "sequence":
+        import recordmill as rm
+
+        for tokens, label in recipes.sequences(shard, num_records):
+            yield {"label": label, "tokens": rm.FeatureList(tokens.reshape(-1, 1))}
+    else:
+        rows = Job({"photos": "P1a", "digits": "P2b"}[kind], "", "", folder, 0).rows()
+        for path, label in rows[shard * num_records : (shard + 1) * num_records]:
+            yield {"image": Path(path).read_bytes(), "label": label}
+
+
+def expected(job: Job) -> dict[str, Any] | None:
+    """Digest of what the task has to deliver, from the recipe or by plain Python from the files.
+
+    Parameters
+    ----------
+    job : Job
+        Any contender's.
+
+    Returns
+    -------
+    dict or None
+        None where nothing is delivered.
+    """
+    digest, sizes = Digest(), Sizes.load(job.data)
+    if job.task_name in ("P3a", "P3b"):
+        columns = {"P3a": recipes.tabular, "P3b": recipes.sequence_columns}[job.task_name]
+        num_records = getattr(sizes, job.task.data) // NUM_SHARDS
+        for batch in chain.from_iterable(columns(shard, num_records) for shard in range(NUM_SHARDS)):
+            digest.add_columns(batch)
+    elif job.task_name.startswith("P2"):
+        for path in job.shards:
+            digest.add_payloads(wire.tfrecord_payloads(path))
+    elif job.task_name == "P1a":
+        digest.add_images((Path(path).read_bytes(), label) for path, label in job.rows())
+    elif job.task_name in ("index", "check"):
+        digest.add_payloads(frame_names(job.shards))
+    else:
+        return None
+    return digest.to_json()
+
+
+def frame_names(paths: Iterable[str]) -> Iterator[bytes]:
+    """Where each frame lies, as bytes: what an index has to find."""
+    for number, path in enumerate(paths):
+        offset = 0
+        for payload in wire.tfrecord_payloads(path):
+            yield b"%d %d %d" % (number, offset, len(payload))
+            offset += len(payload) + 16

@@ -1,0 +1,126 @@
+"""Seeded recipes of the data sets that are made of random numbers; the values are both written and known for comparison."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+NUM_SHARDS = 4
+RECORD_BYTES = 65536
+_SEED = 77
+_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Records of each data set; every number is a multiple of the number of shards."""
+
+    photos: int = 4_000
+    digits: int = 60_000
+    tabular: int = 1_000_000
+    sequence: int = 100_000
+    big: int = 32_768
+
+    def save(self, data: str) -> None:
+        """Note the sizes beside the data."""
+        with open(os.path.join(data, "sizes.json"), "w", encoding="utf-8") as file:
+            json.dump(asdict(self), file)
+
+    @classmethod
+    def load(cls, data: str) -> Sizes:
+        """Sizes of the data in a folder; the usual ones if nothing is noted there."""
+        path = os.path.join(data, "sizes.json")
+        if not os.path.exists(path):
+            return cls()
+        with open(path, encoding="utf-8") as file:
+            return cls(**json.load(file))
+
+
+QUICK = Sizes(photos=16, digits=200, tabular=600, sequence=200, big=16)
+
+
+def tabular(shard: int, num_records: int) -> Iterator[dict[str, np.ndarray]]:
+    """Columns of a shard as of an advertisement log: 13 heavy-tailed numbers, 26 identities.
+
+    Parameters
+    ----------
+    shard : int
+    num_records : int
+        In the shard.
+
+    Yields
+    ------
+    dict of str to ndarray
+        ``I1`` … ``I13`` float32 and ``C1`` … ``C26`` int64, 10,000 records at a time.
+    """
+    random = np.random.default_rng(_SEED + shard)
+    for start in range(0, num_records, _ROWS):
+        count = min(_ROWS, num_records - start)
+        numbers = random.lognormal(1, 2, (count, 13)).astype(np.float32)
+        identities = (random.pareto(0.7, (count, 26)) * 20).clip(0, 9_999_999).astype(np.int64)
+        columns = {f"I{place + 1}": numbers[:, place] for place in range(13)}
+        yield columns | {f"C{place + 1}": identities[:, place] for place in range(26)}
+
+
+def sequences(shard: int, num_records: int) -> Iterator[tuple[np.ndarray, int]]:
+    """Token ids, 5 to 200 of them, and a label.
+
+    Parameters
+    ----------
+    shard : int
+    num_records : int
+
+    Yields
+    ------
+    tokens : ndarray of int64, shape (num_tokens,)
+    label : int
+    """
+    random = np.random.default_rng(_SEED + shard)
+    for _ in range(num_records):
+        tokens = random.pareto(0.8, int(random.integers(5, 201))) * 30
+        yield tokens.clip(0, 49_999).astype(np.int64), int(random.integers(2))
+
+
+def opaque(shard: int, num_records: int) -> Iterator[bytes]:
+    """Payloads of 64 KiB without any structure.
+
+    Parameters
+    ----------
+    shard : int
+    num_records : int
+
+    Yields
+    ------
+    bytes
+    """
+    random = np.random.default_rng(_SEED + shard)
+    for _ in range(num_records):
+        yield random.bytes(RECORD_BYTES)
+
+
+def sequence_columns(shard: int, num_records: int) -> Iterator[dict[str, Any]]:
+    """Sequences as a reader delivers them: padded with zeros, 128 at a time.
+
+    Parameters
+    ----------
+    shard : int
+    num_records : int
+
+    Yields
+    ------
+    dict
+        ``tokens`` int64 (n, 200) and ``label`` int64 (n,).
+    """
+    source = sequences(shard, num_records)
+    for start in range(0, num_records, 128):
+        count = min(128, num_records - start)
+        tokens, labels = np.zeros((count, 200), np.int64), np.zeros(count, np.int64)
+        for row in range(count):
+            values, labels[row] = next(source)
+            tokens[row, : len(values)] = values
+        yield {"tokens": tokens, "label": labels}
