@@ -145,7 +145,7 @@ def test_google_protobuf_here_is_the_upb_that_users_have() -> None:
     assert api_implementation.Type() == "upb"
 
 
-@pytest.mark.parametrize(("google", "oracle"), PAIRS)
+@pytest.mark.parametrize("google, oracle", PAIRS)
 @given(message=messages())
 @example(message=b"\x7b\x00\x00\x7c")
 def test_decode_of_any_message_agrees_with_google_protobuf(
@@ -155,7 +155,7 @@ def test_decode_of_any_message_agrees_with_google_protobuf(
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize(("google", "oracle"), PAIRS)
+@pytest.mark.parametrize("google, oracle", PAIRS)
 @settings(max_examples=1_500, deadline=None)
 @given(message=messages())
 def test_decode_of_many_messages_agrees_with_google_protobuf(

@@ -17,7 +17,7 @@ ROWS = [pytest.param(family, row, id=f"{family}-{row}") for family in TABLES for
 CONTENT = b"".join(tfrecord.frame(payload) for payload in SAMPLE_PAYLOADS)
 
 
-@pytest.mark.parametrize(("family", "row"), ROWS)
+@pytest.mark.parametrize("family, row", ROWS)
 def test_records_of_damaged_shard_are_those_before_the_damage_then_its_fault(family: str, row: Damage) -> None:
     found, error = until_fault(READERS[family](row.data))
     assert [payload for _, payload in found] == row.payloads_before

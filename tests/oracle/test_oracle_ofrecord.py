@@ -18,7 +18,7 @@ def test_frame_of_empty_payload_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "suffix_length", "name"),
+    "number, suffix_length, name",
     [(0, -1, "part-0"), (10, -1, "part-10"), (10, 0, "part-10"), (7, 1, "part-7"), (3, 5, "part-00003")],
 )
 def test_part_name_of_number_is_filled_with_zeros(number: int, suffix_length: int, name: str) -> None:

@@ -75,7 +75,7 @@ def test_encode_value_beyond_its_integer_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "features"),
+    "message, features",
     [
         (example(entry(b"a", field(3, field(1, b"\x01") + field(1, b"\x02")))), {"a": ("int64", [1, 2])}),
         (example(entry(b"a", field(3, field(1, b"\x01") + b"\x08\x02"))), {"a": ("int64", [1, 2])}),

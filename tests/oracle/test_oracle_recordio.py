@@ -18,7 +18,7 @@ def test_magic_is_the_four_bytes_of_the_specification() -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "frame"),
+    "payload, frame",
     [
         (b"", head(0, 0)),
         (b"abcd", head(0, 4) + b"abcd"),

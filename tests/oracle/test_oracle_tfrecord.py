@@ -11,7 +11,7 @@ EMPTY_RECORD = bytes.fromhex("0000000000000000 29039807 d8ea82a2")
 
 
 @pytest.mark.parametrize(
-    ("data", "crc"),
+    "data, crc",
     [
         (b"", 0x00000000),
         (b"123456789", 0xE3069283),

@@ -2,7 +2,7 @@
 use pyo3::prelude::*;
 use recordmill_core::payload::{self, ColumnData, Section, ValueKind, ValuesRef};
 
-use crate::buffers::{Block, View, vector};
+use crate::buffers::{Block, View, take_buffer, vector};
 use crate::error::fault_error;
 use crate::framing::check_row_splits;
 use crate::payload::{PyPayloadKind, section, value_kind};
@@ -106,7 +106,7 @@ pub fn serialize(
 ) -> PyResult<(Block, Block)> {
     let held = columns.into_iter().map(|column| column.hold(py)).collect::<PyResult<Vec<_>>>()?;
     let columns: Vec<_> = held.iter().map(HeldColumn::data).collect();
-    let (data, row_splits) =
-        payload::serialize(kind.into(), num_records, &columns).map_err(|fault| fault_error(fault, None))?;
+    let written = py.detach(|| payload::serialize_into(take_buffer(), kind.into(), num_records, &columns));
+    let (data, row_splits) = written.map_err(|fault| fault_error(fault, None))?;
     Ok((Block::bytes(data), Block::integers(row_splits)))
 }

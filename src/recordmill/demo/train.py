@@ -139,8 +139,8 @@ class LeNet:
         -------
         ndarray of int64, shape (num_images,)
         """
-        scores: NDArray[np.float32] = np.asarray(self._model.predict_on_batch(pixels))
-        return scores.argmax(axis=1).astype(np.int64)
+        scores = np.asarray(self._model.predict_on_batch(pixels), np.float32)
+        return np.argmax(scores, axis=1).astype(np.int64)
 
 
 def decode(images: Sequence[bytes]) -> NDArray[np.float32]:

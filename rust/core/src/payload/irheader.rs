@@ -68,9 +68,8 @@ struct Fields<'a> {
 }
 
 /// Writes `columns`, checked, as `num_records` payloads. What is not given is 0 or empty.
-pub fn write(num_records: usize, columns: &[&ColumnData]) -> Result<(Vec<u8>, Vec<i64>), Fault> {
+pub fn write(mut out: Vec<u8>, num_records: usize, columns: &[&ColumnData]) -> Result<(Vec<u8>, Vec<i64>), Fault> {
     let fields = sort_out(columns)?;
-    let mut out = Vec::new();
     let mut splits = Vec::with_capacity(num_records + 1);
     splits.push(0);
     for record in 0..num_records {

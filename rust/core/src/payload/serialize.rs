@@ -30,6 +30,11 @@ pub enum ValuesRef<'a> {
 }
 
 impl ValuesRef<'_> {
+    /// Bytes that byte strings take; other values are short.
+    fn num_bytes(&self) -> usize {
+        if let Self::Bytes { data, .. } = self { data.len() } else { 0 }
+    }
+
     /// Their kind.
     pub fn kind(&self) -> ValueKind {
         match self {
@@ -117,6 +122,18 @@ fn part(splits: Option<&[i64]>, fixed: Option<usize>, position: usize) -> Range<
 ///
 /// The form is protobuf's deterministic one: entries sorted by key, key before value, numbers packed.
 pub fn serialize(kind: PayloadKind, num_records: usize, columns: &[ColumnData]) -> Result<(Vec<u8>, Vec<i64>), Fault> {
+    serialize_into(Vec::new(), kind, num_records, columns)
+}
+
+/// [`serialize`] into memory that is there already; what it holds is dropped.
+pub fn serialize_into(
+    mut out: Vec<u8>,
+    kind: PayloadKind,
+    num_records: usize,
+    columns: &[ColumnData],
+) -> Result<(Vec<u8>, Vec<i64>), Fault> {
+    out.clear();
+    out.reserve(columns.iter().map(|column| column.values.num_bytes()).sum());
     for column in columns {
         check_place(kind, column)?;
         check_shape(num_records, column)?;
@@ -129,8 +146,8 @@ pub fn serialize(kind: PayloadKind, num_records: usize, columns: &[ColumnData]) 
         }
     }
     match Dialect::of(kind) {
-        Some(dialect) => write::messages(kind, dialect, num_records, &sorted),
-        None => irheader::write(num_records, &sorted),
+        Some(dialect) => write::messages(out, kind, dialect, num_records, &sorted),
+        None => irheader::write(out, num_records, &sorted),
     }
 }
 

@@ -16,6 +16,7 @@ const FIELD_2: u8 = 0x12;
 
 /// Writes `columns`, checked and sorted by section and name, as `num_records` messages.
 pub fn messages(
+    out: Vec<u8>,
     kind: PayloadKind,
     dialect: &Dialect,
     num_records: usize,
@@ -24,7 +25,7 @@ pub fn messages(
     let num_context = columns.partition_point(|column| column.section == Section::Context);
     let features: Vec<Feature> = columns.iter().map(|column| Feature::new(column)).collect();
     let (context, lists) = features.split_at(num_context);
-    let mut writer = Writer { dialect, out: Vec::new(), sizes: Vec::new(), next: 0 };
+    let mut writer = Writer { dialect, out, sizes: Vec::new(), next: 0 };
     let mut splits = Vec::with_capacity(num_records + 1);
     splits.push(0);
     for record in 0..num_records {

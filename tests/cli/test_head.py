@@ -1,0 +1,75 @@
+"""`recordmill head`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import recordmill as rm
+from tests.cli.conftest import Done, example
+
+Run = Callable[..., Done]
+
+
+def test_head_when_json_then_prints_an_object_per_record(run: Run, shards: Path) -> None:
+    done = run("head", "--json", "-n", "3", shards / "train-00000-of-00002.tfrecord")
+    assert done.code == 0 and done.err == ""
+    records = [json.loads(line) for line in done.out.splitlines()]
+    assert [record["record"] for record in records] == [0, 1, 2]
+    second = example(2)
+    assert records[1]["features"] == {
+        "image": {"num_bytes": len(second["image"]), "image": "jpeg 32x20"},
+        "label": 2,
+        "name": {"num_bytes": 2, "text": "n2"},
+        "noise": {"num_bytes": 4, "sha256": hashlib.sha256(second["noise"]).hexdigest()},
+        "scores": {"kind": "float32", "shape": [3], "values": [0.0, 1.0, 2.0]},
+        "tags": {
+            "kind": "bytes",
+            "shape": [2],
+            "values": [{"num_bytes": 5, "text": "first"}, {"num_bytes": 6, "text": "second"}],
+        },
+    }
+
+
+def test_head_when_text_then_shows_five_records_readably(run: Run, shards: Path) -> None:
+    lines = run("head", shards).out.splitlines()
+    assert [line for line in lines if line.startswith("record")] == [f"record {number}" for number in range(5)]
+    assert any(line.split()[:4] == ["image", "bytes", "jpeg", "32x20,"] for line in lines)
+    assert any(line.split() == ["label", "int64", "0"] for line in lines)
+
+
+def test_head_when_more_is_asked_for_than_there_is_then_shows_all(run: Run, shards: Path) -> None:
+    assert len(run("head", "--json", "-n", "100", shards).out.splitlines()) == 10
+
+
+def test_head_when_payload_is_raw_then_shows_payloads(run: Run, shards: Path) -> None:
+    record = json.loads(run("head", "--json", "-n", "1", "--payload", "raw", shards).out)
+    with rm.ShardReader(shards / "train-00000-of-00002.tfrecord") as reader:
+        assert record["features"]["payload"]["num_bytes"] == len(reader[0])
+
+
+def test_head_when_the_shard_is_cut_then_shows_what_is_before_and_exit_code_1(run: Run, cut: Path) -> None:
+    done = run("head", "--json", cut)
+    assert done.code == 1 and len(done.out.splitlines()) == 3
+    assert "record 3" in done.err and "hint: " in done.err
+
+
+def test_head_when_a_record_has_no_features_then_says_so(run: Run, tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "x.tfrecord") as writer:
+        writer.write({"label": 1})
+        writer.write({})
+    done = run("head", "-n", "2", tmp_path / "x.tfrecord")
+    assert done.code == 0 and done.out.splitlines()[-1].split() == ["label", "int64", "0", "none"]
+
+
+@pytest.mark.parametrize("format_", ["tfrecord", "ofrecord", "recordio"])
+def test_head_when_the_format_is_any_then_shows_label_and_image(run: Run, tmp_path: Path, format_: str) -> None:
+    with rm.ShardWriter(tmp_path / "out" / "part", format=format_, shards=1) as writer:
+        writer.write({"image": example(3)["image"], "label": 3})
+    record = json.loads(run("head", "--json", tmp_path / "out").out)
+    assert record["features"]["label"] == 3
+    assert record["features"]["image"]["image"] == "jpeg 32x20"
