@@ -1,4 +1,4 @@
-"""Makes the data sets that are missing, and tells what a reader of each has to deliver."""
+"""Makes the data sets that are missing."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import io
 import os
 import subprocess
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benches import photographs, recipes, wire
-from benches.digest import Digest
-from benches.jobs import Job, shards
+from benches import photographs, recipes
+from benches.jobs import rows, shards
 from benches.recipes import NUM_SHARDS, Sizes
 
 ROOT = str(Path(__file__).parents[1])
@@ -53,8 +51,8 @@ def _make_images(folder: str, sizes: Sizes, data_python: str | None) -> None:
         return
     for kind in IMAGES:
         numbers = range(getattr(sizes, kind))
-        rows = [photographs.write_image(folder, kind, number, _drawing(kind)) for number in numbers]
-        photographs.save_rows(folder, kind, rows)
+        written = [photographs.write_image(folder, kind, number, _drawing(kind)) for number in numbers]
+        photographs.save_rows(folder, kind, written)
 
 
 def _drawing(kind: str) -> Any:
@@ -99,54 +97,15 @@ def _examples(folder: str, kind: str, shard: int, num_records: int) -> Iterator[
         yield from recipes.opaque(shard, num_records)
     elif kind == "tabular":
         for columns in recipes.tabular(shard, num_records):
-            rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-            yield from (dict(zip(columns, row, strict=True)) for row in rows)
+            values = zip(*(column.tolist() for column in columns.values()), strict=True)
+            yield from (dict(zip(columns, row, strict=True)) for row in values)
     elif kind == "sequence":
         import recordmill as rm
 
         for tokens, label in recipes.sequences(shard, num_records):
             yield {"label": label, "tokens": rm.FeatureList(tokens.reshape(-1, 1))}
     else:
-        rows = Job({"photos": "P1a", "digits": "P2b"}[kind], "", "", folder, 0).rows()
-        for path, label in rows[shard * num_records : (shard + 1) * num_records]:
+        for path, label in rows(folder, kind)[shard * num_records : (shard + 1) * num_records]:
             yield {"image": Path(path).read_bytes(), "label": label}
 
 
-def expected(job: Job) -> dict[str, Any] | None:
-    """Digest of what the task has to deliver, from the recipe or by plain Python from the files.
-
-    Parameters
-    ----------
-    job : Job
-        Any contender's.
-
-    Returns
-    -------
-    dict or None
-        None where nothing is delivered.
-    """
-    digest, sizes = Digest(), Sizes.load(job.data)
-    if job.task_name in ("P3a", "P3b"):
-        columns = {"P3a": recipes.tabular, "P3b": recipes.sequence_columns}[job.task_name]
-        num_records = getattr(sizes, job.task.data) // NUM_SHARDS
-        for batch in chain.from_iterable(columns(shard, num_records) for shard in range(NUM_SHARDS)):
-            digest.add_columns(batch)
-    elif job.task_name.startswith("P2"):
-        for path in job.shards:
-            digest.add_payloads(wire.tfrecord_payloads(path))
-    elif job.task_name == "P1a":
-        digest.add_images((Path(path).read_bytes(), label) for path, label in job.rows())
-    elif job.task_name in ("index", "check"):
-        digest.add_payloads(frame_names(job.shards))
-    else:
-        return None
-    return digest.to_json()
-
-
-def frame_names(paths: Iterable[str]) -> Iterator[bytes]:
-    """Where each frame lies, as bytes: what an index has to find."""
-    for number, path in enumerate(paths):
-        offset = 0
-        for payload in wire.tfrecord_payloads(path):
-            yield b"%d %d %d" % (number, offset, len(payload))
-            offset += len(payload) + 16

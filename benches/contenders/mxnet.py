@@ -20,7 +20,7 @@ VARIANTS = {"P1a": ("im2rec",), "P1b": ("im2rec",)}
 
 def prepare(job: Job) -> None:
     """Write the list file that names the images."""
-    job.list_file()
+    job.write_list_file()
 
 
 def load(_: Job) -> None:
@@ -29,7 +29,7 @@ def load(_: Job) -> None:
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
     """Run the task once."""
-    shutil.copy(job.packed(".lst"), os.path.join(job.out, "photos.lst"))
+    shutil.copy(job.list_file, os.path.join(job.out, "photos.lst"))
     found = subprocess.run(
         [sys.executable, "-c", "import mxnet; print(mxnet.__path__[0])"], capture_output=True, text=True, check=True
     )

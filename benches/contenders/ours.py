@@ -26,7 +26,7 @@ VARIANTS = {
 def prepare(job: Job) -> None:
     """Write the list file that names the images."""
     if job.task.measure == "pack":
-        job.list_file()
+        job.write_list_file()
 
 
 def load(job: Job) -> None:
@@ -46,7 +46,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
 
     if job.task.measure == "pack":
         options = {"encode": "jpeg", "quality": 95} if job.task_name == "P1b" else {}
-        source = rm.ListFile(job.packed(".lst"), root=job.data)
+        source = rm.ListFile(job.list_file, root=job.data)
         rm.pack(source, os.path.join(job.out, "photos"), format="tfrecord", shards=2, workers=2, **options)
         yield len(job.rows()), None
     elif job.task_name.startswith("P2"):

@@ -58,7 +58,7 @@ def test_head_when_the_shard_is_cut_then_shows_what_is_before_and_exit_code_1(ru
     assert "record 3" in done.err and "hint: " in done.err
 
 
-def test_head_when_a_record_has_no_features_then_says_so(run: Run, tmp_path: Path) -> None:
+def test_head_when_a_record_lacks_a_feature_then_says_none(run: Run, tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "x.tfrecord") as writer:
         writer.write({"label": 1})
         writer.write({})

@@ -58,7 +58,9 @@ def test_version_when_asked_for_then_is_printed(run: Run) -> None:
     assert run("--version").out == f"recordmill {__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["unknown"], ["info"], ["info", "--nonsense", "x"], ["head", "-n", "0", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["unknown"], ["info"], ["info", "--nonsense", "x"], ["head", "-n", "0", "x"]]
+)
 def test_arguments_when_wrong_then_usage_on_standard_error_and_exit_code_2(run: Run, arguments: list[str]) -> None:
     done = run(*arguments)
     assert done.code == 2 and done.out == ""

@@ -6,8 +6,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import Image
 
 from recordmill.cli.image_header import describe_image
@@ -52,7 +51,9 @@ def test_image_when_cut_anywhere_then_type_alone_or_nothing_is_told(name: str) -
     assert told <= {None, name, f"{name} 37x21"}
 
 
-@given(st.binary(max_size=64), st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"II*\0", b"RIFF    WEBPVP8L"]))
+@given(
+    st.binary(max_size=64), st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"II*\0", b"RIFF    WEBPVP8L"])
+)
 def test_bytes_when_any_then_are_described_without_error(rest: bytes, head: bytes) -> None:
     plain = plain_value(head + rest)
     assert plain["num_bytes"] == len(head + rest) and len(plain) == 2
@@ -60,7 +61,7 @@ def test_bytes_when_any_then_are_described_without_error(rest: bytes, head: byte
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
+    "value, text",
     [
         (b"", ""),
         (b"plain", "plain"),

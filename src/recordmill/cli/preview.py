@@ -113,7 +113,7 @@ def words(plain: Any) -> tuple[str, str]:
         shape = "x".join("?" if size is None else str(size) for size in plain["shape"])
         values = ", ".join(_short(entry) for entry in plain["values"][:_SHOWN_NUMBERS])
         complete = plain["shape"] == [len(plain["values"])] and len(plain["values"]) <= _SHOWN_NUMBERS
-        return shape, values + ("" if complete else ", …" if values else "none")
+        return shape, values + ("" if complete else ", …") if values else "none"
     return "", _short(plain)
 
 

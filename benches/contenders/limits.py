@@ -1,0 +1,143 @@
+"""What the machine does at most: memory, page cache, checksums, files, and Pillow's JPEG, each alone."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+from benches.jobs import Job, shards
+
+ENVIRONMENT = ""
+REQUIREMENTS = ("recordmill", "numpy", "pillow")
+_BLOCK = 1 << 20
+_COPIED = 256 << 20
+_PHOTOS = 16
+
+# What one thread does in one step; tells how many bytes, or photographs, that were.
+Step = Callable[[int], int]
+
+
+def prepare(_: Job) -> None:
+    """Nothing to do."""
+
+
+def run(job: Job) -> Iterator[tuple[int, None]]:
+    """Do one kind of work in one or two threads, for ever."""
+    name, _, num_threads = job.variant.removesuffix("s").removesuffix(" thread").rpartition(", ")
+    counts: Queue[int | BaseException] = Queue(16)
+    for number in range(int(num_threads)):
+        step = _STEPS[name](job, number, int(num_threads))
+        threading.Thread(target=_repeat, args=(step, counts), daemon=True).start()
+    while True:
+        count = counts.get()
+        if isinstance(count, BaseException):
+            raise count
+        yield count, None
+
+
+def _repeat(step: Step, counts: Queue[int | BaseException]) -> None:
+    number = 0
+    try:
+        while True:
+            counts.put(step(number))
+            number += 1
+    except BaseException as error:  # noqa: BLE001 (raised again by the one who waits)
+        counts.put(error)
+
+
+def _memory_copy(_: Job, *__: int) -> Step:
+    import numpy as np
+
+    source, target = np.ones(_COPIED, np.uint8), np.ones(_COPIED, np.uint8)
+
+    def step(_: int) -> int:
+        np.copyto(target, source)
+        return _COPIED
+
+    return step
+
+
+def _page_cache(job: Job, first: int, num_threads: int) -> Step:
+    file = os.open(shards(job.data, "big")[first], os.O_RDONLY)
+    buffer, num_blocks = bytearray(_BLOCK), max(os.fstat(file).st_size // _BLOCK, 1)
+    assert num_threads <= 4
+    return lambda number: os.preadv(file, [buffer], number % num_blocks * _BLOCK)
+
+
+def _checksum(_: Job, *__: int) -> Step:
+    from recordmill import _core
+
+    blocks = [os.urandom(1 << 16) for _ in range(64)]
+
+    def step(_: int) -> int:
+        for block in blocks:
+            _core.crc32c(block)
+        return len(blocks) << 16
+
+    return step
+
+
+def _chosen(job: Job, first: int, num_threads: int) -> Callable[[int], list[str]]:
+    """Photographs of one step: the thread's share, 16 at a time, round and round."""
+    paths = [path for path, _ in job.rows()][first::num_threads]
+    return lambda number: [paths[place % len(paths)] for place in range(number * _PHOTOS, (number + 1) * _PHOTOS)]
+
+
+def _read(job: Job, *share: int) -> Step:
+    from recordmill import _core
+
+    chosen = _chosen(job, *share)
+
+    def step(number: int) -> int:
+        _core.read_files(chosen(number))
+        return _PHOTOS
+
+    return step
+
+
+def _copy(job: Job, first: int, num_threads: int) -> Step:
+    """Read files and write them to one, which begins anew after all photographs."""
+    from recordmill import _core
+
+    chosen, num_steps = _chosen(job, first, num_threads), len(job.rows()) // num_threads // _PHOTOS
+    os.makedirs(job.out, exist_ok=True)
+    file = os.open(os.path.join(job.out, str(first)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+
+    def step(number: int) -> int:
+        if number % max(num_steps, 1) == 0:
+            os.ftruncate(file, 0)
+            os.lseek(file, 0, os.SEEK_SET)
+        os.write(file, _core.read_files(chosen(number))[0])
+        return _PHOTOS
+
+    return step
+
+
+def _recode(job: Job, *share: int) -> Step:
+    from PIL import Image
+
+    chosen = _chosen(job, *share)
+
+    def step(number: int) -> int:
+        for path in chosen(number):
+            with Image.open(io.BytesIO(Path(path).read_bytes())) as image:
+                image.save(io.BytesIO(), "JPEG", quality=95)
+        return _PHOTOS
+
+    return step
+
+
+_STEPS: dict[str, Any] = {
+    "memory copy": _memory_copy,
+    "page cache read": _page_cache,
+    "CRC-32C": _checksum,
+    "photos read": _read,
+    "photos copied": _copy,
+    "photos recoded by Pillow": _recode,
+}
+VARIANTS = {"limits": tuple(f"{name}, {threads}" for name in _STEPS for threads in ("1 thread", "2 threads"))}

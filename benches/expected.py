@@ -1,0 +1,94 @@
+"""What a contender has to deliver, from the recipes or by plain Python from the files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from benches import recipes, wire
+from benches.digest import Digest
+from benches.jobs import Job
+from benches.recipes import NUM_SHARDS, Sizes
+
+# The record that is damaged in the copy that a check has to find fault with.
+DAMAGED = 2
+
+
+def expected(job: Job) -> dict[str, Any] | None:
+    """Digest of what the task has to deliver.
+
+    Parameters
+    ----------
+    job : Job
+        Any contender's.
+
+    Returns
+    -------
+    dict or None
+        None where nothing is delivered that a digest could be made of.
+    """
+    digest = Digest()
+    if job.task_name in ("P3a", "P3b"):
+        for batch in _columns(job):
+            digest.add_columns(batch)
+    elif job.task_name.startswith("P2"):
+        for path in job.shards:
+            digest.add_payloads(wire.tfrecord_payloads(path))
+    elif job.task_name == "P1a":
+        digest.add_images((Path(path).read_bytes(), label) for path, label in job.rows())
+    elif job.task_name == "index":
+        digest.add_payloads(frame_names(job.shards))
+    elif job.task_name == "check":
+        return {"count": Sizes.load(job.data).big, "sum": f"fault in record {DAMAGED}"}
+    else:
+        return None
+    return digest.to_json()
+
+
+def _columns(job: Job) -> Iterator[dict[str, Any]]:
+    recipe = {"P3a": recipes.tabular, "P3b": recipes.sequence_columns}[job.task_name]
+    num_records = getattr(Sizes.load(job.data), job.task.data) // NUM_SHARDS
+    return chain.from_iterable(recipe(shard, num_records) for shard in range(NUM_SHARDS))
+
+
+def frame_names(paths: Iterable[str]) -> Iterator[bytes]:
+    """Where each frame lies, as bytes: what an index has to find.
+
+    Parameters
+    ----------
+    paths : iterable of str
+        TFRecord shards.
+
+    Yields
+    ------
+    bytes
+    """
+    for number, path in enumerate(paths):
+        offset = 0
+        for payload in wire.tfrecord_payloads(path):
+            yield b"%d %d %d" % (number, offset, len(payload))
+            offset += len(payload) + 16
+
+
+def damaged_copy(path: str, folder: str) -> str:
+    """Copy the first records of a TFRecord shard and flip a bit in one payload.
+
+    Parameters
+    ----------
+    path : str
+    folder : str
+
+    Returns
+    -------
+    str
+    """
+    lengths = [len(payload) for payload, _ in zip(wire.tfrecord_payloads(path), range(DAMAGED + 2), strict=False)]
+    with open(path, "rb") as file:
+        data = bytearray(file.read(sum(lengths) + 16 * len(lengths)))
+    data[sum(lengths[:DAMAGED]) + 16 * DAMAGED + 12] ^= 1
+    copy = os.path.join(folder, "damaged.tfrecord")
+    Path(copy).write_bytes(data)
+    return copy
