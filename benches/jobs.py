@@ -107,55 +107,6 @@ def rows(data: str, kind: str) -> list[tuple[str, int]]:
         return [(os.path.join(data, path), label) for path, label in json.load(file)]
 
 
-def shards(self) -> list[str]:
-        """TFRecord shards of the task's data set."""
-        return shards(self.data, self.task.data)
-
-    @property
-    def out(self) -> str:
-        """Folder for what is written; nobody else's."""
-        return os.path.join(self.data, "out", f"{self.contender}-{self.task_name}")
-
-    def empty_out(self) -> str:
-        """Make the folder for what is written anew.
-
-        Returns
-        -------
-        str
-        """
-        shutil.rmtree(self.out, ignore_errors=True)
-        os.makedirs(self.out)
-        return self.out
-
-    def packed(self, suffix: str) -> str:
-        """Path of the data set in another format, converted once and kept."""
-        os.makedirs(os.path.join(self.data, "packed"), exist_ok=True)
-        return os.path.join(self.data, "packed", self.task.data + suffix)
-
-    def rows(self) -> list[tuple[str, int]]:
-        """Absolute path and label of each image file, in packing order."""
-        with open(os.path.join(self.data, f"{self.task.data}.json"), encoding="utf-8") as file:
-            return [(os.path.join(self.data, path), label) for path, label in json.load(file)]
-
-    def list_file(self) -> str:
-        """Write the images as an MXNet list file.
-
-        Returns
-        -------
-        str
-        """
-        path = self.packed(".lst")
-        with open(f"{path}.part", "w", encoding="utf-8") as file:
-            for number, (name, label) in enumerate(self.rows()):
-                file.write(f"{number}\t{float(label)}\t{os.path.relpath(name, self.data)}\n")
-        os.replace(f"{path}.part", path)
-        return path
-
-    def to_json(self) -> str:
-        """Text form, for the command line of the worker."""
-        return json.dumps(asdict(self))
-
-
 def shards(data: str, kind: str) -> list[str]:
     """TFRecord shards of a data set in order.
 

@@ -140,7 +140,8 @@ class LeNet:
         ndarray of int64, shape (num_images,)
         """
         scores = np.asarray(self._model.predict_on_batch(pixels), np.float32)
-        return np.argmax(scores, axis=1).astype(np.int64)
+        best: NDArray[np.int64] = np.argmax(scores, axis=1)
+        return best
 
 
 def decode(images: Sequence[bytes]) -> NDArray[np.float32]:

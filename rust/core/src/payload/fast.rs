@@ -95,11 +95,11 @@ fn check_data(dialect: &Dialect, tag: u8, buf: &[u8], data: Reader) -> Wire<bool
 }
 
 /// Appends the values in `data`, a part of `buf`, and counts them; `None` where they have another form.
-#[inline]
+#[inline(always)]
 fn take_data(values: &mut Values, buf: &[u8], data: Reader) -> Wire<Option<usize>> {
     let len = data.buf.len() - data.pos;
     match values {
-        Values::Float32(values) => return Ok(take_floats(values, data.rest())),
+        Values::Float32(values) if len == 4 => values.push(f32::from_bits(varint::load(buf, data.pos) as u32)),
         Values::Int64(values) => match varint::single(buf, data.pos, len) {
             Some(value) => values.push(value as i64),
             None => return take_varints(values, data, |value| value as i64),
@@ -108,27 +108,30 @@ fn take_data(values: &mut Values, buf: &[u8], data: Reader) -> Wire<Option<usize
             Some(value) => values.push(value as i32),
             None => return take_varints(values, data, |value| value as i32),
         },
-        Values::Bytes { .. } => values.push_bytes(data.rest()),
-        Values::Float64(_) if len.is_multiple_of(8) => {
-            values.extend_fixed(data.rest());
-            return Ok(Some(len / 8));
-        }
-        Values::Float64(_) | Values::UInt64(_) => return Ok(None),
+        _ => return Ok(take_others(values, data.rest())),
     }
     Ok(Some(1))
 }
 
-#[inline]
-fn take_floats(values: &mut Vec<f32>, data: &[u8]) -> Option<usize> {
-    if let Ok(bytes) = <[u8; 4]>::try_from(data) {
-        values.push(f32::from_le_bytes(bytes));
-        return Some(1);
+#[inline(never)]
+fn take_others(values: &mut Values, data: &[u8]) -> Option<usize> {
+    let width = match values {
+        Values::Bytes { .. } => {
+            values.push_bytes(data);
+            return Some(1);
+        }
+        Values::Float32(_) => 4,
+        Values::Float64(_) => 8,
+        Values::Int32(_) | Values::Int64(_) | Values::UInt64(_) => return None,
+    };
+    if !data.len().is_multiple_of(width) {
+        return None;
     }
-    let (chunks, []) = data.as_chunks::<4>() else { return None };
-    values.extend(chunks.iter().map(|bytes| f32::from_le_bytes(*bytes)));
-    Some(chunks.len())
+    values.extend_fixed(data);
+    Some(data.len() / width)
 }
 
+#[inline(never)]
 fn take_varints<T>(values: &mut Vec<T>, data: Reader, cast: impl Fn(u64) -> T) -> Wire<Option<usize>> {
     let before = values.len();
     varint::decode(data, values, cast)?;

@@ -41,21 +41,23 @@ pub fn single(buf: &[u8], start: usize, len: usize) -> Option<u64> {
     Some(squeeze(word))
 }
 
-/// Calls `take` for each varint of `chunk`.
+/// Calls `take` for each varint of `chunk`: eight, two or one from each word, so that few branches depend on lengths.
 #[inline]
 fn each(mut chunk: Reader, mut take: impl FnMut(u64)) -> Wire<()> {
     while let Some(bytes) = chunk.rest().first_chunk::<8>() {
         let word = u64::from_le_bytes(*bytes);
         let ends = !word & CONTINUE;
+        let later_ends = ends & ends.wrapping_sub(1);
         if ends == CONTINUE {
             bytes.iter().for_each(|&byte| take(u64::from(byte)));
             chunk.pos += 8;
-        } else if ends == 0 {
+        } else if later_ends == 0 {
             take(chunk.varint()?);
         } else {
-            let bits = ends.trailing_zeros();
-            take(squeeze(word & u64::MAX >> (63 - bits)));
-            chunk.pos += bits as usize / 8 + 1;
+            let (first, second) = (ends.trailing_zeros(), later_ends.trailing_zeros());
+            take(squeeze(word & u64::MAX >> (63 - first)));
+            take(squeeze((word & u64::MAX >> (63 - second)) >> (first + 1)));
+            chunk.pos += second as usize / 8 + 1;
         }
     }
     while !chunk.is_empty() {

@@ -1,0 +1,127 @@
+"""The command: `python -m benches` makes the data, measures, and prints or keeps the tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benches import data, environments, machine, report
+from benches.contenders import MODULES, USUAL
+from benches.jobs import shards
+from benches.jobs import rows as image_rows
+from benches.recipes import QUICK, Sizes
+from benches.runner import Options, measure_task
+from benches.tasks import TASKS
+
+DOCUMENT = Path(data.ROOT) / "docs" / "performance.md"
+
+
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benches", description="Measure recordmill against its peers.")
+    add = parser.add_argument
+    add("--tasks", default=",".join(TASKS), help="from: %(default)s")
+    add("--contenders", default=",".join(USUAL), help="from: %(default)s, mxnet")
+    add("--rounds", type=int, default=3, help="alternating rounds (%(default)s)")
+    add("--seconds", type=float, default=6, help="of each timed run (%(default)s)")
+    add("--calm", type=float, default=0.15, help="cores that others may use during a run (%(default)s)")
+    add("--retries", type=int, default=2, help="repetitions of a disturbed run (%(default)s)")
+    add("--data", type=Path, help="folder of the data sets, 8 GB (datasets beside the environments)")
+    add("--json", type=Path, metavar="FILE", help="keep all figures in this file")
+    add("--from", type=Path, metavar="FILE", dest="saved", help="measure nothing: use figures that were kept")
+    add("--update-docs", action="store_true", help="put the tables into docs/performance.md")
+    add("--quick", action="store_true", help="tiny data and short runs, recordmill alone: does everything work?")
+    options = parser.parse_args(words)
+    options.words = list(sys.argv[1:] if words is None else words)
+    unknown = set(options.tasks.split(",")) - set(TASKS) | set(options.contenders.split(",")) - set(MODULES)
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    return options
+
+
+def _measure(arguments: argparse.Namespace, folder: str) -> dict[str, Any]:
+    """Make what data are missing, and measure every task."""
+    tasks = [TASKS[name] for name in arguments.tasks.split(",")]
+    options = Options(
+        data=os.path.abspath(folder),
+        rounds=arguments.rounds,
+        seconds=arguments.seconds,
+        calm=arguments.calm,
+        retries=arguments.retries,
+        contenders=tuple(arguments.contenders.split(",")),
+    )
+    kinds = {kind for task in tasks for kind in (task.data, *task.also)}
+    python = None
+    if not arguments.quick and any(not (Path(folder) / f"{kind}.json").exists() for kind in kinds & set(data.IMAGES)):
+        python = environments.interpreter("data", environments.DATA)
+    data.ensure(options.data, sorted(kinds), QUICK if arguments.quick else Sizes(), python)
+    measured = {task.name: measure_task(task, options) for task in tasks}
+    return {
+        "machine": machine.describe(),
+        "command": " ".join(["python -m benches", *_told(arguments)]),
+        "options": asdict(options) | {"data": ""},
+        "bytes_per_item": {task.name: _bytes_per_item(options.data, task.data) for task in tasks},
+        "tasks": measured,
+    }
+
+
+def _told(arguments: argparse.Namespace) -> list[str]:
+    """Words of the command line that say what was measured; not where data lie and what becomes of the tables."""
+    words, kept = iter(arguments.words), []
+    for word in words:
+        if word in ("--data", "--json"):
+            next(words)
+        elif word != "--update-docs" and not word.startswith(("--data=", "--json=")):
+            kept.append(word)
+    return kept
+
+
+def _bytes_per_item(folder: str, kind: str) -> float:
+    """Mean bytes of a record, or of a photograph's file."""
+    if kind == "photos":
+        sizes = [os.path.getsize(path) for path, _ in image_rows(folder, kind)]
+        return sum(sizes) / len(sizes)
+    return sum(map(os.path.getsize, shards(folder, kind))) / getattr(Sizes.load(folder), kind)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    words : sequence of str, optional
+        Those of the process by default.
+
+    Returns
+    -------
+    int
+        1 if a contender's results were refused or it could not be run, else 0.
+    """
+    arguments = _arguments(words)
+    if arguments.quick:
+        arguments.contenders, arguments.rounds, arguments.seconds = "ours,limits", 1, 0.05
+        arguments.calm, arguments.retries = 1e9, 0
+    if arguments.saved:
+        results = json.loads(arguments.saved.read_text("utf-8"))
+    elif arguments.quick and arguments.data is None:
+        with tempfile.TemporaryDirectory(prefix="recordmill-bench-") as folder:
+            results = _measure(arguments, folder)
+    else:
+        results = _measure(arguments, str(arguments.data or environments.home() / "datasets"))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1), "utf-8")
+    text = report.render(results)
+    print(text)
+    if arguments.update_docs:
+        report.update_document(DOCUMENT, text)
+    return int(any(entry["fault"] for entries in results["tasks"].values() for entry in entries))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""Tables of what was measured, as Markdown, and their place in the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benches.contenders import OURS
+from benches.goals import Verdict, judge
+from benches.runner import median
+from benches.tasks import TASKS, Task
+
+Results = dict[str, Any]
+Entry = dict[str, Any]
+_BEGIN, _END = "<!-- results: begin -->", "<!-- results: end -->"
+
+
+def name_of(entry: Entry) -> str:
+    """Contender and variant."""
+    return f"{entry['contender']}, {entry['variant']}" if entry["variant"] else str(entry["contender"])
+
+
+def counted(entries: list[Entry]) -> list[Entry]:
+    """Entries that were measured, fastest first."""
+    return sorted((e for e in entries if e["runs"] and not e["fault"]), key=lambda entry: -median(entry, "rate"))
+
+
+def render(results: Results) -> str:
+    """All tables of one run of the benchmark.
+
+    Parameters
+    ----------
+    results : dict
+        ``machine``, ``command``, ``options``, ``bytes_per_item`` and ``tasks``.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    tasks = {name: entries for name, entries in results["tasks"].items() if entries}
+    lines = [*_setting(results), "", "### What had to be reached", "", *_goals(results)]
+    for name, entries in tasks.items():
+        table = _TABLES.get(name, _rates)(TASKS[name], entries, results)
+        lines += ["", f"### {name}: {TASKS[name].title}", "", *table, *_left_out(entries)]
+    lines += ["", *_notes(results)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _setting(results: Results) -> Iterator[str]:
+    machine, options = results["machine"], results["options"]
+    yield (
+        f"{machine['processor']}, {machine['cores']} cores ({machine['vectors']}), {machine['memory_gib']} GiB, "
+        f"{machine['system']}, CPython {machine['python']}, {machine['day']}. {options['rounds']} alternating rounds, "
+        f"{options['seconds']:g} s each."
+    )
+    yield ""
+    yield f"Command: `{results['command']}`"
+    yield ""
+    versions: dict[str, dict[str, str]] = {}
+    for entries in results["tasks"].values():
+        for entry in entries:
+            versions.setdefault(entry["contender"], {}).update(entry["versions"])
+    yield "| contender | versions |"
+    yield "|---|---|"
+    for contender, found in versions.items():
+        if found:
+            yield f"| {contender} | {', '.join(f'{name} {version}' for name, version in found.items())} |"
+
+
+def _goals(results: Results) -> Iterator[str]:
+    yield "| task | must reach | measured | reached | most that the machine allows | share of it |"
+    yield "|---|---|---|---|---|---|"
+    for verdict in judge(results):
+        yield _row(
+            verdict.task,
+            verdict.demand,
+            verdict.measured,
+            _answer(verdict),
+            verdict.limit,
+            verdict.share,
+        )
+
+
+def _answer(verdict: Verdict) -> str:
+    return "not measured" if verdict.reached is None else "yes" if verdict.reached else "**no**"
+
+
+def _rates(task: Task, entries: list[Entry], results: Results) -> Iterator[str]:
+    ranked = counted(entries)
+    ours = next((median(entry, "rate") for entry in ranked if entry["contender"] == OURS), None)
+    yield "| contender | items/s | least … most | GB/s | cores busy | recordmill is | calm runs |"
+    yield "|---|---|---|---|---|---|---|"
+    for entry in ranked:
+        rates = [run["rate"] for run in entry["runs"]]
+        rate = median(entry, "rate")
+        calm = sum(run["others"] <= results["options"]["calm"] for run in entry["runs"])
+        yield _row(
+            name_of(entry),
+            _number(rate),
+            f"{_number(min(rates))} … {_number(max(rates))}",
+            f"{rate * results['bytes_per_item'][task.name] / 1e9:.2f}",
+            f"{median(entry, 'cores'):.2f}",
+            "" if ours is None or entry["contender"] == OURS else f"{ours / rate:.1f} ×",
+            f"{calm} of {len(rates)}",
+        )
+    faster = [name_of(entry) for entry in ranked if ours is not None and median(entry, "rate") > ours]
+    if faster:
+        yield ""
+        yield f"Faster than recordmill here: {'; '.join(faster)}."
+
+
+def _limits(_: Task, entries: list[Entry], __: Results) -> Iterator[str]:
+    yield "| alone | median | least … most | cores busy |"
+    yield "|---|---|---|---|"
+    for entry in entries:
+        if not entry["runs"] or entry["fault"]:
+            continue
+        rates = [run["rate"] for run in entry["runs"]]
+        photos = entry["variant"].startswith("photos")
+        scale, unit = (1, "photos/s") if photos else (1e9, "GB/s")
+        show = _number if photos else "{:.2f}".format
+        span = f"{show(min(rates) / scale)} … {show(max(rates) / scale)}"
+        rate = f"{show(median(entry, 'rate') / scale)} {unit}"
+        yield _row(entry["variant"], rate, span, f"{median(entry, 'cores'):.2f}")
+
+
+def _figures(_: Task, entries: list[Entry], __: Results) -> Iterator[str]:
+    yield "| what | figures, median (least … most) |"
+    yield "|---|---|"
+    for entry in entries:
+        if not entry["runs"] or entry["fault"]:
+            continue
+        parts = []
+        for figure, unit in (("open_ms", "ms"), ("bytes_per_record", "bytes per record"), ("peak_mb", "MB at most")):
+            values = [run[figure] for run in entry["runs"] if figure in run]
+            if values:
+                parts.append(f"{median(entry, figure):.1f} {unit} ({min(values):.1f} … {max(values):.1f})")
+        yield _row(name_of(entry), "; ".join(parts))
+
+
+_TABLES: dict[str, Any] = {"limits": _limits, "open": _figures, "memory": _figures}
+
+
+def _left_out(entries: list[Entry]) -> Iterator[str]:
+    for entry in entries:
+        if entry["fault"]:
+            yield ""
+            yield f"Not measured: {name_of(entry)}: {entry['fault']}"
+
+
+def _notes(results: Results) -> Iterator[str]:
+    calm = results["options"]["calm"]
+    disturbed = [
+        f"{name} {name_of(entry)} ({max(run['others'] for run in entry['runs']):.2f})"
+        for name, entries in results["tasks"].items()
+        for entry in counted(entries) if name not in ("open", "memory")
+        if any(run["others"] > calm for run in entry["runs"])
+    ]
+    if disturbed:
+        yield f"Other processes took more than {calm:g} cores (the greatest in brackets) during: {', '.join(disturbed)}."
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _number(value: float) -> str:
+    """Three or four digits that count, thousands apart."""
+    if value < 10:
+        return f"{value:.2f}"
+    digits = max(len(str(int(value))) - 4, 0)
+    return f"{int(round(value, -digits)):,}"
+
+
+def update_document(path: Path, text: str) -> None:
+    """Put tables between the marks of a document.
+
+    Parameters
+    ----------
+    path : Path
+    text : str
+
+    Raises
+    ------
+    ValueError
+        The document has no marks.
+    """
+    document = path.read_text("utf-8")
+    if document.count(_BEGIN) != 1 or document.count(_END) != 1:
+        raise ValueError(f"{path} needs the lines {_BEGIN} and {_END}, once each")
+    head, rest = document.split(_BEGIN)
+    path.write_text(f"{head}{_BEGIN}\n\n{text}\n{_END}{rest.split(_END)[1]}", "utf-8")
