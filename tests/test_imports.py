@@ -20,7 +20,7 @@ import sys
 before = set(sys.modules)
 exec(sys.argv[1])
 loaded = {name for name in set(sys.modules) - before}
-tops = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names
+tops = {name.partition(".")[0] for name in loaded} - {*sys.stdlib_module_names, "__mp_main__"}
 print(*sorted(tops - {"recordmill"} | ({"recordmill._core"} & loaded)), file=sys.__stdout__)
 """
 

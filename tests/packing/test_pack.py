@@ -6,17 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from recordmill import ShardReader, ShardWriter
-from recordmill.errors import FeatureError, InputError, LabelError, OutputExistsError, WriteError
+from recordmill.errors import FeatureError, InputError, LabelError
 from recordmill.formats.registry import PAYLOADS
 from recordmill.packing.pack import pack
-from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile, Table
+from recordmill.packing.sources import ImageFolder, LabelFile, ListFile, Table
 from recordmill.schema import Feature
 from recordmill.shards.index import load_sidecar
 from recordmill.types import Ragged
-from tests.packing.pictures import encode, jpeg, palette_mask
 
 FORMATS = ["tfrecord", "ofrecord", "recordio"]
 LABELS = {"tfrecord": np.int64, "ofrecord": np.int32, "recordio": np.float32}
@@ -240,159 +238,3 @@ def test_pack_when_payload_is_raw_then_holds_the_file_alone(flat_folder: Path, t
         assert reader[2] == (flat_folder / "02.jpg").read_bytes()
     with pytest.raises(FeatureError, match="nothing else"):
         pack(ImageFolder(flat_folder, labels=None), tmp_path / "b", payload="raw", keep_name=True)
-
-
-@pytest.mark.parametrize("format_", ["tfrecord", "ofrecord"])
-def test_pack_when_pairs_are_packed_then_both_files_are_there(voc: Path, tmp_path: Path, format_: str) -> None:
-    source = ImagePairs.voc(voc)
-    result = pack(source, tmp_path / "seg", format=format_)
-    columns = read(result.paths[0])
-    image, label = ("images", "labels") if format_ == "ofrecord" else ("image", "label")
-    assert list(columns[image]) == [Path(item.path).read_bytes() for item in source]
-    assert list(columns[label]) == [Path(item.mask).read_bytes() for item in source]
-
-
-def test_pack_when_pairs_go_to_image_records_then_the_hint_helps(voc: Path, tmp_path: Path) -> None:
-    with pytest.raises(FeatureError, match='payload="example"'):
-        pack(ImagePairs.voc(voc), tmp_path / "seg.rec", format="recordio")
-    assert pack(ImagePairs.voc(voc), tmp_path / "seg.rec", format="recordio", payload="example").num_records == 4
-
-
-def test_pack_when_masks_are_raw_then_indices_are_exact(voc: Path, tmp_path: Path) -> None:
-    columns = read(pack(ImagePairs.voc(voc), tmp_path / "seg", mask="raw").paths[0])
-    for row, index in enumerate([3, 0, 1, 4]):
-        wanted = palette_mask(index, 20 + index)[1]
-        shape = (columns["height"][row], columns["width"][row])
-        assert columns["dtype"][row] == b"uint8" and shape == wanted.shape
-        assert (np.frombuffer(columns["label"][row], np.uint8).reshape(shape) == wanted).all()
-
-
-def test_pack_when_pairs_are_resized_then_masks_keep_their_values(voc: Path, tmp_path: Path) -> None:
-    import io
-
-    options = {"encode": "jpeg", "resize": 7, "center_crop": True}
-    encoded = read(pack(ImagePairs.voc(voc), tmp_path / "a", **options).paths[0])
-    raw = read(pack(ImagePairs.voc(voc), tmp_path / "b", mask="raw", **options).paths[0])
-    for row in range(4):
-        mask = Image.open(io.BytesIO(encoded["label"][row]))
-        assert mask.mode == "P" and mask.size == (7, 7) == Image.open(io.BytesIO(encoded["image"][row])).size
-        assert np.asarray(mask).tobytes() == raw["label"][row]
-        assert set(raw["label"][row]) <= {*range(21), 255}
-
-
-def test_pack_when_mask_and_image_differ_in_size_then_they_are_named(voc: Path, tmp_path: Path) -> None:
-    (voc / "SegmentationClass/2007_1.png").write_bytes(palette_mask(0, 9, 9)[0])
-    result = pack(ImagePairs.voc(voc), tmp_path / "a", mask="raw", keep_shape=True, on_error="skip")
-    assert result.num_records == 3 and "2007_1.png" in result.skipped[0][0] and "9 x 9" in result.skipped[0][1]
-
-
-def test_pack_when_exif_is_asked_for_pairs_then_is_refused(voc: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="exif"):
-        pack(ImagePairs.voc(voc), tmp_path / "a", encode="jpeg", exif=True)
-
-
-def test_pack_when_source_is_a_path_then_it_is_found(class_folders: Path, tmp_path: Path) -> None:
-    assert pack(str(class_folders), tmp_path / "train").num_records == 14
-
-
-@pytest.mark.parametrize("format_", FORMATS)
-def test_pack_when_output_is_there_then_is_refused_and_left_alone(
-    flat_folder: Path, tmp_path: Path, format_: str
-) -> None:
-    source, options = ImageFolder(flat_folder, labels=None), {"format": format_, "shards": 3}
-    first = pack(source, tmp_path / "out/train", **options)
-    before = everything(tmp_path / "out")
-    with pytest.raises(OutputExistsError, match="overwrite"):
-        pack(source, tmp_path / "out/train", shuffle=1, **options)
-    assert everything(tmp_path / "out") == before
-    second = pack(source, tmp_path / "out/train", shuffle=1, overwrite=True, **options)
-    assert second.paths == first.paths and everything(tmp_path / "out") != before
-
-
-def test_pack_when_the_index_is_there_then_is_refused(flat_folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "train.idx").write_text("mine")
-    with pytest.raises(OutputExistsError, match=r"train\.idx"):
-        pack(ImageFolder(flat_folder, labels=None), tmp_path / "train.rec", format="recordio")
-    assert (tmp_path / "train.idx").read_text() == "mine" and not (tmp_path / "train.rec").exists()
-
-
-def test_pack_when_the_folder_cannot_be_written_then_is_named(flat_folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no folder")
-    for place in (tmp_path / "file" / "train", Path("/proc/recordmill/train")):
-        with pytest.raises(WriteError, match=str(place)):
-            pack(ImageFolder(flat_folder, labels=None), place, workers=2)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"shards": 0}, {"shards": 2, "max_shard_bytes": 9}, {"max_shard_bytes": 0}, {"format": "tar"},
-        {"payload": "json"}, {"compression": "zip"}, {"format": "ofrecord", "compression": "gzip"}, {"quality": 9},
-        {"resize": 9}, {"color": True}, {"encode": "gif"}, {"encode": "png", "quality": 90},
-        {"encode": "jpeg", "quality": 0}, {"encode": "jpeg", "resize": 0}, {"encode": "jpeg", "center_crop": -1},
-        {"mask": "jpeg"}, {"check": "all"}, {"workers": 0}, {"worker_kind": "fibres"}, {"on_error": "ignore"},
-        {"label_kind": "text"}, {"label_kind": "int64"}, {"schema": {}},
-    ],
-)  # fmt: skip
-def test_pack_when_an_option_means_nothing_then_is_refused(flat_folder: Path, tmp_path: Path, options: dict) -> None:
-    with pytest.raises(ValueError, match=r"\w"):
-        pack(ImageFolder(flat_folder, labels=None), tmp_path / "out/train", **options)
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("name, fine", [("name", True), ("image", False), ("label", False)])
-def test_pack_when_two_features_have_one_name_then_is_refused(
-    class_folders: Path, tmp_path: Path, name: str, fine: bool
-) -> None:
-    if fine:
-        assert pack(ImageFolder(class_folders), tmp_path / "a", keep_name=name).num_records == 14
-        return
-    with pytest.raises(FeatureError, match=name):
-        pack(ImageFolder(class_folders), tmp_path / "a", keep_name=name)
-
-
-@pytest.mark.parametrize("format_", FORMATS)
-def test_examples_when_packed_then_have_the_bytes_of_the_shard_writer(tmp_path: Path, format_: str) -> None:
-    image = "images" if format_ == "ofrecord" else "image"
-    examples = [{image: jpeg(seed), "label": np.float32(seed)} for seed in range(5)]
-    result = pack(iter(examples), tmp_path / "a/train", format=format_, shards=2)
-    with ShardWriter(tmp_path / "b/train", format=format_, shards=2) as writer:
-        for example in examples:
-            writer.write(example)
-    assert result.num_records == 5 and everything(tmp_path / "a") == everything(tmp_path / "b")
-    assert result.to_json() == {"num_records": 5, "num_bytes": result.num_bytes, "paths": result.paths, "skipped": []}
-
-
-def test_examples_when_shuffled_then_need_a_sequence(tmp_path: Path) -> None:
-    examples = [{"x": number} for number in range(9)]
-    result = pack(examples, tmp_path / "a", shuffle=2)
-    assert read(result.paths[0])["x"].tolist() == np.random.Generator(np.random.PCG64(2)).permutation(9).tolist()
-    with pytest.raises(InputError, match="sequence"):
-        pack(iter(examples), tmp_path / "b", shuffle=2)
-
-
-def test_examples_when_the_iterable_fails_then_nothing_is_left(tmp_path: Path) -> None:
-    def examples():
-        yield {"x": 1}
-        raise RuntimeError("mine")
-
-    with pytest.raises(RuntimeError, match="mine"):
-        pack(examples(), tmp_path / "out/train")
-    assert everything(tmp_path / "out") == {}
-    with pytest.raises(ValueError, match="sources of files"):
-        pack(examples(), tmp_path / "out/train", encode="png")
-    with pytest.raises(InputError, match="iterable"):
-        pack({"x": 1}, tmp_path / "out/train")
-
-
-def test_pack_when_destination_is_a_folder_then_shards_are_parts(flat_folder: Path, tmp_path: Path) -> None:
-    result = pack(ImageFolder(flat_folder, labels=None), f"{tmp_path}/out/", format="ofrecord", shards=2)
-    assert [Path(path).name for path in result.paths] == ["part-0", "part-1"]
-
-
-def test_pack_when_a_tiff_is_read_then_its_bytes_are_kept(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    for encoding in ("TIFF", "GIF", "BMP", "WEBP", "PNG"):
-        (tmp_path / "in" / f"a.{encoding.lower()}").write_bytes(encode(Image.new("RGB", (5, 4)), encoding))
-    result = pack(ImageFolder(tmp_path / "in", labels=None), tmp_path / "out")
-    assert result.num_records == 5
