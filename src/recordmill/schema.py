@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -54,7 +55,7 @@ class Feature:
         """Values per record (per frame in a sequence); None where it varies."""
         shape = self.shape[1:] if self.sequence else self.shape
         sizes = [size for size in shape if size is not None]
-        return int(np.prod(sizes, dtype=np.int64)) if len(sizes) == len(shape) else None
+        return math.prod(sizes) if len(sizes) == len(shape) else None
 
 
 class Schema(Mapping[str, Feature]):

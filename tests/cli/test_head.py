@@ -58,6 +58,12 @@ def test_head_when_the_shard_is_cut_then_shows_what_is_before_and_exit_code_1(ru
     assert "record 3" in done.err and "hint: " in done.err
 
 
+def test_head_when_a_record_is_damaged_then_shows_those_before_and_exit_code_1(run: Run, damaged: Path) -> None:
+    done = run("head", "--json", damaged)
+    assert done.code == 1 and [json.loads(line)["features"]["label"] for line in done.out.splitlines()] == [0, 2]
+    assert f"shard '{damaged}', record 2, offset " in done.err
+
+
 def test_head_when_a_record_lacks_a_feature_then_says_none(run: Run, tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "x.tfrecord") as writer:
         writer.write({"label": 1})

@@ -28,6 +28,14 @@ with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
 print(*sorted({"numpy", "recordmill._core", "rich", "PIL", "recordmill.demo"} & set(sys.modules)))
 """
 
+# Where the tests run in the background, signals that would interrupt are ignored, and children inherit that.
+INTERRUPTIBLE = """
+import signal, sys
+from recordmill.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main(sys.argv[1:]))
+"""
+
 
 def test_commands_when_listed_then_are_those_of_the_documentation() -> None:
     assert tuple(module.__name__.rpartition(".")[2] for module in COMMANDS) == NAMES
@@ -132,7 +140,7 @@ def test_command_when_started_as_a_process_then_exit_code_is_the_commands(shards
 def test_process_when_interrupted_by_a_signal_then_exit_code_130(tmp_path: Path) -> None:
     fifo = tmp_path / "names.txt"
     os.mkfifo(fifo)
-    arguments = [*COMMAND, "pack", str(fifo), str(tmp_path / "out"), "--source", "labels"]
+    arguments = [sys.executable, "-c", INTERRUPTIBLE, "pack", str(fifo), str(tmp_path / "out"), "--source", "labels"]
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as process:
         writing = os.open(fifo, os.O_WRONLY)  # returns once the command waits for the label file
         time.sleep(0.05)

@@ -64,7 +64,7 @@ def _examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
         note("the index of a damaged shard cannot be made: here are the payloads in front of the damage")
         yield from _payloads(args)
         return
-    yield from dataset[: args.num_records]
+    yield from (dataset[position] for position in range(min(args.num_records, len(dataset))))
 
 
 def _payloads(args: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -209,17 +210,16 @@ def _check_names(names: Mapping[str, None], schema: Schema) -> None:
 
 def _shaped(feature: Feature, entry: Any, num_records: int) -> Any:
     values, row_splits, frame_splits = entry
-    if feature.kind == "bytes":
-        flat: Any = Ragged(np.asarray(values[0]), np.asarray(values[1]))
-    else:
-        flat = np.asarray(values)
+    flat: Any = Ragged.from_blocks(*values) if feature.kind == "bytes" else np.frombuffer(values, feature.kind)
+    if feature.shape == ():
+        return flat
     rest = feature.shape[1:] if feature.sequence else feature.shape
     if frame_splits is not None:
-        flat = Ragged(flat, np.asarray(frame_splits))
+        flat = Ragged(flat, np.frombuffer(frame_splits, np.int64))
     elif feature.sequence:
         flat = _dense(flat, len(flat) // max(feature.count or 1, 1), rest)
     if row_splits is not None:
-        return Ragged(flat, np.asarray(row_splits))
+        return Ragged(flat, np.frombuffer(row_splits, np.int64))
     return _dense(flat, num_records, rest)
 
 
@@ -227,6 +227,6 @@ def _dense(flat: Any, num_rows: int, shape: tuple[int | None, ...]) -> Any:
     if shape == ():
         return flat
     if isinstance(flat, Ragged):
-        count = int(np.prod([size or 0 for size in shape]))
+        count = math.prod(size or 0 for size in shape)
         return Ragged(flat, np.arange(num_rows + 1, dtype=np.int64) * count)
     return flat.reshape(num_rows, *shape)

@@ -87,7 +87,7 @@ class Dataset:
     def _batch(self, stage: Batch, place: int) -> dict[str, Any]:
         start = place * stage.num_records
         stop = min(start + stage.num_records, len(self.source))
-        return stage.collate(self.source.columns(np.arange(start, stop, dtype=np.int64)))
+        return stage.collate(self.source.columns(range(start, stop)))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Elements in order."""
@@ -139,7 +139,7 @@ class Dataset:
         dict of str to ndarray or Ragged
             Dense ``(num_examples, *shape)`` where every record has the same number of values.
         """
-        everything = np.arange(len(self.source), dtype=np.int64)
+        everything = range(len(self.source))
         try:
             return self.source.columns(everything)
         except FeatureError:

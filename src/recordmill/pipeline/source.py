@@ -36,6 +36,6 @@ class ExampleSource(Protocol):
         """Examples at positions, negative ones counted from the end."""
         ...
 
-    def columns(self, positions: NDArray[np.int64], schema: Schema | None = None) -> dict[str, Any]:
+    def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
         """Features of examples at positions from 0, as arrays."""
         ...

@@ -96,12 +96,12 @@ class ShardSet:
         rows = zip(*map(_rows, columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
-    def columns(self, positions: NDArray[np.int64], schema: Schema | None = None) -> dict[str, Any]:
+    def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
         """Features of the examples at the given positions as arrays.
 
         Parameters
         ----------
-        positions : ndarray of int64
+        positions : ndarray of int64, or range
             From 0.
         schema : Schema, optional
             Instead of the data set's own.
@@ -151,8 +151,16 @@ class ShardSet:
                 rows[place] = payload
         return Ragged.from_rows(rows)
 
-    def _locate(self, positions: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64], Any, Any]:
+    def _locate(self, positions: NDArray[np.int64] | range) -> tuple[Any, Any, Any, Any]:
         """Shards and frames of positions: ((ordinals, shard numbers), rows, offsets, lengths)."""
+        if isinstance(positions, range):
+            shard = int(np.searchsorted(self.starts, positions.start, side="right")) - 1
+            start = int(self.starts[shard])
+            if positions.step == 1 and 0 < len(positions) <= self.starts[shard + 1] - positions.start:
+                frames = self.readers[shard].index[positions.start - start : positions.stop - start]
+                rows = range(positions.start - start, positions.stop - start)
+                return (np.zeros(len(rows), np.int64), [shard]), rows, frames.offsets, frames.lengths
+            positions = np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
         number = np.searchsorted(self.starts, positions, side="right") - 1
         rows = positions - self.starts[number]
         used, which = np.unique(number, return_inverse=True)
