@@ -41,7 +41,7 @@ help: ## Show the targets.
 setup: $(NATIVE) ## Make .venv with the native module built in release mode and all that the tests need.
 
 demo: $(NATIVE) $(DONE)/demo ## Pack real images in all three formats, check them, train on each; leaves a report in demo-out/.
-	recordmill demo --output $(DEMO_OUT)
+	recordmill demo --output $(DEMO_OUT) --overwrite
 
 test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
 	cargo test --quiet --locked --workspace --exclude recordmill-py
@@ -102,7 +102,7 @@ $(VENV)/bin/python: | $(UV)
 $(DONE)/dev $(DONE)/docs $(DONE)/demo $(DONE)/bench: $(DONE)/%: pyproject.toml | $(VENV)/bin/python
 	@echo "installing the group $* of pyproject.toml"
 	@$(pip_settings); uv pip install --quiet -r pyproject.toml --group $* \
-		--extra cli --extra image $(if $(filter demo,$*),--extra keras)
+		--extra image $(if $(filter demo,$*),--extra keras)
 	@mkdir -p $(@D) && touch $@
 
 $(NATIVE): $(RUST) pyproject.toml $(DONE)/dev

@@ -49,7 +49,6 @@ MEMBERS: dict[str, set[str]] = {
 # third-party module: the layers that may import it, inside functions only
 OPTIONAL: dict[str, set[str]] = {
     "PIL": {"packing", "demo"},
-    "rich": {"cli"},
     "keras": {"demo"},
     "jax": {"demo"},
     "sklearn": {"demo"},

@@ -157,9 +157,9 @@ class ShardSet:
             shard = int(np.searchsorted(self.starts, positions.start, side="right")) - 1
             start = int(self.starts[shard])
             if positions.step == 1 and 0 < len(positions) <= self.starts[shard + 1] - positions.start:
-                frames = self.readers[shard].index[positions.start - start : positions.stop - start]
-                rows = range(positions.start - start, positions.stop - start)
-                return (np.zeros(len(rows), np.int64), [shard]), rows, frames.offsets, frames.lengths
+                within = range(positions.start - start, positions.stop - start)
+                frames = self.readers[shard].index[within.start : within.stop]
+                return (np.zeros(len(within), np.int64), [shard]), within, frames.offsets, frames.lengths
             positions = np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
         number = np.searchsorted(self.starts, positions, side="right") - 1
         rows = positions - self.starts[number]
