@@ -14,8 +14,7 @@ from typing import Any
 
 from benches import data, environments, machine, report
 from benches.contenders import MODULES, USUAL
-from benches.jobs import shards
-from benches.jobs import rows as image_rows
+from benches.jobs import rows as image_rows, shards
 from benches.recipes import QUICK, Sizes
 from benches.runner import Options, measure_task
 from benches.tasks import TASKS

@@ -107,5 +107,3 @@ def _examples(folder: str, kind: str, shard: int, num_records: int) -> Iterator[
     else:
         for path, label in rows(folder, kind)[shard * num_records : (shard + 1) * num_records]:
             yield {"image": Path(path).read_bytes(), "label": label}
-
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ from benches.recipes import NUM_SHARDS, Sizes
 
 # The record that is damaged in the copy that a check has to find fault with.
 DAMAGED = 2
+# Bytes of a TFRecord frame around the payload: length and its checksum in front, checksum behind.
+_AROUND = 16
+_HEADER = 12
 
 
 def expected(job: Job) -> dict[str, Any] | None:
@@ -69,8 +72,9 @@ def frame_names(paths: Iterable[str]) -> Iterator[bytes]:
     for number, path in enumerate(paths):
         offset = 0
         for payload in wire.tfrecord_payloads(path):
-            yield b"%d %d %d" % (number, offset, len(payload))
-            offset += len(payload) + 16
+            length = len(payload) + _AROUND
+            yield b"%d %d %d" % (number, offset, length)
+            offset += length
 
 
 def damaged_copy(path: str, folder: str) -> str:
@@ -85,10 +89,10 @@ def damaged_copy(path: str, folder: str) -> str:
     -------
     str
     """
-    lengths = [len(payload) for payload, _ in zip(wire.tfrecord_payloads(path), range(DAMAGED + 2), strict=False)]
+    lengths = [len(payload) + _AROUND for payload in islice(wire.tfrecord_payloads(path), DAMAGED + 2)]
     with open(path, "rb") as file:
-        data = bytearray(file.read(sum(lengths) + 16 * len(lengths)))
-    data[sum(lengths[:DAMAGED]) + 16 * DAMAGED + 12] ^= 1
+        data = bytearray(file.read(sum(lengths)))
+    data[sum(lengths[:DAMAGED]) + _HEADER] ^= 1
     copy = os.path.join(folder, "damaged.tfrecord")
     Path(copy).write_bytes(data)
     return copy

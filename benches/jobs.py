@@ -81,8 +81,10 @@ class Job:
         """Write the photographs as an MXNet list file."""
         os.makedirs(os.path.dirname(self.list_file), exist_ok=True)
         with open(f"{self.list_file}.part", "w", encoding="utf-8") as file:
-            for number, (name, label) in enumerate(self.rows()):
-                file.write(f"{number}\t{float(label)}\t{os.path.relpath(name, self.data)}\n")
+            file.writelines(
+                f"{number}\t{float(label)}\t{os.path.relpath(name, self.data)}\n"
+                for number, (name, label) in enumerate(self.rows())
+            )
         os.replace(f"{self.list_file}.part", self.list_file)
 
     def to_json(self) -> str:
@@ -133,4 +135,5 @@ def counted(records: Iterable[Any]) -> Iterator[tuple[int, None]]:
         if number == _CHUNK:
             yield number, None
             number = 0
-    yield number, None
+    if number:
+        yield number, None

@@ -28,8 +28,8 @@ def _sources() -> list[np.ndarray]:
 
     folder = os.path.join(os.path.dirname(skimage.__file__), "data")
     names = (
-        "astronaut.png coffee.png chelsea.png rocket.jpg motorcycle_left.png motorcycle_right.png hubble_deep_field.jpg "
-        "ihc.png retina.jpg"
+        "astronaut.png coffee.png chelsea.png rocket.jpg motorcycle_left.png motorcycle_right.png "
+        "hubble_deep_field.jpg ihc.png retina.jpg"
     )
     paths = [os.path.join(folder, name) for name in names.split()]
     folder = os.path.join(os.path.dirname(sklearn.__file__), "datasets", "images")

@@ -40,7 +40,7 @@ def find_fault(rows: Iterable[tuple[str, int]], images: Iterable[tuple[bytes, in
         with Image.open(io.BytesIO(data)) as image:
             key = (label, *image.size)
             if image.format != "JPEG" or left.get(key, 0) == 0:
-                return f"image {number} is a {image.format} of {key[1]} x {key[2]} with label {label}: no source is left"
+                return f"image {number} ({image.format}, {key[1]} x {key[2]}, label {label}) has no source"
             left[key] -= 1
             if number % _EVERY == 0 and min(_differences(image, sources[key])) > _MAX_DIFFERENCE:
                 return f"image {number} does not show what its source shows"

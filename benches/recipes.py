@@ -1,4 +1,4 @@
-"""Seeded recipes of the data sets that are made of random numbers; the values are both written and known for comparison."""
+"""Seeded recipes of the data sets that are made of random numbers: values to be written, and to be compared with."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Sizes:
             return cls(**json.load(file))
 
 
-QUICK = Sizes(photos=16, digits=200, tabular=600, sequence=200, big=16)
+QUICK = Sizes(photos=16, digits=200, tabular=4_400, sequence=200, big=16)
 
 
 def tabular(shard: int, num_records: int) -> Iterator[dict[str, np.ndarray]]:

@@ -23,7 +23,8 @@ def name_of(entry: Entry) -> str:
 
 def counted(entries: list[Entry]) -> list[Entry]:
     """Entries that were measured, fastest first."""
-    return sorted((e for e in entries if e["runs"] and not e["fault"]), key=lambda entry: -median(entry, "rate"))
+    usable = [entry for entry in entries if entry["runs"] and not entry["fault"] and "rate" in entry["runs"][0]]
+    return sorted(usable, key=lambda entry: -median(entry, "rate"))
 
 
 def render(results: Results) -> str:
@@ -155,11 +156,11 @@ def _notes(results: Results) -> Iterator[str]:
     disturbed = [
         f"{name} {name_of(entry)} ({max(run['others'] for run in entry['runs']):.2f})"
         for name, entries in results["tasks"].items()
-        for entry in counted(entries) if name not in ("open", "memory")
+        for entry in counted(entries)
         if any(run["others"] > calm for run in entry["runs"])
     ]
     if disturbed:
-        yield f"Other processes took more than {calm:g} cores (the greatest in brackets) during: {', '.join(disturbed)}."
+        yield f"Other processes took more than {calm:g} cores (most in brackets) during: {', '.join(disturbed)}."
 
 
 def _row(*cells: str) -> str:

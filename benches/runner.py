@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -11,7 +12,6 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -194,10 +194,8 @@ def _start(entry: Entry, job: Job, action: str) -> dict[str, Any]:
 
 def _end(process: subprocess.Popen[str]) -> None:
     """End what is left of a worker's process group."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 

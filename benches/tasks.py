@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-# "pack": one run from call to end. "pass": passes over the data until the time is up. "value": named figures of one run.
+# "pack": one run from call to end. "pass": passes over the data until the time is up. "value": figures of one run.
 Measure = Literal["pack", "pass", "value"]
 
 
@@ -99,8 +99,17 @@ TASKS = {
         ),
         Task("P2b", "iterate over 60,000 PNG digits, batches of 1,024", "pass", "digits", 1024, _SMALL, _READ),
         Task("P2c", "iterate over 1 M tabular records, batches of 1,024", "pass", "tabular", 1024, _SMALL, _READ),
-        Task("P3a", "tabular Examples to 39 columns, batches of 1,024", "pass", "tabular", 1024, (Ratio("tensorflow", 5),)),
-        Task("P3b", "SequenceExamples to padded ids, batches of 128", "pass", "sequence", 128, (Ratio("tensorflow", 5),)),
+        Task(
+            "P3a",
+            "tabular Examples to 39 columns, batches of 1,024",
+            "pass",
+            "tabular",
+            1024,
+            (Ratio("tensorflow", 5),),
+        ),
+        Task(
+            "P3b", "SequenceExamples to padded ids, batches of 128", "pass", "sequence", 128, (Ratio("tensorflow", 5),)
+        ),
         Task(
             "index",
             "index of 1 M records from frame headers, kept beside the shards",

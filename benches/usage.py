@@ -6,6 +6,7 @@ import os
 import resource
 import threading
 from collections.abc import Iterator
+from typing import Self
 
 
 def group_members(group: int) -> Iterator[int]:
@@ -72,7 +73,7 @@ class PeakMemory:
         while not self._done.wait(self._interval_s):
             self.peak_bytes = max(self.peak_bytes, sum(map(_proportional_bytes, group_members(self._group))))
 
-    def __enter__(self) -> PeakMemory:
+    def __enter__(self) -> Self:
         """Begin."""
         self._thread.start()
         return self

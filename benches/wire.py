@@ -1,4 +1,4 @@
-"""Records of all three formats and the images in them, read by a few lines of plain Python that owe nothing to recordmill."""
+"""Records of all three formats and the images in them, read by plain Python that owes nothing to recordmill."""
 
 from __future__ import annotations
 

@@ -57,8 +57,9 @@ def _check(module: ModuleType, job: Job) -> dict[str, Any]:
 
 def _measure_passes(module: ModuleType, job: Job) -> dict[str, float]:
     """Rate of passes over the data, one after another, from the end of the warming up."""
-    clock, num_items, ready = None, 0, time.perf_counter() + _WARM_UP_S
+    clock, num_items, ready = None, 0, time.perf_counter() + min(_WARM_UP_S, job.seconds)
     while True:
+        count = 0
         for count, _ in module.run(job):
             if clock is None:
                 if time.perf_counter() >= ready:
@@ -67,6 +68,8 @@ def _measure_passes(module: ModuleType, job: Job) -> dict[str, float]:
             num_items += count
             if time.perf_counter() - clock.start >= job.seconds:
                 return clock.read(num_items)
+        if not count:
+            raise RuntimeError("a pass over the data delivers nothing")
 
 
 def _measure_pack(module: ModuleType, job: Job) -> tuple[dict[str, float], dict[str, Any]]:

@@ -34,10 +34,8 @@ def check_format(name: str, folder: Path) -> None:
     report = rm.verify(folder)
     assert report.ok and report.num_records == len(EXAMPLES), report
     dataset = rm.open(folder)
-    assert len(dataset) == len(EXAMPLES)
-    for example, position in zip(EXAMPLES[:3] + EXAMPLES[-1:], (0, 1, 2, -1), strict=True):
-        read = dataset[position]
-        assert int(np.asarray(read["label"]).reshape(-1)[0]) == example["label"], read
+    read = [{name: example[name] for name in ("image", "label")} for example in dataset.fetch(range(len(dataset)))]
+    assert sorted(read, key=lambda example: int(example["label"])) == EXAMPLES, read
     printed = run_command("verify", "--json", str(folder))
     assert json.loads(printed)["num_records"] == len(EXAMPLES), printed
     print(f"{name}: {len(EXAMPLES)} records, files {[path.name for path in shards]}")

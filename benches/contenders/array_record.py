@@ -21,9 +21,14 @@ VARIANTS = {"P1a": ("",), "P2a": _READ, "P2b": _READ, "P2c": _READ}
 _RANGE = {"P2a": 256, "P2b": 8192, "P2c": 8192}
 
 
+def _path(job: Job) -> str:
+    """Where the records of the task's shards lie in this format."""
+    return job.packed("-payloads.array_record")
+
+
 def prepare(job: Job) -> None:
     """Convert the data set, once."""
-    path = job.packed(".array_record")
+    path = _path(job)
     if job.task.measure == "pass" and not os.path.exists(path):
         group = 1 if job.task.data == "big" else 256
         payloads = (payload for shard in job.shards for payload in wire.tfrecord_payloads(shard))
@@ -69,7 +74,7 @@ def _single(job: Job) -> Iterator[tuple[int, Any]]:
     """One record per call; the reader works ahead in threads of its own."""
     from array_record.python.array_record_module import ArrayRecordReader
 
-    reader = ArrayRecordReader(job.packed(".array_record"))
+    reader = ArrayRecordReader(_path(job))
     left = reader.num_records()
     while left:
         count = min(left, 256)
@@ -83,7 +88,7 @@ def _ranges(job: Job) -> Iterator[tuple[int, Any]]:
     from array_record.python.array_record_module import ArrayRecordReader
 
     options = "readahead_buffer_size:16777216,max_parallelism:2"
-    reader = ArrayRecordReader(job.packed(".array_record"), options)
+    reader = ArrayRecordReader(_path(job), options)
     num_records, step = reader.num_records(), _RANGE[job.task_name]
     for start in range(0, num_records, step):
         batch = reader.read(start, min(num_records, start + step))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from benches import wire
@@ -65,7 +66,7 @@ def payloads(job: Job, delivered: Any) -> Iterable[bytes | memoryview]:
     if job.variant == "list":
         return delivered
     splits, data = delivered.row_splits.tolist(), memoryview(delivered.data)
-    return (data[start:stop] for start, stop in zip(splits, splits[1:], strict=False))
+    return (data[start:stop] for start, stop in pairwise(splits))
 
 
 def columns(_: Job, delivered: Any) -> dict[str, Any]:

@@ -61,12 +61,14 @@ def _pack_encoded(job: Job) -> int:
 def _write(job: Job) -> int:
     import recordmill as rm
 
-    with rm.ShardWriter(os.path.join(job.out, "big.tfrecord"), format="tfrecord", payload="raw") as writer:
-        for path in shards(job.data, "big")[:1]:
-            with rm.ShardReader(path) as reader:
-                for payload in reader:
-                    writer.write(payload)
-        return writer.num_records
+    path = os.path.join(job.out, "big.tfrecord")
+    with (
+        rm.ShardReader(shards(job.data, "big")[0]) as reader,
+        rm.ShardWriter(path, format="tfrecord", payload="raw") as writer,
+    ):
+        for payload in reader:
+            writer.write(payload)
+    return writer.num_records
 
 
 _WORK: dict[str, Callable[[Job], int]] = {

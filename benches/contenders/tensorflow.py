@@ -112,14 +112,14 @@ def _options() -> Any:
 def _batches(job: Job, parse: Callable[[Any], Any] | None = None) -> Any:
     import tensorflow as tf
 
-    drop = not job.checking and parse is not None
+    size, drop = job.task.num_records, not job.checking and parse is not None
     if job.variant == "batch":
         records = tf.data.TFRecordDataset(job.shards, num_parallel_reads=2, buffer_size=_BUFFER_BYTES)
-        batches = records.batch(job.task.num_records, drop_remainder=drop)
+        batches = records.batch(size, drop_remainder=drop)
         return batches if parse is None else batches.map(parse, tf.data.AUTOTUNE)
 
     def read(path: Any) -> Any:
-        batches = tf.data.TFRecordDataset(path, buffer_size=_BUFFER_BYTES).batch(job.task.num_records, drop_remainder=drop)
+        batches = tf.data.TFRecordDataset(path, buffer_size=_BUFFER_BYTES).batch(size, drop_remainder=drop)
         return batches if parse is None else batches.map(parse, 1)
 
     files = tf.data.Dataset.from_tensor_slices(job.shards)
@@ -130,8 +130,12 @@ def _parsed(job: Job) -> Any:
     import tensorflow as tf
 
     if job.task_name == "P3a":
-        kinds = {f"I{place + 1}": tf.float32 for place in range(13)} | {f"C{place + 1}": tf.int64 for place in range(26)}
-        wanted = {name: tf.io.FixedLenFeature([], kind) for name, kind in kinds.items()}
+        kinds = {"I": (13, tf.float32), "C": (26, tf.int64)}
+        wanted = {
+            f"{letter}{place + 1}": tf.io.FixedLenFeature([], kind)
+            for letter, (count, kind) in kinds.items()
+            for place in range(count)
+        }
         return _batches(job, lambda payloads: tf.io.parse_example(payloads, wanted))
     context = {"label": tf.io.FixedLenFeature([], tf.int64)}
     lists = {"tokens": tf.io.FixedLenSequenceFeature([], tf.int64)}

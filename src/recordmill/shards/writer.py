@@ -59,7 +59,7 @@ class ShardWriter:
     ...     writer.write({"image": jpeg_bytes, "label": 3})
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (the options of one writer)
         self,
         path: str | os.PathLike[str],
         *,

@@ -15,7 +15,6 @@ from recordmill.errors import OutputExistsError, WriteError
 from recordmill.storage.base import Stat
 from recordmill.storage.compression import Compression
 
-
 # Written bytes after which the system is told to begin bringing them to the disk.
 _WRITEBACK_BYTES = 4 << 20
 
