@@ -24,7 +24,6 @@ from recordmill.shards.output import ShardOutput, commit_all, shard_paths
 from recordmill.storage import compression as compressions
 from recordmill.storage.local import LOCAL
 
-_SUFFIXES = {None: "", "gzip": ".gz", "zlib": ".zlib"}
 Show = bool | Callable[[int, int | None], object] | None
 
 
@@ -85,7 +84,10 @@ class FilePacking:
 
     def _paths(self, num_shards: int) -> list[str]:
         return shard_paths(
-            self.destination, self.format, num_shards, _SUFFIXES[compressions.check(self.outputs.compression)]
+            self.destination,
+            self.format,
+            num_shards,
+            compressions.SUFFIXES[compressions.check(self.outputs.compression)],
         )
 
     def _begin(self, path: str) -> ShardOutput:

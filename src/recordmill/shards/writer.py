@@ -16,7 +16,6 @@ from recordmill.types import Ragged
 # Examples that are serialized in one call, and payload bytes after which it is called anyway.
 _CHUNK_RECORDS = 256
 _CHUNK_BYTES = 4 << 20
-_SUFFIXES = {None: "", "gzip": ".gz", "zlib": ".zlib"}
 
 
 class ShardWriter:
@@ -93,7 +92,7 @@ class ShardWriter:
                 self._begin(name)
 
     def _names(self, num_shards: int) -> list[str]:
-        return shard_paths(self.path, self._format, num_shards, _SUFFIXES[self._compression])
+        return shard_paths(self.path, self._format, num_shards, compressions.SUFFIXES[self._compression])
 
     def _begin(self, name: str) -> ShardOutput:
         options = {"compression": self._compression, "level": self._level, "overwrite": self._overwrite}

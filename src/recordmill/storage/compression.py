@@ -7,6 +7,8 @@ from typing import Literal, get_args
 
 Compression = Literal["gzip", "zlib"]
 COMPRESSIONS: tuple[str, ...] = get_args(Compression)
+# Put behind the name of a compressed shard.
+SUFFIXES: dict[str | None, str] = {None: "", "gzip": ".gz", "zlib": ".zlib"}
 _WINDOW_BITS = {"gzip": 31, "zlib": 15}
 
 
