@@ -32,7 +32,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     add("--calm", type=float, default=0.15, help="cores that others may use during a run (%(default)s)")
     add("--retries", type=int, default=2, help="repetitions of a disturbed run (%(default)s)")
     add("--data", type=Path, help="folder of the data sets, 8 GB (datasets beside the environments)")
-    add("--json", type=Path, metavar="FILE", help="keep all figures in this file")
+    add("--json", type=Path, metavar="FILE", help="keep all figures in this file, after each task")
     add("--from", type=Path, metavar="FILE", dest="saved", help="measure nothing: use figures that were kept")
     add("--update-docs", action="store_true", help="put the tables into docs/performance.md")
     add("--quick", action="store_true", help="tiny data and short runs, recordmill alone: does everything work?")
@@ -60,14 +60,18 @@ def _measure(arguments: argparse.Namespace, folder: str) -> dict[str, Any]:
     if not arguments.quick and any(not (Path(folder) / f"{kind}.json").exists() for kind in kinds & set(data.IMAGES)):
         python = environments.interpreter("data", environments.DATA)
     data.ensure(options.data, sorted(kinds), QUICK if arguments.quick else Sizes(), python)
-    measured = {task.name: measure_task(task, options) for task in tasks}
-    return {
+    results: dict[str, Any] = {
         "machine": machine.describe(),
         "command": " ".join(["python -m benches", *_told(arguments)]),
         "options": asdict(options) | {"data": ""},
         "bytes_per_item": {task.name: _bytes_per_item(options.data, task.data) for task in tasks},
-        "tasks": measured,
+        "tasks": {},
     }
+    for task in tasks:
+        results["tasks"][task.name] = measure_task(task, options)
+        if arguments.json:
+            arguments.json.write_text(json.dumps(results, indent=1), "utf-8")
+    return results
 
 
 def _told(arguments: argparse.Namespace) -> list[str]:
@@ -113,8 +117,6 @@ def main(words: Sequence[str] | None = None) -> int:
             results = _measure(arguments, folder)
     else:
         results = _measure(arguments, str(arguments.data or environments.home() / "datasets"))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=1), "utf-8")
     text = report.render(results)
     print(text)
     if arguments.update_docs:
