@@ -11,7 +11,7 @@ import pytest
 import recordmill as rm
 from recordmill.errors import RecordmillError
 from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
-from recordmill.shards.paths import natural_order
+from recordmill.storage.local import natural_key
 from recordmill.testing.framing_suite import splits_of
 from tests.golden import KINDS, RECORDINGS, cases, copied, load, recorded, told, writable
 
@@ -39,7 +39,7 @@ def read(payload: bytes) -> dict[str, Any] | None:
 
 def part_paths(folder: Path, num_parts: int) -> list[str]:
     """Parts as OneFlow opens them: so many from number 0; files beyond are left out."""
-    return natural_order(str(path) for path in folder.iterdir())[:num_parts]
+    return sorted((str(path) for path in folder.iterdir()), key=natural_key)[:num_parts]
 
 
 def test_recordings_when_counted_then_are_there() -> None:

@@ -46,14 +46,12 @@ def sample(shard: OpenShard, num_records: int = SAMPLE_RECORDS, num_bytes: int =
     return Ragged.from_blocks(data, splits)
 
 
-def usual_payload(shard: OpenShard, payloads: Ragged | None = None) -> PayloadCodec:
+def usual_payload(shard: OpenShard) -> PayloadCodec:
     """Payload codec of a shard: what its writer noted, else the first that fits its first records.
 
     Parameters
     ----------
     shard : OpenShard
-    payloads : Ragged of uint8, optional
-        The first records, if they are at hand.
 
     Returns
     -------
@@ -62,7 +60,7 @@ def usual_payload(shard: OpenShard, payloads: Ragged | None = None) -> PayloadCo
     kept = load_sidecar(shard.paths[0])
     if kept is not None and kept.payload is not None and kept.payload in PAYLOADS:
         return get_payload(kept.payload, shard.format)
-    few = sample(shard, _FEW) if payloads is None else payloads[:_FEW]
+    few = sample(shard, _FEW)
     if not len(few):
         return shard.format.payloads[0]
     return next((codec for codec in shard.format.payloads if codec.fits(few)), RAW)

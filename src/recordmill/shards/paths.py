@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from recordmill.formats.registry import FORMATS
-from recordmill.storage.local import LOCAL, natural_key
+from recordmill.storage.local import LOCAL
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 _COMPANIONS = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
@@ -42,17 +42,3 @@ def expand(paths: Paths) -> list[str]:
             raise FileNotFoundError(2, "no shard of that name", name)
         found |= dict.fromkeys(names)
     return list(found)
-
-
-def natural_order(paths: Iterable[str]) -> list[str]:
-    """Sort names so that ``part-2`` comes before ``part-10``.
-
-    Parameters
-    ----------
-    paths : iterable of str
-
-    Returns
-    -------
-    list of str
-    """
-    return sorted(paths, key=natural_key)

@@ -2,7 +2,7 @@
 use super::scan::{Step, Walker};
 use super::window::Window;
 use super::{FrameKind, Selection, for_each_payload, recordio};
-use crate::error::{Fault, FaultKind};
+use crate::error::Fault;
 use crate::source::{ReadAt, SourceError};
 
 const AHEAD: usize = 256 << 10;
@@ -147,17 +147,5 @@ fn find(window: &mut Window<'_>, kind: FrameKind, mut from: u64) -> Result<Optio
             return Ok(Some(from + place as u64));
         }
         from += (got - overlap) as u64;
-    }
-}
-
-impl Verification {
-    /// Whether nothing was found wrong.
-    pub fn is_sound(&self) -> bool {
-        self.num_faults == 0
-    }
-
-    /// Whether a fault of this kind was kept.
-    pub fn has(&self, kind: FaultKind) -> bool {
-        self.faults.iter().any(|entry| entry.fault.kind == kind)
     }
 }
