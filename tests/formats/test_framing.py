@@ -85,7 +85,7 @@ def test_frame_of_a_payload_at_the_limit_when_recordio_then_one_byte_more_is_ref
     with pytest.raises(_core.CoreFault) as caught:
         _core.frame(data, np.array([0, limit], np.int64), _core.FrameKind.RECORDIO)
     assert caught.value.args[0] in ("bad_length", "limit_exceeded")
-    framed, lengths = _core.frame(data[:-1], np.array([0, limit - 1], np.int64), _core.FrameKind.RECORDIO)
+    framed, lengths, _ = _core.frame(data[:-1], np.array([0, limit - 1], np.int64), _core.FrameKind.RECORDIO)
     assert len(framed) == limit + 8 == np.asarray(lengths)[0]
     source = _core.Source.from_bytes(framed)
     offsets, sizes, *_ = _core.scan(source, _core.FrameKind.RECORDIO)

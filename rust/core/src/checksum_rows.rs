@@ -7,15 +7,15 @@ use crate::checksum::crc32c;
 /// Rows above this length are summed alone, in a way that is made for long data.
 const SHORT: usize = 2048;
 
-/// CRC-32C of every row.
-pub fn crc32c_of_rows(rows: &[&[u8]]) -> Vec<u32> {
+/// Puts the CRC-32C of every row into `sums`, which has as many places.
+pub fn crc32c_of_rows(rows: &[&[u8]], sums: &mut [u32]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("sse4.2") {
         // SAFETY: the processor has just been asked for SSE 4.2, the one thing that the function needs.
         #[allow(unsafe_code)]
-        return unsafe { sse42::rows(rows) };
+        return unsafe { sse42::rows(rows, sums) };
     }
-    rows.iter().map(|row| crc32c(row)).collect()
+    sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum = crc32c(row));
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -52,30 +52,25 @@ mod sse42 {
     }
 
     #[target_feature(enable = "sse4.2")]
-    pub fn rows(rows: &[&[u8]]) -> Vec<u32> {
-        let mut sums = vec![0; rows.len()];
+    pub fn rows(rows: &[&[u8]], sums: &mut [u32]) {
         for (sum, row) in sums.iter_mut().zip(rows).filter(|(_, row)| row.len() > SHORT) {
             *sum = crc32c(row);
         }
         let mut next =
             rows.iter().enumerate().filter(|(_, row)| row.len() <= SHORT).map(|(at, row)| Lane::new(at, row));
-        let mut lanes: Vec<Lane> = next.by_ref().take(3).collect();
-        while let [a, b, c] = &mut lanes[..] {
+        let mut lanes = [next.next(), next.next(), next.next()];
+        while let [Some(a), Some(b), Some(c)] = &mut lanes {
             side_by_side(a, b, c);
-            for at in (0..3).rev() {
-                if lanes[at].words.is_empty() {
-                    sums[lanes[at].row] = lanes[at].finish();
-                    match next.next() {
-                        Some(lane) => lanes[at] = lane,
-                        None => drop(lanes.swap_remove(at)),
-                    }
+            for lane in &mut lanes {
+                if let Some(done) = lane.take_if(|lane| lane.words.is_empty()) {
+                    sums[done.row] = done.finish();
+                    *lane = next.next();
                 }
             }
         }
-        for lane in lanes {
+        for lane in lanes.into_iter().flatten() {
             sums[lane.row] = lane.finish();
         }
-        sums
     }
 
     /// Goes on in all lanes until the shortest has no whole word left.
@@ -106,7 +101,9 @@ mod tests {
             let length = |row: usize| (row * row * 131 + num_rows * 7) % [17, 600, 2500][row % 3];
             let rows: Vec<&[u8]> = (0..num_rows).map(|row| &data[row * 3..row * 3 + length(row)]).collect();
             let expected: Vec<u32> = rows.iter().map(|row| crc32c(row)).collect();
-            assert_eq!(crc32c_of_rows(&rows), expected);
+            let mut sums = vec![0; rows.len()];
+            crc32c_of_rows(&rows, &mut sums);
+            assert_eq!(sums, expected);
         }
     }
 }

@@ -9,4 +9,5 @@ pub mod error;
 pub mod framing;
 pub mod inflate;
 pub mod payload;
+pub mod records;
 pub mod source;

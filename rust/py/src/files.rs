@@ -77,7 +77,8 @@ impl FileSource {
     }
 }
 
-fn changed(detail: std::fmt::Arguments<'_>) -> SourceError {
+/// The error for a file that is not what it was.
+pub fn changed(detail: std::fmt::Arguments<'_>) -> SourceError {
     SourceError::Changed(detail.to_string())
 }
 
@@ -123,16 +124,22 @@ impl ReadAt for Joined {
 /// Reads whole files back to back into `data`; the end of each goes to `row_splits`. Stops at the first failure.
 pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i64>) -> Result<(), (usize, io::Error)> {
     for (ordinal, path) in paths.iter().enumerate() {
-        let read = File::open(path).and_then(|mut file| {
-            let metadata = file.metadata()?;
-            if metadata.is_dir() {
-                return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
-            }
-            data.reserve(metadata.len() as usize + 1);
+        let read = open_regular(path).and_then(|(mut file, length)| {
+            data.reserve(length as usize + 1);
             file.read_to_end(data)
         });
         read.map_err(|error| (ordinal, error))?;
         row_splits.push(data.len() as i64);
     }
     Ok(())
+}
+
+/// An open file that is no folder, and its length.
+pub fn open_regular(path: &Path) -> io::Result<(File, u64)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
+    }
+    Ok((file, metadata.len()))
 }

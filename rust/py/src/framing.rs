@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use recordmill_core::checksum;
 use recordmill_core::checksum_rows::crc32c_of_rows;
-use recordmill_core::framing::{self, FrameKind, Limit, Payloads, Selection, Window, gather};
+use recordmill_core::framing::{self, FrameKind, Frames, Limit, Payloads, Selection, Window, gather};
 use recordmill_core::payload::{self, PayloadKind};
 
 use crate::buffers::{Block, View, give_buffer, take_buffer, vector};
@@ -150,30 +150,32 @@ pub fn check_row_splits(row_splits: &[i64], length: usize) -> PyResult<()> {
     if sound { Ok(()) } else { Err(PyValueError::new_err("row_splits must rise from 0 to the length of the data")) }
 }
 
-/// Stored form of payloads: (bytes, length of each frame).
+/// Stored form of payloads: (bytes, length of each frame, checksum of each payload where the format stores none).
 #[pyfunction]
 pub fn frame(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     row_splits: &Bound<'_, PyAny>,
     kind: PyFrameKind,
-) -> PyResult<(Block, Block)> {
+) -> PyResult<(Block, Block, Block)> {
     let view = View::<u8>::get(data)?;
     let row_splits = vector::<i64>(py, row_splits)?;
     let data = view.slice();
     check_row_splits(&row_splits, data.len())?;
     let framed = py.detach(|| {
-        let (mut out, mut lengths) = (cleared(take_buffer()), Vec::with_capacity(row_splits.len() - 1));
+        let mut frames = Frames::new(kind.into(), take_buffer());
+        frames.data.reserve(data.len() + 24 * row_splits.len());
         for (ordinal, pair) in row_splits.windows(2).enumerate() {
-            let start = out.len();
-            let payload = &data[pair[0] as usize..pair[1] as usize];
-            FrameKind::from(kind).frame(payload, &mut out).map_err(|fault| (fault, ordinal))?;
-            lengths.push((out.len() - start) as i64);
+            frames.push(&data[pair[0] as usize..pair[1] as usize]).map_err(|fault| (fault, ordinal))?;
         }
-        Ok((out, lengths))
+        Ok(frames)
     });
-    let (out, lengths) = framed.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?;
-    Ok((Block::bytes(out), Block::integers(lengths)))
+    Ok(frame_blocks(framed.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?))
+}
+
+/// Frames as Python gets them: (bytes, lengths, checksums).
+pub fn frame_blocks(frames: Frames) -> (Block, Block, Block) {
+    (Block::bytes(frames.data), Block::integers(frames.lengths), Block::integers(frames.checksums))
 }
 
 /// The rows of a ragged byte buffer as a list of `bytes`.
@@ -212,7 +214,9 @@ pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound
     check_row_splits(&row_splits, data.len())?;
     let sums = py.detach(|| {
         let rows: Vec<_> = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]).collect();
-        crc32c_of_rows(&rows).into_iter().map(i64::from).collect()
+        let mut sums = vec![0; rows.len()];
+        crc32c_of_rows(&rows, &mut sums);
+        sums.into_iter().map(i64::from).collect()
     });
     Ok(Block::integers(sums))
 }

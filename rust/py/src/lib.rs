@@ -9,6 +9,7 @@ mod payload;
 mod serialize;
 mod source;
 mod stream;
+mod whole_files;
 
 use pyo3::prelude::*;
 
@@ -21,6 +22,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffers::Block>()?;
     module.add_class::<source::Source>()?;
     module.add_class::<stream::BatchStream>()?;
+    module.add_class::<whole_files::WholeFiles>()?;
     module.add_class::<framing::PyFrameKind>()?;
     module.add_function(wrap_pyfunction!(framing::scan, module)?)?;
     module.add_function(wrap_pyfunction!(framing::verify, module)?)?;

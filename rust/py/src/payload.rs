@@ -263,6 +263,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse, module)?)?;
     module.add_function(wrap_pyfunction!(read_columns, module)?)?;
     module.add_function(wrap_pyfunction!(crate::serialize::serialize, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::serialize::serialize_frames, module)?)?;
     module.add_function(wrap_pyfunction!(survey, module)?)?;
     module.add_function(wrap_pyfunction!(has_feature_lists, module)?)?;
     Ok(())

@@ -1,14 +1,18 @@
 //! Columns to payloads.
 use pyo3::prelude::*;
+use recordmill_core::framing::Frames;
 use recordmill_core::payload::{self, ColumnData, Section, ValueKind, ValuesRef};
+use recordmill_core::records::{RecordSink, Rows};
 
 use crate::buffers::{Block, View, take_buffer, vector};
-use crate::error::fault_error;
-use crate::framing::check_row_splits;
+use crate::error::source_error;
+use crate::framing::{PyFrameKind, check_row_splits, frame_blocks};
 use crate::payload::{PyPayloadKind, section, value_kind};
+use crate::whole_files::WholeFiles;
 
 enum HeldValues {
     Bytes(View<u8>, Vec<i64>),
+    Files(Py<WholeFiles>),
     Float32(View<f32>),
     Float64(View<f64>),
     Int32(View<i32>),
@@ -59,6 +63,7 @@ impl ColumnArgs<'_> {
 
 fn hold_values(py: Python<'_>, kind: ValueKind, object: &Bound<'_, PyAny>) -> PyResult<HeldValues> {
     Ok(match kind {
+        ValueKind::Bytes if object.is_instance_of::<WholeFiles>() => HeldValues::Files(object.extract()?),
         ValueKind::Bytes => {
             let (data, splits): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
             let (data, splits) = (View::get(&data)?, vector::<i64>(py, &splits)?);
@@ -77,6 +82,7 @@ impl HeldColumn {
     fn data(&self) -> ColumnData<'_> {
         let values = match &self.values {
             HeldValues::Bytes(data, splits) => ValuesRef::Bytes { data: data.slice(), splits },
+            HeldValues::Files(files) => ValuesRef::Brought { splits: files.get().splits(), from: files.get() },
             HeldValues::Float32(values) => ValuesRef::Float32(values.slice()),
             HeldValues::Float64(values) => ValuesRef::Float64(values.slice()),
             HeldValues::Int32(values) => ValuesRef::Int32(values.slice()),
@@ -104,9 +110,34 @@ pub fn serialize(
     num_records: usize,
     columns: Vec<ColumnArgs<'_>>,
 ) -> PyResult<(Block, Block)> {
+    let mut rows = Rows::new(take_buffer());
+    write(py, kind, num_records, columns, &mut rows)?;
+    Ok((Block::bytes(rows.data), Block::integers(rows.splits)))
+}
+
+/// Frames that hold the canonical payloads of columns: (bytes, lengths, checksums), as `frame` gives them.
+#[pyfunction]
+pub fn serialize_frames(
+    py: Python<'_>,
+    kind: PyPayloadKind,
+    num_records: usize,
+    columns: Vec<ColumnArgs<'_>>,
+    frame: PyFrameKind,
+) -> PyResult<(Block, Block, Block)> {
+    let mut frames = Frames::new(frame.into(), take_buffer());
+    write(py, kind, num_records, columns, &mut frames)?;
+    Ok(frame_blocks(frames))
+}
+
+fn write(
+    py: Python<'_>,
+    kind: PyPayloadKind,
+    num_records: usize,
+    columns: Vec<ColumnArgs<'_>>,
+    sink: &mut (impl RecordSink + Send),
+) -> PyResult<()> {
     let held = columns.into_iter().map(|column| column.hold(py)).collect::<PyResult<Vec<_>>>()?;
     let columns: Vec<_> = held.iter().map(HeldColumn::data).collect();
-    let written = py.detach(|| payload::serialize_into(take_buffer(), kind.into(), num_records, &columns));
-    let (data, row_splits) = written.map_err(|fault| fault_error(fault, None))?;
-    Ok((Block::bytes(data), Block::integers(row_splits)))
+    py.detach(|| payload::serialize_into(kind.into(), num_records, &columns, sink))
+        .map_err(|error| source_error(error, None))
 }

@@ -1,6 +1,6 @@
 //! Payloads of a shard in batches, read ahead by threads, without an index.
 //!
-//! One thread at a time finds where the next batch ends (cheap); checking and copying go on side by side.
+//! One thread at a time finds where the next batch ends (cheap); reading, checking and copying go on side by side.
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -21,7 +21,7 @@ use crate::source::Source;
 /// Batches that wait for the caller may hold this many bytes together.
 const BUDGET: usize = 64 << 20;
 /// A first guess of a batch's stored bytes.
-const FIRST_GUESS: usize = 256 << 10;
+const FIRST_RUN: usize = 256 << 10;
 /// Batches above this are not kept in memory twice; their frames are read again once their ends are known.
 const KEEP_RUN: usize = 8 << 20;
 /// How often a waiting caller looks for signals.
@@ -34,43 +34,71 @@ struct Batch {
     last: bool,
 }
 
+/// Where the next batch begins, and what the last one tells of those that follow.
 struct Cursor {
     offset: u64,
     sequence: u64,
     record: u64,
-    guess: usize,
+    issued: u64,
+    run: usize,
     mean: u64,
     done: bool,
 }
 
 impl Cursor {
-    /// Finds the frames of the next batch: its place in the order, its first record, the frames.
-    fn advance(&mut self, job: &Job, window: &mut Window<'_>) -> Option<(u64, u64, Result<Scan, SourceError>)> {
+    /// Whether the bytes of a batch are kept from the search for its frames until they are delivered.
+    fn keeps(&self, job: &Job) -> bool {
+        job.source.is_sequential() || (self.run <= KEEP_RUN && self.mean <= SKIP)
+    }
+
+    /// A place in the order, and where the bytes of that batch are likely to lie, if that can be told.
+    fn issue(&mut self, job: &Job) -> Option<(u64, Option<(u64, usize)>)> {
         if self.done {
             return None;
         }
-        let keep = job.source.is_sequential() || (self.guess <= KEEP_RUN && self.mean <= SKIP);
+        let sequence = self.issued;
+        self.issued += 1;
+        if self.mean == 0 || job.source.is_sequential() || !self.keeps(job) {
+            return Some((sequence, None));
+        }
+        let (ahead, margin) = (sequence - self.sequence, margin(self.run));
+        let start = self.offset + ahead * self.run as u64;
+        let before = ahead * margin as u64;
+        Some((sequence, Some((start.saturating_sub(before), self.run + margin + 2 * before as usize))))
+    }
+
+    /// Finds the frames of the next batch: its first record, the frames.
+    fn advance(&mut self, job: &Job, window: &mut Window<'_>) -> (u64, Result<Scan, SourceError>) {
+        let keep = self.keeps(job);
         if keep {
             window.pin(self.offset);
         }
         let limit = Limit { num_records: job.num_records, num_bytes: u64::MAX };
-        let ahead = if keep { self.guess.min(KEEP_RUN) } else { 64 };
+        let ahead = match keep {
+            true if window.held(self.offset).is_empty() => self.run.min(KEEP_RUN) + margin(self.run),
+            true => margin(self.run),
+            false => 64,
+        };
         let found = scan_window(window, job.kind, self.offset, false, limit, ahead);
-        let (sequence, first) = (self.sequence, self.record);
+        let first = self.record;
         self.sequence += 1;
         match &found {
             Ok(found) => {
-                let run = (found.end - self.offset) as usize;
-                self.guess = run + run / 64 + 4096;
-                self.mean = (run / found.offsets.len().max(1)) as u64;
+                self.run = (found.end - self.offset) as usize;
+                self.mean = (self.run / found.offsets.len().max(1)) as u64;
                 self.offset = found.end;
                 self.record += found.offsets.len() as u64;
                 self.done = found.finished || found.fault.is_some();
             }
             Err(_) => self.done = true,
         }
-        Some((sequence, first, found))
+        (first, found)
     }
+}
+
+/// By how much a batch of about `run` bytes may be longer than the one before it.
+fn margin(run: usize) -> usize {
+    run / 64 + 4096
 }
 
 #[derive(Default)]
@@ -89,6 +117,7 @@ struct Job {
     num_records: u64,
     depth: u64,
     cursor: Mutex<Cursor>,
+    turn: Condvar,
     ready: Mutex<Ready>,
     changed: Condvar,
 }
@@ -99,14 +128,31 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Job {
     /// The next batch and its place in the order; None behind the last one.
+    ///
+    /// Its bytes are read before it is known exactly where they begin, so that threads need not read in turn.
     fn produce(&self) -> Option<(u64, Batch)> {
+        let (sequence, likely) = lock(&self.cursor).issue(self)?;
         let mut window = Window::new(&self.source, take_buffer());
-        let (sequence, first, found) = lock(&self.cursor).advance(self, &mut window)?;
+        if let Some((offset, length)) = likely {
+            let _ = window.bytes(offset, length, 0); // what fails here fails again where it matters
+        }
+        let (first, found) = self.find(sequence, &mut window)?;
         let batch = match found {
             Ok(found) => self.fill(window, found, first),
             Err(error) => Batch { payloads: Payloads::new(Vec::new(), 0), first, error: Some(error), last: true },
         };
         Some((sequence, batch))
+    }
+
+    /// Waits for its turn, then finds the frames of batch `sequence`; None if the data ended before.
+    fn find(&self, sequence: u64, window: &mut Window<'_>) -> Option<(u64, Result<Scan, SourceError>)> {
+        let mut cursor = lock(&self.cursor);
+        while cursor.sequence != sequence && !cursor.done {
+            cursor = self.turn.wait(cursor).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        let found = (!cursor.done).then(|| cursor.advance(self, window));
+        self.turn.notify_all();
+        found
     }
 
     /// Payloads of the frames that were found: from the window if it holds them, else from the source.
@@ -188,7 +234,7 @@ impl BatchStream {
     #[new]
     #[pyo3(signature = (source, kind, num_records, *, verify=true, threads=2))]
     fn new(source: &Source, kind: PyFrameKind, num_records: u64, verify: bool, threads: usize) -> Self {
-        let cursor = Cursor { offset: 0, sequence: 0, record: 0, guess: FIRST_GUESS, mean: 0, done: false };
+        let cursor = Cursor { offset: 0, sequence: 0, record: 0, issued: 0, run: FIRST_RUN, mean: 0, done: false };
         let job = Job {
             source: source.plain().clone(),
             kind: kind.into(),
@@ -196,6 +242,7 @@ impl BatchStream {
             num_records: num_records.max(1),
             depth: threads as u64 + 1,
             cursor: Mutex::new(cursor),
+            turn: Condvar::new(),
             ready: Mutex::new(Ready::default()),
             changed: Condvar::new(),
         };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from recordmill.packing.options import ImageOptions
 from recordmill.packing.signature import describe_bytes, find_others
 from recordmill.packing.sources.base import Items
 from recordmill.schema import Feature, Schema
-from recordmill.shards.output import Framed, frame_payloads
+from recordmill.shards.output import Framed, frame_columns, frame_payloads
 from recordmill.types import Ragged
 
 Failures = dict[int, tuple[str, str]]
@@ -88,6 +89,11 @@ class Job:
         -------
         Packed
         """
+        if self._is_direct:
+            with contextlib.suppress(OSError, _core.CoreChanged):
+                framed = self._copy(items)
+                if framed is not None:
+                    return Packed(framed, items.keys.tolist(), {})
         failures: Failures = {}
         columns = self._load(items, failures)
         if failures:
@@ -95,8 +101,22 @@ class Job:
             columns = {name: _select(values, good) for name, values in columns.items()}
             items = items.take(good)
         columns |= self._listed(items)
-        payloads = self._payloads(len(items), columns)
-        return Packed(frame_payloads(get_format(self.format), payloads), items.keys.tolist(), failures)
+        return Packed(self._frame(len(items), columns), items.keys.tolist(), failures)
+
+    @property
+    def _is_direct(self) -> bool:
+        """Whether files are stored as they are, after a look at their first bytes at most."""
+        options = self.options
+        touched = options.recoding is not None or options.check not in ("none", "signature") or options.keep_shape
+        return not touched and self.names.mask is None and PAYLOADS[self.payload].kind is not None
+
+    def _copy(self, items: Items) -> Framed | None:
+        """Read files straight into their records; None if some are no pictures."""
+        files = _core.WholeFiles(items.paths())
+        framed = self._frame(len(items), {self.names.image: files} | self._listed(items))
+        if self.options.check == "none":
+            return framed
+        return None if find_others(Ragged.from_blocks(*files.heads())) else framed
 
     def _load(self, items: Items, failures: Failures) -> dict[str, Any]:
         """Columns that come from the files themselves."""
@@ -163,14 +183,16 @@ class Job:
             columns[names.second_key] = np.zeros(len(items), np.uint64)
         return columns
 
-    def _payloads(self, num_records: int, columns: dict[str, Any]) -> Ragged:
-        codec: Any = PAYLOADS[self.payload]
+    def _frame(self, num_records: int, columns: dict[str, Any]) -> Framed:
+        format_, codec = get_format(self.format), PAYLOADS[self.payload]
         if codec.kind is None:
-            return columns[self.names.image]  # type: ignore[no-any-return]
-        args = [
-            column_args(codec.key(name, self.schema), feature, columns[name]) for name, feature in self.schema.items()
-        ]
-        return codec.write_columns(num_records, args)  # type: ignore[no-any-return]
+            return frame_payloads(format_, columns[self.names.image])
+        args = [column_args(self._key(name), feature, columns[name]) for name, feature in self.schema.items()]
+        return frame_columns(format_, codec.kind, num_records, args)
+
+    def _key(self, name: str) -> bytes:
+        codec: Any = PAYLOADS[self.payload]
+        return codec.key(name, self.schema)  # type: ignore[no-any-return]
 
 
 def column_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
@@ -180,7 +202,7 @@ def column_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
     ----------
     key : bytes
     feature : Feature
-    values : Ragged of uint8 or list of str (one per record), ndarray, or Ragged of numbers
+    values : Ragged of uint8, list of str or WholeFiles (one per record), ndarray, or Ragged of numbers
 
     Returns
     -------
@@ -189,7 +211,7 @@ def column_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
     if feature.kind == "bytes":
         if isinstance(values, list):
             values = Ragged.from_rows([value.encode("utf-8", "surrogateescape") for value in values])
-        flat: Any = (values.data, values.row_splits)
+        flat: Any = values if isinstance(values, _core.WholeFiles) else (values.data, values.row_splits)
         return ColumnArgs(key, False, "bytes", flat, 1, None, None, None, True)
     if isinstance(values, Ragged):
         return ColumnArgs(key, False, feature.kind, values.data, None, values.row_splits, None, None, False)

@@ -30,7 +30,7 @@ class ChunkLimits:
     num_bytes: int
 
 
-PASS_THROUGH = ChunkLimits(512, 3 << 20)
+PASS_THROUGH = ChunkLimits(512, 2 << 20)
 # Pictures grow when they are decoded, and take long: small chunks share the work evenly.
 RECODED = ChunkLimits(16, 1 << 20)
 

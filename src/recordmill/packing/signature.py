@@ -27,6 +27,7 @@ def find_others(files: Ragged) -> list[int]:
     Parameters
     ----------
     files : Ragged of uint8
+        Their contents, or at least the first 12 bytes of them.
 
     Returns
     -------

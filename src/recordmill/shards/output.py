@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,14 +59,42 @@ def frame_payloads(format_: Format, payloads: Ragged) -> Framed:
     FramingError
         A payload that the format cannot store.
     """
+    return _framed(lambda: _core.frame(payloads.data, payloads.row_splits, format_.framing.kind))
+
+
+def frame_columns(format_: Format, kind: _core.PayloadKind, num_records: int, columns: Sequence[Any]) -> Framed:
+    """Bring columns into the stored form of records, without a copy of the payloads in between.
+
+    Parameters
+    ----------
+    format_ : Format
+    kind : PayloadKind
+        Of the payloads.
+    num_records : int
+    columns : sequence of ColumnArgs
+        Their values may be files that are read when they are written.
+
+    Returns
+    -------
+    Framed
+
+    Raises
+    ------
+    FeatureError, FramingError
+        Values that the payload, or a payload that the format cannot store.
+    OSError, CoreChanged
+        A file cannot be read, or changes meanwhile.
+    """
+    return _framed(lambda: _core.serialize_frames(kind, num_records, columns, format_.framing.kind))
+
+
+def _framed(write: Callable[[], tuple[_core.Block, _core.Block, _core.Block]]) -> Framed:
     try:
-        data, lengths = _core.frame(payloads.data, payloads.row_splits, format_.framing.kind)
+        data, lengths, checksums = write()
     except _core.CoreFault as error:
         raise to_error((*error.args[:2], None, *error.args[3:]), "the output") from None
-    checksums = None
-    if not format_.framing.has_checksum:
-        checksums = np.asarray(_core.row_checksums(payloads.data, payloads.row_splits)).astype(np.uint32)
-    return Framed(memoryview(data), np.asarray(lengths), checksums)
+    sums = np.asarray(checksums).astype(np.uint32) if len(checksums) else None
+    return Framed(memoryview(data), np.asarray(lengths), sums)
 
 
 def shard_paths(destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = "") -> list[str]:

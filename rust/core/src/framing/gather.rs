@@ -169,6 +169,7 @@ fn short_run(selection: Selection<'_>, at: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Frames;
     use super::*;
 
     #[test]
@@ -177,12 +178,10 @@ mod tests {
             let sizes: [usize; 9] = [40_000, 10, 9_000, 50_000, 70_001, 1, 8_192, 100_000, 20];
             let payloads: Vec<Vec<u8>> =
                 sizes.iter().map(|&size| (0..size).map(|i| i.wrapping_mul(size) as u8).collect()).collect();
-            let (mut data, mut offsets, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
-            for payload in &payloads {
-                offsets.push(data.len() as i64);
-                kind.frame(payload, &mut data).unwrap();
-                lengths.push(data.len() as i64 - offsets.last().unwrap());
-            }
+            let mut frames = Frames::new(kind, Vec::new());
+            payloads.iter().for_each(|payload| frames.push(payload).unwrap());
+            let Frames { data, lengths, .. } = frames;
+            let offsets: Vec<i64> = (0..lengths.len()).map(|i| lengths[..i].iter().sum()).collect();
             for order in [vec![0, 1, 2, 3, 4, 5, 6, 7, 8], vec![8, 3, 4, 0, 0, 1, 7]] {
                 let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
                 let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();

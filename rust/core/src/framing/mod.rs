@@ -3,6 +3,7 @@
 //! A record is stored as one *part* (TFRecord, OFRecord) or several (RecordIO, where the payload holds the magic
 //! word); each part has a head that tells how far it reaches. Everything here sees bytes and offsets only.
 mod compact;
+mod frames;
 mod gather;
 mod ofrecord;
 mod payloads;
@@ -14,6 +15,7 @@ mod verify;
 mod window;
 
 pub use compact::compact;
+pub use frames::Frames;
 pub use gather::{Gathered, Selection, for_each_payload, gather, payload_of_frame};
 pub use payloads::Payloads;
 pub use scan::{Limit, SKIP, Scan, scan, scan_window};
@@ -85,12 +87,12 @@ impl FrameKind {
         }
     }
 
-    /// Appends the stored form of one payload to `out`.
-    pub fn frame(self, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    /// Makes a record of the payload that ends `out`; before it, at `start`, is room for a head.
+    fn close(self, out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
         match self {
-            Self::TfRecord => tfrecord::frame(payload, out),
-            Self::OfRecord => ofrecord::frame(payload, out),
-            Self::RecordIo => recordio::frame(payload, out),
+            Self::TfRecord => tfrecord::close(out, start),
+            Self::OfRecord => ofrecord::close(out, start),
+            Self::RecordIo => recordio::close(out, start),
         }
     }
 

@@ -14,14 +14,14 @@ pub fn head(head: &[u8], offset: u64) -> Result<Head, Fault> {
     Ok(Head { data_len: length as u64, stored_len: length as u64 + HEAD, place: Place::Whole })
 }
 
-pub fn frame(payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+/// Fills in the head at `start` for the payload behind it.
+pub fn close(out: &mut [u8], start: usize) -> Result<(), Fault> {
+    let (head, payload) = out[start..].split_at_mut(HEAD as usize);
     if payload.is_empty() {
         let fault = Fault::new(FaultKind::BadLength, 0, "OFRecord cannot store an empty record");
         return Err(fault.values("at least 1 byte", "0 bytes"));
     }
-    out.reserve(payload.len() + HEAD as usize);
-    out.extend_from_slice(&(payload.len() as i64).to_le_bytes());
-    out.extend_from_slice(payload);
+    head.copy_from_slice(&(payload.len() as i64).to_le_bytes());
     Ok(())
 }
 

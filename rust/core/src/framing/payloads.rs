@@ -1,6 +1,7 @@
 //! Payloads back to back in memory that is used again without being cleared.
 use std::io::IoSliceMut;
 use std::ops::Range;
+use std::slice::SliceIndex;
 
 /// A growing row of payloads: their bytes, and where each ends.
 pub struct Payloads {
@@ -29,7 +30,7 @@ impl Payloads {
 
     /// Bytes of the memory, wherever payloads end.
     #[inline]
-    pub(super) fn stored(&self, range: Range<usize>) -> &[u8] {
+    pub(super) fn stored(&self, range: impl SliceIndex<[u8], Output = [u8]>) -> &[u8] {
         &self.memory[range]
     }
 

@@ -32,20 +32,33 @@ pub fn head(head: &[u8], offset: u64) -> Result<Head, Fault> {
     Ok(Head { data_len: length, stored_len: HEAD + length.next_multiple_of(4), place })
 }
 
-pub fn frame(payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
-    if payload.len() >= 1 << LENGTH_BITS {
+/// Fills in the head at `start` for the payload behind it and pads; a payload that holds the magic is cut into parts.
+pub fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
+    let payload = &out[start + HEAD as usize..];
+    let length = payload.len();
+    if length >= 1 << LENGTH_BITS {
         let fault = Fault::new(FaultKind::BadLength, 0, "RecordIO cannot store a record this long");
-        return Err(fault.values("less than 2^29 bytes", format_args!("{} bytes", payload.len())));
+        return Err(fault.values("less than 2^29 bytes", format_args!("{length} bytes")));
     }
-    out.reserve(payload.len() + HEAD as usize + 4);
-    let aligned = payload.len() & !3;
-    let (mut start, mut from) = (0, 0);
-    while let Some(found) = next_magic(&payload[..aligned], from) {
-        push_part(&payload[start..found], if start == 0 { 1 } else { 2 }, out);
-        (start, from) = (found + 4, found + 4);
+    if let Some(first) = next_magic(payload, 0) {
+        let payload = payload.to_vec();
+        out.truncate(start);
+        push_parts(&payload, first, out);
+        return Ok(());
     }
-    push_part(&payload[start..], if start == 0 { 0 } else { 3 }, out);
+    out[start..start + HEAD as usize].copy_from_slice(&head_of(0, length));
+    out.extend_from_slice(padding(length));
     Ok(())
+}
+
+fn push_parts(payload: &[u8], first: usize, out: &mut Vec<u8>) {
+    let (mut start, mut found) = (0, Some(first));
+    while let Some(end) = found {
+        push_part(&payload[start..end], if start == 0 { 1 } else { 2 }, out);
+        start = end + 4;
+        found = next_magic(payload, start);
+    }
+    push_part(&payload[start..], 3, out);
 }
 
 fn next_magic(payload: &[u8], from: usize) -> Option<usize> {
@@ -53,11 +66,21 @@ fn next_magic(payload: &[u8], from: usize) -> Option<usize> {
     words.enumerate().find(|(_, word)| **word == MAGIC).map(|(at, _)| from + at * 4)
 }
 
+fn head_of(flag: u32, length: usize) -> [u8; HEAD as usize] {
+    let mut head = [0; HEAD as usize];
+    head[..4].copy_from_slice(&MAGIC);
+    head[4..].copy_from_slice(&(flag << LENGTH_BITS | length as u32).to_le_bytes());
+    head
+}
+
+fn padding(length: usize) -> &'static [u8] {
+    &[0; 3][..length.wrapping_neg() & 3]
+}
+
 fn push_part(data: &[u8], flag: u32, out: &mut Vec<u8>) {
-    out.extend_from_slice(&MAGIC);
-    out.extend_from_slice(&(flag << LENGTH_BITS | data.len() as u32).to_le_bytes());
+    out.extend_from_slice(&head_of(flag, data.len()));
     out.extend_from_slice(data);
-    out.extend_from_slice(&[0; 3][..data.len().wrapping_neg() & 3]);
+    out.extend_from_slice(padding(data.len()));
 }
 
 /// An aligned magic whose flag begins a record.
@@ -89,17 +112,20 @@ pub fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
 mod tests {
     use super::*;
 
+    fn frame(payload: &[u8]) -> Vec<u8> {
+        let mut out = [&[0; HEAD as usize], payload].concat();
+        close(&mut out, 0).unwrap();
+        out
+    }
+
     #[test]
     fn frame_of_the_magic_alone_is_two_empty_parts() {
-        let mut out = Vec::new();
-        frame(&MAGIC, &mut out).unwrap();
-        assert_eq!(out, [MAGIC, [0, 0, 0, 0x20], MAGIC, [0, 0, 0, 0x60]].concat());
+        assert_eq!(frame(&MAGIC), [MAGIC, [0, 0, 0, 0x20], MAGIC, [0, 0, 0, 0x60]].concat());
     }
 
     #[test]
     fn frame_of_an_unaligned_magic_is_one_part() {
-        let mut out = Vec::new();
-        frame(&[1, MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3]], &mut out).unwrap();
+        let out = frame(&[1, MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3]]);
         assert_eq!(out.len(), 16);
         assert_eq!(out[4..8], [5, 0, 0, 0]);
     }

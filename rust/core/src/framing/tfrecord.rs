@@ -45,13 +45,14 @@ pub fn check(computed: u32, foot: &[u8], offset: u64) -> Result<(), Fault> {
     Err(fault.values(format_args!("{computed:#010x}"), format_args!("{stored:#010x} stored")))
 }
 
-pub fn frame(payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
-    let length = (payload.len() as u64).to_le_bytes();
-    out.reserve(payload.len() + HEAD + FOOT);
-    out.extend_from_slice(&length);
-    out.extend_from_slice(&masked_crc32c(&length).to_le_bytes());
-    out.extend_from_slice(payload);
-    out.extend_from_slice(&masked_crc32c(payload).to_le_bytes());
+/// Fills in the head at `start` for the payload behind it, and adds the foot.
+pub fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
+    let (head, payload) = out[start..].split_at_mut(HEAD);
+    let length = payload.len() as u64;
+    head[..8].copy_from_slice(&length.to_le_bytes());
+    head[8..].copy_from_slice(&masked_crc32c_of_eight(length).to_le_bytes());
+    let checksum = masked_crc32c(payload);
+    out.extend_from_slice(&checksum.to_le_bytes());
     Ok(())
 }
 
@@ -71,8 +72,8 @@ mod tests {
 
     #[test]
     fn frame_of_empty_payload_is_sixteen_bytes() {
-        let mut out = Vec::new();
-        frame(b"", &mut out).unwrap();
+        let mut out = vec![0; HEAD];
+        close(&mut out, 0).unwrap();
         assert_eq!(out, [0, 0, 0, 0, 0, 0, 0, 0, 0x29, 0x03, 0x98, 0x07, 0xD8, 0xEA, 0x82, 0xA2]);
     }
 

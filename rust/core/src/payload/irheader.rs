@@ -1,9 +1,12 @@
 //! The payload of MXNet's image records: flag, label, id and id2, then labels where the flag counts them, then data.
+use super::serialize::put_string;
 use super::sink::Sink;
 use super::wire::{Broken, Wire};
 use super::write::put_fixed;
 use super::{ColumnData, Section, ValueKind, ValuesRef};
 use crate::error::Fault;
+use crate::records::RecordSink;
+use crate::source::SourceError;
 use std::fmt::Display;
 
 /// Bytes of flag (u32), label (f32), id (u64) and id2 (u64), little-endian.
@@ -64,19 +67,18 @@ struct Fields<'a> {
     id: Option<(&'a ColumnData<'a>, &'a [u64])>,
     id2: Option<(&'a ColumnData<'a>, &'a [u64])>,
     flag: Option<(&'a ColumnData<'a>, &'a [i64])>,
-    data: Option<(&'a ColumnData<'a>, &'a [u8], &'a [i64])>,
+    data: Option<&'a ColumnData<'a>>,
 }
 
 /// Writes `columns`, checked, as `num_records` payloads. What is not given is 0 or empty.
-pub fn write(mut out: Vec<u8>, num_records: usize, columns: &[&ColumnData]) -> Result<(Vec<u8>, Vec<i64>), Fault> {
+pub fn write(sink: &mut impl RecordSink, num_records: usize, columns: &[&ColumnData]) -> Result<(), SourceError> {
     let fields = sort_out(columns)?;
-    let mut splits = Vec::with_capacity(num_records + 1);
-    splits.push(0);
     for record in 0..num_records {
-        write_record(&fields, record, &mut out)?;
-        splits.push(out.len() as i64);
+        sink.begin();
+        write_record(&fields, record, sink.bytes())?;
+        sink.end()?;
     }
-    Ok((out, splits))
+    Ok(())
 }
 
 fn sort_out<'a>(columns: &[&'a ColumnData<'a>]) -> Result<Fields<'a>, Fault> {
@@ -87,7 +89,7 @@ fn sort_out<'a>(columns: &[&'a ColumnData<'a>]) -> Result<Fields<'a>, Fault> {
             (ID, ValuesRef::UInt64(values)) => fields.id = Some((column, values)),
             (ID2, ValuesRef::UInt64(values)) => fields.id2 = Some((column, values)),
             (FLAG, ValuesRef::Int64(values)) => fields.flag = Some((column, values)),
-            (DATA, ValuesRef::Bytes { data, splits }) => fields.data = Some((column, data, splits)),
+            (DATA, ValuesRef::Bytes { .. } | ValuesRef::Brought { .. }) => fields.data = Some(column),
             _ => return Err(unknown(column)),
         }
     }
@@ -99,7 +101,7 @@ fn unknown(column: &ColumnData) -> Fault {
     column.refused("is none that an image record has").values(expected, column.values.kind().as_str())
 }
 
-fn write_record(fields: &Fields, record: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
+fn write_record(fields: &Fields, record: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
     let labels = match fields.label {
         Some((column, values)) if column.is_present(record) => &values[column.row(record)],
         _ => &[],
@@ -113,12 +115,12 @@ fn write_record(fields: &Fields, record: usize, out: &mut Vec<u8>) -> Result<(),
     if flag > 0 {
         put_fixed(out, labels, |value: f32| value.to_le_bytes());
     }
-    if let Some((column, data, splits)) = fields.data.filter(|(column, ..)| column.is_present(record)) {
+    if let Some(column) = fields.data.filter(|column| column.is_present(record)) {
         let row = column.row(record);
         if row.len() != 1 {
-            return Err(differs(column, record, 1, row.len()));
+            return Err(differs(column, record, 1, row.len()).into());
         }
-        out.extend_from_slice(&data[splits[row.start] as usize..splits[row.end] as usize]);
+        put_string(&column.values, row.start, out)?;
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ mod write;
 pub use column::{Column, ColumnSpec, Layout, Missing, Values};
 pub use parser::Parser;
 pub use plan::Plan;
-pub use serialize::{ColumnData, ValuesRef, serialize, serialize_into};
+pub use serialize::{Bring, ColumnData, ValuesRef, serialize, serialize_into};
 pub use survey::{FeatureSurvey, Survey};
 
 use crate::error::Fault;

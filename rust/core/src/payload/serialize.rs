@@ -5,10 +5,18 @@ use super::message::Dialect;
 use super::plan::holds;
 use super::{PayloadKind, Section, ValueKind, irheader, quoted, write};
 use crate::error::{Fault, FaultKind};
+use crate::records::{RecordSink, Rows};
+use crate::source::SourceError;
 use std::ops::Range;
 
+/// Has byte strings somewhere else than in memory.
+pub trait Bring: Sync {
+    /// Appends string `value`, all of it, to `out`.
+    fn bring(&self, value: usize, out: &mut Vec<u8>) -> Result<(), SourceError>;
+}
+
 /// Borrowed values of one kind, back to back; see [`super::Values`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub enum ValuesRef<'a> {
     /// Byte strings: string `i` is `data[splits[i]..splits[i + 1]]`.
     Bytes {
@@ -16,6 +24,13 @@ pub enum ValuesRef<'a> {
         data: &'a [u8],
         /// Where each begins, and where the last one ends.
         splits: &'a [i64],
+    },
+    /// Byte strings that are brought when their turn comes.
+    Brought {
+        /// Where each would begin if they stood back to back, and where the last one would end.
+        splits: &'a [i64],
+        /// Who brings them.
+        from: &'a dyn Bring,
     },
     /// 32-bit floats.
     Float32(&'a [f32]),
@@ -32,13 +47,17 @@ pub enum ValuesRef<'a> {
 impl ValuesRef<'_> {
     /// Bytes that byte strings take; other values are short.
     fn num_bytes(&self) -> usize {
-        if let Self::Bytes { data, .. } = self { data.len() } else { 0 }
+        match self {
+            Self::Bytes { data, .. } => data.len(),
+            Self::Brought { splits, .. } => splits.last().map_or(0, |&end| end.max(0) as usize),
+            _ => 0,
+        }
     }
 
     /// Their kind.
     pub fn kind(&self) -> ValueKind {
         match self {
-            Self::Bytes { .. } => ValueKind::Bytes,
+            Self::Bytes { .. } | Self::Brought { .. } => ValueKind::Bytes,
             Self::Float32(_) => ValueKind::Float32,
             Self::Float64(_) => ValueKind::Float64,
             Self::Int32(_) => ValueKind::Int32,
@@ -50,7 +69,7 @@ impl ValuesRef<'_> {
     /// Their number.
     pub fn len(&self) -> usize {
         match self {
-            Self::Bytes { splits, .. } => splits.len().saturating_sub(1),
+            Self::Bytes { splits, .. } | Self::Brought { splits, .. } => splits.len().saturating_sub(1),
             Self::Float32(values) => values.len(),
             Self::Float64(values) => values.len(),
             Self::Int32(values) => values.len(),
@@ -69,7 +88,7 @@ impl ValuesRef<'_> {
 ///
 /// Context: either `fixed` values per record or `row_splits` into the values. Lists: `row_splits` count frames, and
 /// either `fixed` values per frame or `frame_splits` into the values.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct ColumnData<'a> {
     /// The feature's key.
     pub name: &'a [u8],
@@ -122,18 +141,21 @@ fn part(splits: Option<&[i64]>, fixed: Option<usize>, position: usize) -> Range<
 ///
 /// The form is protobuf's deterministic one: entries sorted by key, key before value, numbers packed.
 pub fn serialize(kind: PayloadKind, num_records: usize, columns: &[ColumnData]) -> Result<(Vec<u8>, Vec<i64>), Fault> {
-    serialize_into(Vec::new(), kind, num_records, columns)
+    let mut rows = Rows::new(Vec::new());
+    match serialize_into(kind, num_records, columns, &mut rows) {
+        Ok(()) => Ok((rows.data, rows.splits)),
+        Err(SourceError::Fault(fault)) => Err(fault),
+        Err(other) => Err(Fault::new(FaultKind::BadPayload, 0, other.to_string())),
+    }
 }
 
-/// [`serialize`] into memory that is there already; what it holds is dropped.
+/// [`serialize`] into a sink; it holds a part of the records if that fails.
 pub fn serialize_into(
-    mut out: Vec<u8>,
     kind: PayloadKind,
     num_records: usize,
     columns: &[ColumnData],
-) -> Result<(Vec<u8>, Vec<i64>), Fault> {
-    out.clear();
-    out.reserve(columns.iter().map(|column| column.values.num_bytes()).sum());
+    sink: &mut impl RecordSink,
+) -> Result<(), SourceError> {
     for column in columns {
         check_place(kind, column)?;
         check_shape(num_records, column)?;
@@ -142,12 +164,33 @@ pub fn serialize_into(
     sorted.sort_by(|a, b| a.section.cmp(&b.section).then_with(|| key_order(a.name, b.name)));
     for pair in sorted.windows(2) {
         if (pair[0].section, pair[0].name) == (pair[1].section, pair[1].name) {
-            return Err(pair[1].refused("is given twice"));
+            return Err(pair[1].refused("is given twice").into());
         }
     }
+    sink.bytes().reserve(columns.iter().map(|column| column.values.num_bytes()).sum());
     match Dialect::of(kind) {
-        Some(dialect) => write::messages(out, kind, dialect, num_records, &sorted),
-        None => irheader::write(out, num_records, &sorted),
+        Some(dialect) => write::messages(sink, kind, dialect, num_records, &sorted),
+        None => irheader::write(sink, num_records, &sorted),
+    }
+}
+
+/// Appends one byte string, of which there are `splits.len() - 1`.
+pub(super) fn put_string(values: &ValuesRef, value: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
+    match values {
+        ValuesRef::Bytes { data, splits } => {
+            out.extend_from_slice(&data[splits[value] as usize..splits[value + 1] as usize]);
+            Ok(())
+        }
+        ValuesRef::Brought { splits, from } => {
+            let end = out.len() + (splits[value + 1] - splits[value]) as usize;
+            from.bring(value, out)?;
+            if out.len() == end {
+                Ok(())
+            } else {
+                Err(SourceError::Changed(format!("value {value} has another length")))
+            }
+        }
+        _ => Ok(()),
     }
 }
 
@@ -169,8 +212,8 @@ fn check_place(kind: PayloadKind, column: &ColumnData) -> Result<(), Fault> {
 
 /// Whether the column's arrays fit one another and the number of records.
 fn check_shape(num_records: usize, column: &ColumnData) -> Result<(), Fault> {
-    if let ValuesRef::Bytes { data, splits } = column.values {
-        check_splits(column, "byte splits", splits, splits.len().max(1), data.len())?;
+    if let ValuesRef::Bytes { splits, .. } | ValuesRef::Brought { splits, .. } = column.values {
+        check_splits(column, "byte splits", splits, splits.len().max(1), column.values.num_bytes())?;
     }
     if let Some(present) = column.present.filter(|present| present.len() != num_records) {
         return Err(column.refused("has a presence mask of another length").values(num_records, present.len()));

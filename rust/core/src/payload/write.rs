@@ -2,9 +2,12 @@
 //!
 //! Every record is measured first, because a length stands before what it measures, then written in one go.
 use super::message::Dialect;
+use super::serialize::put_string;
 use super::wire::{put_varint, varint_len};
-use super::{ColumnData, PayloadKind, Section, ValuesRef};
+use super::{ColumnData, PayloadKind, Section, ValueKind, ValuesRef};
 use crate::error::{Fault, FaultKind};
+use crate::records::RecordSink;
+use crate::source::SourceError;
 use std::ops::Range;
 
 /// No message can be longer.
@@ -16,44 +19,23 @@ const FIELD_2: u8 = 0x12;
 
 /// Writes `columns`, checked and sorted by section and name, as `num_records` messages.
 pub fn messages(
-    out: Vec<u8>,
+    sink: &mut impl RecordSink,
     kind: PayloadKind,
     dialect: &Dialect,
     num_records: usize,
     columns: &[&ColumnData],
-) -> Result<(Vec<u8>, Vec<i64>), Fault> {
+) -> Result<(), SourceError> {
     let num_context = columns.partition_point(|column| column.section == Section::Context);
     let features: Vec<Feature> = columns.iter().map(|column| Feature::new(column)).collect();
-    let (context, lists) = features.split_at(num_context);
-    let mut writer = Writer { dialect, out, sizes: Vec::new(), next: 0 };
-    let mut splits = Vec::with_capacity(num_records + 1);
-    splits.push(0);
+    let mut sizes = Vec::new();
     for record in 0..num_records {
-        writer.sizes.clear();
-        writer.next = 0;
-        let context_len = writer.measure_map(context, record);
-        let lists_len = writer.measure_map(lists, record);
-        let len = context_len.unwrap_or(0).saturating_add(lists_len.unwrap_or(0));
-        if len > MAX_MESSAGE {
-            let what = format!("record {record} is longer than a message can be");
-            return Err(Fault::new(FaultKind::LimitExceeded, 0, what).values(MAX_MESSAGE, len));
-        }
-        writer.out.reserve(len + MAX_HEADERS);
-        match (kind, context_len) {
-            (_, None) => {}
-            (PayloadKind::OfRecord, Some(_)) => writer.put_map(context, record),
-            (_, Some(len)) => {
-                writer.put_header(FIELD_1, len);
-                writer.put_map(context, record);
-            }
-        }
-        if let Some(len) = lists_len {
-            writer.put_header(FIELD_2, len);
-            writer.put_map(lists, record);
-        }
-        splits.push(writer.out.len() as i64);
+        sink.begin();
+        let mut writer = Writer { dialect, record, out: sink.bytes(), sizes, next: 0 };
+        writer.put_message(kind, features.split_at(num_context))?;
+        sizes = writer.sizes;
+        sink.end()?;
     }
-    Ok((writer.out, splits))
+    Ok(())
 }
 
 /// A column and what all its entries begin with: the key as a field, and the tag of the value.
@@ -79,7 +61,8 @@ impl<'a> Feature<'a> {
 
 struct Writer<'d> {
     dialect: &'d Dialect,
-    out: Vec<u8>,
+    record: usize,
+    out: &'d mut Vec<u8>,
     /// What was measured, in the order in which it is written: per entry the length of its value, per feature the
     /// length of its values without the header of the packed field.
     sizes: Vec<usize>,
@@ -87,26 +70,53 @@ struct Writer<'d> {
 }
 
 impl Writer<'_> {
-    /// Length of the map of the features that `record` has; `None` if it has none.
-    fn measure_map(&mut self, features: &[Feature], record: usize) -> Option<usize> {
-        let mut total = None;
+    fn put_message(
+        &mut self,
+        kind: PayloadKind,
+        (context, lists): (&[Feature], &[Feature]),
+    ) -> Result<(), SourceError> {
+        self.sizes.clear();
+        let context_len = self.measure_map(context);
+        let lists_len = self.measure_map(lists);
+        let len = context_len.unwrap_or(0).saturating_add(lists_len.unwrap_or(0));
+        if len > MAX_MESSAGE {
+            let what = format!("record {} is longer than a message can be", self.record);
+            return Err(Fault::new(FaultKind::LimitExceeded, 0, what).values(MAX_MESSAGE, len).into());
+        }
+        self.out.reserve(len + MAX_HEADERS);
+        if let Some(len) = context_len {
+            if kind != PayloadKind::OfRecord {
+                self.put_header(FIELD_1, len);
+            }
+            self.put_map(context)?;
+        }
+        if let Some(len) = lists_len {
+            self.put_header(FIELD_2, len);
+            self.put_map(lists)?;
+        }
+        Ok(())
+    }
+
+    /// Length of the map of the features that the record has; `None` if it has none.
+    fn measure_map(&mut self, features: &[Feature]) -> Option<usize> {
+        let (record, mut total) = (self.record, None);
         for feature in features.iter().filter(|feature| feature.column.is_present(record)) {
             let place = self.sizes.len();
             self.sizes.push(0);
-            let value = self.measure_value(feature.column, record);
+            let value = self.measure_value(feature.column);
             self.sizes[place] = value;
             *total.get_or_insert(0) += field_len(feature.entry_len(value));
         }
         total
     }
 
-    fn measure_value(&mut self, column: &ColumnData, record: usize) -> usize {
+    fn measure_value(&mut self, column: &ColumnData) -> usize {
+        let row = column.row(self.record);
         match column.section {
-            Section::Context => self.measure_feature(&column.values, column.row(record)),
-            Section::Lists => column
-                .row(record)
-                .map(|frame| field_len(self.measure_feature(&column.values, column.frame(frame))))
-                .sum(),
+            Section::Context => self.measure_feature(&column.values, row),
+            Section::Lists => {
+                row.map(|frame| field_len(self.measure_feature(&column.values, column.frame(frame)))).sum()
+            }
         }
     }
 
@@ -123,44 +133,48 @@ impl Writer<'_> {
 
     fn put_header(&mut self, tag: u8, len: usize) {
         self.out.push(tag);
-        put_varint(&mut self.out, len as u64);
+        put_varint(self.out, len as u64);
     }
 
-    fn put_map(&mut self, features: &[Feature], record: usize) {
+    fn put_map(&mut self, features: &[Feature]) -> Result<(), SourceError> {
+        let record = self.record;
         for feature in features.iter().filter(|feature| feature.column.is_present(record)) {
             let value = self.take_size();
             self.put_header(FIELD_1, feature.entry_len(value));
             self.out.extend_from_slice(&feature.start);
-            put_varint(&mut self.out, value as u64);
-            self.put_value(feature.column, record);
+            put_varint(self.out, value as u64);
+            self.put_value(feature.column)?;
         }
+        Ok(())
     }
 
-    fn put_value(&mut self, column: &ColumnData, record: usize) {
+    fn put_value(&mut self, column: &ColumnData) -> Result<(), SourceError> {
+        let row = column.row(self.record);
         if column.section == Section::Context {
             let size = self.take_size();
-            return self.put_feature(&column.values, column.row(record), size);
+            return self.put_feature(&column.values, row, size);
         }
-        for frame in column.row(record) {
+        for frame in row {
             let size = self.take_size();
             self.put_header(FIELD_1, field_len(list_len(&column.values, size)));
-            self.put_feature(&column.values, column.frame(frame), size);
+            self.put_feature(&column.values, column.frame(frame), size)?;
         }
+        Ok(())
     }
 
-    fn put_feature(&mut self, values: &ValuesRef, range: Range<usize>, size: usize) {
+    fn put_feature(&mut self, values: &ValuesRef, range: Range<usize>, size: usize) -> Result<(), SourceError> {
         let tag = self.dialect.tag(values.kind()).unwrap_or(0);
         self.put_header(tag, list_len(values, size));
-        if let ValuesRef::Bytes { data, splits } = values {
+        if let ValuesRef::Bytes { splits, .. } | ValuesRef::Brought { splits, .. } = values {
             for i in range {
-                let value = &data[splits[i] as usize..splits[i + 1] as usize];
-                self.put_header(FIELD_1, value.len());
-                self.out.extend_from_slice(value);
+                self.put_header(FIELD_1, (splits[i + 1] - splits[i]) as usize);
+                put_string(values, i, self.out)?;
             }
         } else if size > 0 {
             self.put_header(FIELD_1, size);
-            put_packed(&mut self.out, values, range);
+            put_packed(self.out, values, range);
         }
+        Ok(())
     }
 }
 
@@ -171,13 +185,13 @@ fn field_len(len: usize) -> usize {
 
 /// Length of a list whose values take `size` bytes: numbers stand in one packed field, or in none if there are none.
 fn list_len(values: &ValuesRef, size: usize) -> usize {
-    if size == 0 || matches!(values, ValuesRef::Bytes { .. }) { size } else { field_len(size) }
+    if size == 0 || values.kind() == ValueKind::Bytes { size } else { field_len(size) }
 }
 
 /// Bytes that values take: each byte string as a field of its own, numbers without the packed field's header.
 fn values_len(values: &ValuesRef, range: Range<usize>) -> usize {
     match values {
-        ValuesRef::Bytes { splits, .. } => {
+        ValuesRef::Bytes { splits, .. } | ValuesRef::Brought { splits, .. } => {
             splits[range.start..=range.end].windows(2).map(|pair| field_len((pair[1] - pair[0]) as usize)).sum()
         }
         ValuesRef::Float32(_) => 4 * range.len(),
@@ -195,7 +209,7 @@ fn put_packed(out: &mut Vec<u8>, values: &ValuesRef, range: Range<usize>) {
         ValuesRef::Int32(values) => values[range].iter().for_each(|&value| put_varint(out, value as i64 as u64)),
         ValuesRef::Int64(values) => values[range].iter().for_each(|&value| put_varint(out, value as u64)),
         ValuesRef::UInt64(values) => values[range].iter().for_each(|&value| put_varint(out, value)),
-        ValuesRef::Bytes { .. } => {}
+        ValuesRef::Bytes { .. } | ValuesRef::Brought { .. } => {}
     }
 }
 
