@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -95,17 +96,18 @@ class Ragged:
         """
         if isinstance(self.data, Ragged):
             raise TypeError("only rows of numbers can be padded; pad the inner Ragged first")
+        from recordmill import _core
+
         counts = np.diff(self.row_splits)
         width = int(counts.max(initial=0)) if length is None else length
-        padded = np.full((len(self), width, *self.data.shape[1:]), fill, dtype=self.data.dtype)
-        inside = np.arange(width) < counts[:, None]
-        if length is None or width >= counts.max(initial=0):
-            padded[inside] = self.data
-        else:
-            kept = np.minimum(counts, width)
-            starts = np.repeat(self.row_splits[:-1] - np.concatenate(([0], np.cumsum(kept)[:-1])), kept)
-            padded[inside] = self.data[starts + np.arange(kept.sum())]
-        return padded
+        inner = self.data.shape[1:]
+        item = self.data.dtype.itemsize * math.prod(inner)
+        if not item:
+            return np.full((len(self), width, *inner), fill, self.data.dtype)
+        filling = np.full(inner, fill, self.data.dtype).tobytes()
+        flat = np.ascontiguousarray(self.data).reshape(-1).view(np.uint8)
+        padded = _core.pad(flat, self.row_splits * item, width * item, filling)
+        return np.frombuffer(memoryview(padded), self.data.dtype).reshape(len(self), width, *inner)
 
     @classmethod
     def from_blocks(cls, data: _core.Block, row_splits: _core.Block) -> Ragged:

@@ -3,15 +3,15 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
 use recordmill_core::checksum;
-use recordmill_core::checksum_rows::crc32c_of_rows;
 use recordmill_core::framing::{self, FrameKind, Frames, Limit, Payloads, Selection, Window, gather};
 use recordmill_core::payload::{self, PayloadKind};
+use recordmill_core::records::Rows;
 
 use crate::buffers::{Block, View, give_buffer, take_buffer, vector};
 use crate::error::{FaultParts, fault_error, gathered_error, parts, source_error};
 use crate::files;
+use crate::rows::check_row_splits;
 use crate::source::Source;
 
 /// How records are framed.
@@ -142,14 +142,6 @@ pub fn frames(
     Ok((offsets, lengths))
 }
 
-/// Row splits that begin with 0, never fall and end with the length of the data.
-pub fn check_row_splits(row_splits: &[i64], length: usize) -> PyResult<()> {
-    let sound = row_splits.first() == Some(&0)
-        && row_splits.last() == Some(&(length as i64))
-        && row_splits.windows(2).all(|pair| pair[0] <= pair[1]);
-    if sound { Ok(()) } else { Err(PyValueError::new_err("row_splits must rise from 0 to the length of the data")) }
-}
-
 /// Stored form of payloads: (bytes, length of each frame, checksum of each payload where the format stores none).
 #[pyfunction]
 pub fn frame(
@@ -178,25 +170,6 @@ pub fn frame_blocks(frames: Frames) -> (Block, Block, Block) {
     (Block::bytes(frames.data), Block::integers(frames.lengths), Block::integers(frames.checksums))
 }
 
-/// The rows of a ragged byte buffer as a list of `bytes`.
-#[pyfunction]
-pub fn split<'py>(
-    py: Python<'py>,
-    data: &Bound<'_, PyAny>,
-    row_splits: &Bound<'_, PyAny>,
-) -> PyResult<Bound<'py, PyList>> {
-    let view = View::<u8>::get(data)?;
-    let row_splits = View::<i64>::get(row_splits)?;
-    let (data, row_splits) = (view.slice(), row_splits.slice());
-    check_row_splits(row_splits, data.len())?;
-    PyList::new(py, row_splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize])))
-}
-
-fn cleared(mut buffer: Vec<u8>) -> Vec<u8> {
-    buffer.clear();
-    buffer
-}
-
 /// CRC-32C of a buffer.
 #[pyfunction]
 pub fn crc32c(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
@@ -205,32 +178,16 @@ pub fn crc32c(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
     Ok(py.detach(|| checksum::crc32c(data)))
 }
 
-/// CRC-32C of every row of a ragged byte buffer.
-#[pyfunction]
-pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound<'_, PyAny>) -> PyResult<Block> {
-    let view = View::<u8>::get(data)?;
-    let row_splits = vector::<i64>(py, row_splits)?;
-    let data = view.slice();
-    check_row_splits(&row_splits, data.len())?;
-    let sums = py.detach(|| {
-        let rows: Vec<_> = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]).collect();
-        let mut sums = vec![0; rows.len()];
-        crc32c_of_rows(&rows, &mut sums);
-        sums.into_iter().map(i64::from).collect()
-    });
-    Ok(Block::integers(sums))
-}
-
 /// Whole files back to back: (data, row_splits). Raises OSError with the file's name.
 #[pyfunction]
 pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block)> {
     let read = py.detach(|| {
-        let (mut data, mut row_splits) = (cleared(take_buffer()), vec![0]);
-        files::read_files(&paths, &mut data, &mut row_splits).map(|()| (data, row_splits))
+        let mut rows = Rows::new(take_buffer());
+        files::read_files(&paths, &mut rows.data, &mut rows.splits).map(|()| rows)
     });
-    let (data, row_splits) = read.map_err(|(ordinal, error)| {
+    let rows = read.map_err(|(ordinal, error)| {
         let code = error.raw_os_error().unwrap_or(5);
         PyOSError::new_err((code, std::io::Error::from_raw_os_error(code).to_string(), paths[ordinal].clone()))
     })?;
-    Ok((Block::bytes(data), Block::integers(row_splits)))
+    Ok((Block::bytes(rows.data), Block::integers(rows.splits)))
 }

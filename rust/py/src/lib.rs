@@ -6,6 +6,7 @@ mod error;
 mod files;
 mod framing;
 mod payload;
+mod rows;
 mod serialize;
 mod source;
 mod stream;
@@ -28,9 +29,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(framing::verify, module)?)?;
     module.add_function(wrap_pyfunction!(framing::fetch, module)?)?;
     module.add_function(wrap_pyfunction!(framing::frame, module)?)?;
-    module.add_function(wrap_pyfunction!(framing::split, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::split, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::pad, module)?)?;
     module.add_function(wrap_pyfunction!(framing::crc32c, module)?)?;
-    module.add_function(wrap_pyfunction!(framing::row_checksums, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::row_checksums, module)?)?;
     module.add_function(wrap_pyfunction!(framing::read_files, module)?)?;
     payload::register(module)
 }

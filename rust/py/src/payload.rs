@@ -13,7 +13,8 @@ use recordmill_core::source::{ReadAt, SourceError};
 
 use crate::buffers::{Block, Numbers, View, give_buffer, take_buffer, vector};
 use crate::error::{FaultParts, fault_error, parts, source_error};
-use crate::framing::{PyFrameKind, check_row_splits, frames};
+use crate::framing::{PyFrameKind, frames};
+use crate::rows::check_row_splits;
 use crate::source::Source;
 
 /// What a record's payload is.

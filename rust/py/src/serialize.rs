@@ -6,8 +6,9 @@ use recordmill_core::records::{RecordSink, Rows};
 
 use crate::buffers::{Block, View, take_buffer, vector};
 use crate::error::source_error;
-use crate::framing::{PyFrameKind, check_row_splits, frame_blocks};
+use crate::framing::{PyFrameKind, frame_blocks};
 use crate::payload::{PyPayloadKind, section, value_kind};
+use crate::rows::check_row_splits;
 use crate::whole_files::WholeFiles;
 
 enum HeldValues {

@@ -152,18 +152,40 @@ fn frame_data<'a>(reader: &Reader<'a>, tag: u8) -> Option<Reader<'a>> {
 /// Takes the frames at `reader` as long as each is one list of the wanted kind with one field 1.
 #[inline]
 pub fn take_frames(slot: &mut Slot, reader: &mut Reader) -> Wire<()> {
+    if let (Values::Int64(values), Layout::Fixed(1)) = (&mut slot.values, slot.layout) {
+        let count = take_numbers(values, slot.tag, reader);
+        slot.count_frames(count);
+    }
     while let Some(data) = frame_data(reader, slot.tag) {
         slot.begin_frame();
         let Some(count) = take_data(&mut slot.values, reader.buf, data)? else { break };
         slot.kind = Some(slot.want);
         if slot.layout == Layout::Ragged || slot.layout == Layout::Fixed(count) {
-            slot.close_frame();
+            slot.count_frames(1);
         } else {
             slot.end_frame();
         }
         reader.pos = data.buf.len();
     }
     Ok(())
+}
+
+/// Takes frames of one integer each, as long as the words that hold them lie within the message; returns their number.
+#[inline]
+fn take_numbers(values: &mut Vec<i64>, tag: u8, reader: &mut Reader) -> usize {
+    let before = values.len();
+    while let Some(bytes) = reader.rest().first_chunk::<{ FRAME_HEAD + 8 }>() {
+        let (head, number) = bytes.split_at(FRAME_HEAD);
+        let head = u64::from(head[0]) | varint::load(bytes, 1) << 8 & 0xffff_ffff_ff00;
+        let len = head >> 40;
+        let Some(value) = varint::single(number, 0, len as usize) else { break };
+        if head != value_head(tag, len) << 8 | 0x0a {
+            break;
+        }
+        values.push(value as i64);
+        reader.pos += FRAME_HEAD + len as usize;
+    }
+    values.len() - before
 }
 
 /// Validates the frames at `reader` as long as each is one list with one field 1.

@@ -139,13 +139,13 @@ impl Slot {
         if let Some(found) = bad {
             self.bad_frame.get_or_insert((self.num_frames - self.last_row_split(), found));
         }
-        self.close_frame();
+        self.count_frames(1);
     }
 
-    /// Counts a frame whose values stand in place.
+    /// Counts frames whose values stand in place; where their lengths are noted, one by one.
     #[inline]
-    pub fn close_frame(&mut self) {
-        self.num_frames += 1;
+    pub fn count_frames(&mut self, count: usize) {
+        self.num_frames += count;
         if self.layout == Layout::Ragged {
             self.frame_splits.push(self.values.len() as i64);
         }
