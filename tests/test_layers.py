@@ -37,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "demo": {PACKAGE},
     "cli": {PACKAGE},
     "cli.demo": {PACKAGE, "cli", "demo"},
+    "cli.sources": {PACKAGE, "cli", "packing"},
     "testing": NATIVE | {"formats", "storage", "shards"},
     PACKAGE: NATIVE | {"storage", "formats", "shards", "packing", "pipeline"},
 }

@@ -143,3 +143,30 @@ def test_pack_when_a_tiff_is_read_then_its_bytes_are_kept(tmp_path: Path) -> Non
         (tmp_path / "in" / f"a.{encoding.lower()}").write_bytes(encode(Image.new("RGB", (5, 4)), encoding))
     result = pack(ImageFolder(tmp_path / "in", labels=None), tmp_path / "out")
     assert result.num_records == 5
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_pack_when_another_number_of_shards_is_there_then_they_are_never_mixed(
+    flat_folder: Path, tmp_path: Path, format_: str
+) -> None:
+    source, out = ImageFolder(flat_folder, labels=None), tmp_path / "out"
+    pack(source, out / "train", format=format_, shards=3)
+    (out / "train-extra.txt").write_text("not a shard")
+    before = everything(out)
+    with pytest.raises(OutputExistsError, match="overwrite"):
+        pack(source, out / "train", format=format_, shards=2)
+    assert everything(out) == before
+    packed = pack(source, out / "train", format=format_, shards=2, overwrite=True)
+    names = [name for name in visible(out) if not name.endswith((".txt", ".idx", ".tfindex"))]
+    assert names == [Path(path).name for path in packed.paths] and len(list(out.glob(".*.rmx"))) == 2
+    assert (out / "train-extra.txt").exists()
+
+
+def test_writer_when_shards_of_another_number_are_there_then_they_are_refused_or_removed(tmp_path: Path) -> None:
+    for shards in (3, 2):
+        with ShardWriter(tmp_path / "train", shards=shards, overwrite=True) as writer:
+            writer.write({"a": 1})
+        assert len(visible(tmp_path)) == shards
+    with pytest.raises(OutputExistsError, match="another number"):
+        ShardWriter(tmp_path / "train", shards=4)
+    assert len(visible(tmp_path)) == 2

@@ -246,10 +246,23 @@ def test_image_pairs_when_masks_have_an_ending_then_it_is_taken_off(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "name, kind", [("", ImageFolder), ("a.lst", ListFile), ("a.csv", Table), ("a.tsv", Table), ("a.txt", LabelFile)]
+    "name, kind",
+    [
+        ("", ImageFolder),
+        ("SegmentationClass", ImagePairs),
+        ("a.lst", ListFile),
+        ("a.csv", Table),
+        ("a.tsv", Table),
+        ("a.txt", LabelFile),
+    ],
 )
 def test_path_when_it_stands_for_a_source_then_it_is_found(tmp_path: Path, name: str, kind: type) -> None:
-    (tmp_path / name).touch() if name else None
+    if kind is ImagePairs:
+        (tmp_path / "JPEGImages").mkdir()
+        (tmp_path / name).mkdir()
+        name = ""
+    elif name:
+        (tmp_path / name).touch()
     assert isinstance(find_source(tmp_path / name), kind)
 
 

@@ -2,6 +2,7 @@
 //!
 //! No format rule lives here; they are all in `recordmill-core`.
 mod buffers;
+mod cursor;
 mod error;
 mod files;
 mod framing;

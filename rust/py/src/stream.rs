@@ -8,22 +8,17 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use recordmill_core::framing::{
-    FrameKind, Limit, Payloads, SKIP, Scan, Selection, Window, compact, gather, scan_window,
-};
-use recordmill_core::source::{ReadAt, SourceError};
+use recordmill_core::framing::{Payloads, Scan, Selection, Window, compact, gather};
+use recordmill_core::source::SourceError;
 
 use crate::buffers::{Block, give_buffer, take_buffer};
+use crate::cursor::{Cursor, Request};
 use crate::error::source_error;
 use crate::framing::{PyFrameKind, payload_blocks};
 use crate::source::Source;
 
 /// Batches that wait for the caller may hold this many bytes together.
 const BUDGET: usize = 64 << 20;
-/// A first guess of a batch's stored bytes.
-const FIRST_RUN: usize = 256 << 10;
-/// Batches above this are not kept in memory twice; their frames are read again once their ends are known.
-const KEEP_RUN: usize = 8 << 20;
 /// How often a waiting caller looks for signals.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -32,73 +27,6 @@ struct Batch {
     first: u64,
     error: Option<SourceError>,
     last: bool,
-}
-
-/// Where the next batch begins, and what the last one tells of those that follow.
-struct Cursor {
-    offset: u64,
-    sequence: u64,
-    record: u64,
-    issued: u64,
-    run: usize,
-    mean: u64,
-    done: bool,
-}
-
-impl Cursor {
-    /// Whether the bytes of a batch are kept from the search for its frames until they are delivered.
-    fn keeps(&self, job: &Job) -> bool {
-        job.source.is_sequential() || (self.run <= KEEP_RUN && self.mean <= SKIP)
-    }
-
-    /// A place in the order, and where the bytes of that batch are likely to lie, if that can be told.
-    fn issue(&mut self, job: &Job) -> Option<(u64, Option<(u64, usize)>)> {
-        if self.done {
-            return None;
-        }
-        let sequence = self.issued;
-        self.issued += 1;
-        if self.mean == 0 || job.source.is_sequential() || !self.keeps(job) {
-            return Some((sequence, None));
-        }
-        let (ahead, margin) = (sequence - self.sequence, margin(self.run));
-        let start = self.offset + ahead * self.run as u64;
-        let before = ahead * margin as u64;
-        Some((sequence, Some((start.saturating_sub(before), self.run + margin + 2 * before as usize))))
-    }
-
-    /// Finds the frames of the next batch: its first record, the frames.
-    fn advance(&mut self, job: &Job, window: &mut Window<'_>) -> (u64, Result<Scan, SourceError>) {
-        let keep = self.keeps(job);
-        if keep {
-            window.pin(self.offset);
-        }
-        let limit = Limit { num_records: job.num_records, num_bytes: u64::MAX };
-        let ahead = match keep {
-            true if window.held(self.offset).is_empty() => self.run.min(KEEP_RUN) + margin(self.run),
-            true => margin(self.run),
-            false => 64,
-        };
-        let found = scan_window(window, job.kind, self.offset, false, limit, ahead);
-        let first = self.record;
-        self.sequence += 1;
-        match &found {
-            Ok(found) => {
-                self.run = (found.end - self.offset) as usize;
-                self.mean = (self.run / found.offsets.len().max(1)) as u64;
-                self.offset = found.end;
-                self.record += found.offsets.len() as u64;
-                self.done = found.finished || found.fault.is_some();
-            }
-            Err(_) => self.done = true,
-        }
-        (first, found)
-    }
-}
-
-/// By how much a batch of about `run` bytes may be longer than the one before it.
-fn margin(run: usize) -> usize {
-    run / 64 + 4096
 }
 
 #[derive(Default)]
@@ -111,10 +39,7 @@ struct Ready {
 }
 
 struct Job {
-    source: Arc<dyn ReadAt>,
-    kind: FrameKind,
-    verify: bool,
-    num_records: u64,
+    request: Request,
     depth: u64,
     cursor: Mutex<Cursor>,
     turn: Condvar,
@@ -131,8 +56,8 @@ impl Job {
     ///
     /// Its bytes are read before it is known exactly where they begin, so that threads need not read in turn.
     fn produce(&self) -> Option<(u64, Batch)> {
-        let (sequence, likely) = lock(&self.cursor).issue(self)?;
-        let mut window = Window::new(&self.source, take_buffer());
+        let (sequence, likely) = lock(&self.cursor).issue(&self.request)?;
+        let mut window = Window::new(&self.request.source, take_buffer());
         if let Some((offset, length)) = likely {
             let _ = window.bytes(offset, length, 0); // what fails here fails again where it matters
         }
@@ -150,26 +75,27 @@ impl Job {
         while cursor.sequence != sequence && !cursor.done {
             cursor = self.turn.wait(cursor).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
-        let found = (!cursor.done).then(|| cursor.advance(self, window));
+        let found = (!cursor.done).then(|| cursor.advance(&self.request, window));
         self.turn.notify_all();
         found
     }
 
     /// Payloads of the frames that were found: from the window if it holds them, else from the source.
     fn fill(&self, window: Window<'_>, found: Scan, first: u64) -> Batch {
+        let Request { source, kind, verify, .. } = &self.request;
         let start = found.offsets.first().map_or(found.end, |&offset| offset as u64);
         let (payloads, outcome) = match window.into_run(start..found.end) {
-            Ok((memory, at)) => compact(self.kind, &found, memory, at, self.verify),
+            Ok((memory, at)) => compact(*kind, &found, memory, at, *verify),
             Err(mut window) => {
                 let mut payloads = Payloads::new(take_buffer(), found.offsets.len());
                 let (offsets, lengths) = (&found.offsets[..], &found.lengths[..]);
-                let selection = Selection { kind: self.kind, offsets, lengths, verify: self.verify };
+                let selection = Selection { kind: *kind, offsets, lengths, verify: *verify };
                 let outcome = gather(&mut window, selection, &mut payloads);
                 give_buffer(window.into_buffer());
                 (payloads, outcome)
             }
         };
-        let stopped = outcome.map_err(|stopped| stopped.error).and_then(|()| self.source.check_unchanged());
+        let stopped = outcome.map_err(|stopped| stopped.error).and_then(|()| source.check_unchanged());
         let error = stopped.err().or(found.fault.map(SourceError::Fault));
         Batch { payloads, first, last: found.finished || error.is_some(), error }
     }
@@ -234,14 +160,11 @@ impl BatchStream {
     #[new]
     #[pyo3(signature = (source, kind, num_records, *, verify=true, threads=2))]
     fn new(source: &Source, kind: PyFrameKind, num_records: u64, verify: bool, threads: usize) -> Self {
-        let cursor = Cursor { offset: 0, sequence: 0, record: 0, issued: 0, run: FIRST_RUN, mean: 0, done: false };
+        let (source, num_records) = (source.plain().clone(), num_records.max(1));
         let job = Job {
-            source: source.plain().clone(),
-            kind: kind.into(),
-            verify,
-            num_records: num_records.max(1),
+            request: Request { source, kind: kind.into(), verify, num_records },
             depth: threads as u64 + 1,
-            cursor: Mutex::new(cursor),
+            cursor: Mutex::new(Cursor::new()),
             turn: Condvar::new(),
             ready: Mutex::new(Ready::default()),
             changed: Condvar::new(),

@@ -7,8 +7,6 @@ import os
 from typing import Any
 
 KINDS = ("folder", "labels", "list", "table", "pairs")
-_VOC_FOLDERS = ("JPEGImages", "SegmentationClass")
-_ENDINGS = {".lst": "list", ".csv": "table", ".tsv": "table", ".tab": "table"}
 
 
 def make_source(args: argparse.Namespace) -> Any:
@@ -29,6 +27,7 @@ def make_source(args: argparse.Namespace) -> Any:
         Nothing is there, or an option that means nothing for the source.
     """
     import recordmill as rm
+    from recordmill.packing.sources.guess import find_kind
 
     kind = args.kind or find_kind(args.source)
     _refuse_idle(args, kind)
@@ -54,10 +53,11 @@ def make_source(args: argparse.Namespace) -> Any:
 
 def _pairs(args: argparse.Namespace) -> Any:
     import recordmill as rm
+    from recordmill.packing.sources.image_pairs import VOC_FOLDERS
 
     if args.names is None:
         return rm.ImagePairs.voc(args.source, args.split or "train")
-    images, masks = (os.path.join(args.source, name) for name in _VOC_FOLDERS)
+    images, masks = (os.path.join(args.source, name) for name in VOC_FOLDERS)
     return rm.ImagePairs(images, masks, args.names)
 
 
@@ -71,44 +71,6 @@ def _label_columns(args: argparse.Namespace) -> Any:
     if args.label is None:
         return "auto"
     return args.label[0] if len(args.label) == 1 else args.label
-
-
-def find_kind(path: str) -> str:
-    """Tell the kind of a source from what is there.
-
-    Parameters
-    ----------
-    path : str
-
-    Returns
-    -------
-    {"folder", "labels", "list", "table", "pairs"}
-
-    Raises
-    ------
-    recordmill.InputError
-        Nothing is there.
-    """
-    import recordmill as rm
-
-    if os.path.isdir(path):
-        return "pairs" if all(os.path.isdir(os.path.join(path, name)) for name in _VOC_FOLDERS) else "folder"
-    if not os.path.exists(path):
-        hint = "give a folder of class folders, or a label file, .lst, .csv or .tsv"
-        raise rm.InputError("there is nothing to pack", kind="missing_source", shard=path, hint=hint)
-    return _ENDINGS.get(os.path.splitext(path)[1].lower()) or _kind_of_text(path)
-
-
-def _kind_of_text(path: str) -> str:
-    """Tell label file, list and table apart by the first line."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        first = file.readline(1 << 16).lstrip("\ufeff").strip()
-    fields = first.split("\t")
-    if first.startswith("{") or not first:
-        return "labels"
-    if len(fields) >= 3 and fields[0].strip().isdecimal():
-        return "list"
-    return "table" if "," in first else "labels"
 
 
 def _refuse_idle(args: argparse.Namespace, kind: str) -> None:

@@ -134,8 +134,12 @@ class NativeCodec:
             values = [example.get(name) for example in examples]
             if any(value is not None for value in values):
                 columns.append(column(name, values, None if schema is None else schema[name], self.kinds))
+        return self.write_columns(len(examples), columns)
+
+    def write_columns(self, num_records: int, columns: list[Any]) -> Ragged:
+        """Canonical payloads of columns."""
         try:
-            data, row_splits = _core.serialize(self.kind, len(examples), columns)
+            data, row_splits = _core.serialize(self.kind, num_records, columns)
         except _core.CoreFault as error:
             raise _refused(error) from None
         return Ragged.from_blocks(data, row_splits)

@@ -20,7 +20,9 @@ from recordmill.packing.result import PackResult
 from recordmill.packing.sinks import OneShard, RollingShards, Sink
 from recordmill.packing.sources.base import Items
 from recordmill.shards.foreign import foreign_path
-from recordmill.shards.output import ShardOutput, commit_all, shard_paths
+from recordmill.shards.names import shard_paths
+from recordmill.shards.output import ShardOutput, commit_all
+from recordmill.shards.siblings import find_siblings, refuse_siblings, remove_siblings
 from recordmill.storage import compression as compressions
 from recordmill.storage.local import LOCAL
 
@@ -72,6 +74,7 @@ class FilePacking:
                     output.rename(path)
             self._refuse_empty_parts(written)
             commit_all(written, schema, codec.name)
+            remove_siblings(self._siblings([output.path for output in written]), self.format)
         except BaseException:
             for lane in lanes:
                 for output in lane.sink.outputs:
@@ -82,13 +85,15 @@ class FilePacking:
         num_records, num_bytes = (sum(getattr(one, name) for one in written) for name in ("num_records", "num_bytes"))
         return PackResult(num_records, num_bytes, [output.path for output in written], found)
 
+    @property
+    def _suffix(self) -> str:
+        return compressions.SUFFIXES[compressions.check(self.outputs.compression)]
+
     def _paths(self, num_shards: int) -> list[str]:
-        return shard_paths(
-            self.destination,
-            self.format,
-            num_shards,
-            compressions.SUFFIXES[compressions.check(self.outputs.compression)],
-        )
+        return shard_paths(self.destination, self.format, num_shards, self._suffix)
+
+    def _siblings(self, paths: Sequence[str]) -> list[str]:
+        return find_siblings(self.destination, self.format, self._suffix, paths)
 
     def _begin(self, path: str) -> ShardOutput:
         return ShardOutput(
@@ -103,6 +108,7 @@ class FilePacking:
         touches_pixels = self.images.recoding is not None or self.images.mask == "raw" or self.images.check == "decode"
         limits = RECODED if touches_pixels else PASS_THROUGH
         if self.outputs.max_shard_bytes is not None:
+            self._refuse_existing([])
             sink: Sink = RollingShards(self.destination, self.outputs.max_shard_bytes, self._begin)
             return [Lane(Queue(items, order, range(len(items)), limits), sink)]
         num_shards = self.outputs.shards or 1
@@ -129,6 +135,8 @@ class FilePacking:
             if not self.outputs.overwrite and LOCAL.exists(name):
                 hint = "choose another name, or overwrite=True"
                 raise OutputExistsError("the output is already there", shard=name, hint=hint)
+        if not self.outputs.overwrite:
+            refuse_siblings(self._siblings(paths))
 
     def _refuse_empty_parts(self, written: Sequence[ShardOutput]) -> None:
         if self.format.framing.min_payload_bytes and any(output.num_records == 0 for output in written):

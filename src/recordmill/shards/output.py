@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,33 +94,6 @@ def _framed(write: Callable[[], tuple[_core.Block, _core.Block, _core.Block]]) -
         raise to_error((*error.args[:2], None, *error.args[3:]), "the output") from None
     sums = np.asarray(checksums).astype(np.uint32) if len(checksums) else None
     return Framed(memoryview(data), np.asarray(lengths), sums)
-
-
-def shard_paths(destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = "") -> list[str]:
-    """Names of the shards that a destination stands for.
-
-    A destination that already ends like a shard of the format names the one shard itself. Otherwise it is the
-    beginning of the names; a destination that ends with a separator stands for shards called ``part`` in a folder.
-
-    Parameters
-    ----------
-    destination : path
-    format_ : Format
-    num_shards : int
-    suffix : str
-        Put behind each name (``.gz``).
-
-    Returns
-    -------
-    list of str
-    """
-    prefix = os.fspath(destination)
-    if num_shards == 1 and prefix.removesuffix(suffix).endswith(format_.suffixes):
-        return [prefix]
-    if prefix.endswith(os.sep) or prefix in ("", "."):
-        prefix = os.path.join(prefix, "part")
-    pattern = format_.pattern
-    return [pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix for shard in range(num_shards)]
 
 
 class ShardOutput:

@@ -9,7 +9,9 @@ from typing import Any, Self
 
 from recordmill.formats.registry import get_format, get_payload
 from recordmill.schema import Schema
-from recordmill.shards.output import ShardOutput, commit_all, frame_payloads, merge_schemas, shard_paths
+from recordmill.shards.names import shard_paths
+from recordmill.shards.output import ShardOutput, commit_all, frame_payloads, merge_schemas
+from recordmill.shards.siblings import find_siblings, refuse_siblings, remove_siblings
 from recordmill.storage import compression as compressions
 from recordmill.types import Ragged
 
@@ -87,12 +89,17 @@ class ShardWriter:
         self._outputs: list[ShardOutput] = []
         self._closed = False
         self.num_records = 0
-        if max_shard_bytes is None:
-            for name in self._names(shards or 1):
-                self._begin(name)
+        names = self._names(shards or 1) if max_shard_bytes is None else []
+        if not overwrite:
+            refuse_siblings(self._siblings(names))
+        for name in names:
+            self._begin(name)
 
     def _names(self, num_shards: int) -> list[str]:
         return shard_paths(self.path, self._format, num_shards, compressions.SUFFIXES[self._compression])
+
+    def _siblings(self, paths: list[str]) -> list[str]:
+        return find_siblings(self.path, self._format, compressions.SUFFIXES[self._compression], paths)
 
     def _begin(self, name: str) -> ShardOutput:
         options = {"compression": self._compression, "level": self._level, "overwrite": self._overwrite}
@@ -180,6 +187,7 @@ class ShardWriter:
                 for output, name in zip(self._outputs, self._names(len(self._outputs)), strict=True):
                     output.rename(name)
             commit_all(self._outputs, self._schema, self._codec.name if self._schema is not None else None)
+            remove_siblings(self._siblings(self.paths), self._format)
         except BaseException:
             self.discard()
             raise

@@ -71,3 +71,7 @@ class Storage(Protocol):
     def create(self, path: str, *, overwrite: bool) -> OutputFile:
         """Begin a new file."""
         ...
+
+    def remove(self, path: str) -> None:
+        """Remove a file, if it is there."""
+        ...

@@ -178,5 +178,10 @@ class LocalStorage:
         """Begin a new file."""
         return LocalFile(path, overwrite=overwrite)
 
+    def remove(self, path: str) -> None:
+        """Remove a file, if it is there."""
+        with named(path, "cannot remove the file"), contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
 
 LOCAL = LocalStorage()

@@ -13,6 +13,8 @@ import numpy as np
 from recordmill.errors import ImageError, InputError
 from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source
 
+VOC_FOLDERS = ("JPEGImages", "SegmentationClass")
+
 
 @dataclass(frozen=True)
 class ImagePairs(Source):
@@ -65,7 +67,8 @@ class ImagePairs(Source):
         """
         at = os.fspath(root)
         names = os.path.join(at, "ImageSets", "Segmentation", image_set + ".txt")
-        return cls(os.path.join(at, "JPEGImages"), os.path.join(at, "SegmentationClass"), names)
+        images, masks = (os.path.join(at, folder) for folder in VOC_FOLDERS)
+        return cls(images, masks, names)
 
     def read_items(self) -> Items:
         """List the pairs."""
