@@ -1,0 +1,5 @@
+//! Images from bytes to batch memory: JPEG and PNG decoding, geometry, colour and collation, without Python or file access.
+#![deny(unsafe_code)]
+
+pub mod fault;
+pub mod pixels;
