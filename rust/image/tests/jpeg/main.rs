@@ -1,0 +1,5 @@
+//! The JPEG decoder against libjpeg.
+mod data;
+mod libjpeg;
+mod modes;
+mod whole;
