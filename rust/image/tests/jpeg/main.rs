@@ -3,3 +3,4 @@ mod data;
 mod libjpeg;
 mod modes;
 mod whole;
+mod windows;
