@@ -1,13 +1,14 @@
 //! From a JPEG file to pixels: the way of every image through the parts.
-use super::header::{Header, Reader};
-use super::header::frame::Frame;
+use super::header::Reader;
+use super::header::frame::Coding;
 use super::header::scan::Scan;
 use super::header::tables::Quantisation;
 use super::huffman::cache::required;
 use super::options::{Limits, Options};
 use super::picture::{Picture, Target};
 use super::samples::run;
-use super::scratch::Scratch;
+use super::scans::{decode_scans, num_blocks};
+use super::scratch::{Scratch, TableCaches};
 use super::sequential::{Sequential, check_plausible, coders, transforms};
 use super::stream::Stream;
 use super::walk::Walk;
@@ -51,7 +52,7 @@ impl Decoder {
     pub fn decode(&mut self, data: &[u8], window: Option<Window>, options: &Options, out: &mut [u8], stride: usize) -> Result<()> {
         self.num_finished = 0;
         let (mut reader, scan) = Reader::open(data)?;
-        check_cost(&reader.frame, &scan, options)?;
+        check_cost(&reader, &scan, options)?;
         let mut picture = Picture::new(&reader, options, window, &mut self.scratch.planes)?;
         let mut target = Target { out, stride };
         let result = target.check(&picture).and_then(|()| self.fill(&mut reader, scan, options, &mut picture, &mut target));
@@ -68,7 +69,7 @@ impl Decoder {
     /// The size and channels of a result, once it is certain that the file may hold so much.
     fn check(&self, data: &[u8], window: Option<Window>, options: &Options) -> Result<(Size, usize)> {
         let (reader, scan) = Reader::open(data)?;
-        check_cost(&reader.frame, &scan, options)?;
+        check_cost(&reader, &scan, options)?;
         let conversion = options.conversion(reader.colour);
         let scaled = |edge: usize| (edge * options.scale.edge()).div_ceil(8);
         let whole = Size { width: scaled(reader.frame.size.width), height: scaled(reader.frame.size.height) };
@@ -81,31 +82,45 @@ impl Decoder {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>, scan: Scan, options: &Options, picture: &mut Picture, target: &mut Target<'_>) -> Result<()> {
-        let mut stream = Stream::new(reader.data, std::mem::take(&mut self.scratch.clean));
-        let result = self.decode_sequential(&mut stream, reader, scan, options, picture, target);
-        self.scratch.clean = stream.into_scratch();
+        let Scratch { caches, clean, grids, .. } = &mut self.scratch;
+        let mut stream = Stream::new(reader.data, std::mem::take(clean));
+        let result = match scan.is_whole(&reader.frame) {
+            true => decode_whole_scan(reader, scan, options, (&mut stream, caches), (picture, target)),
+            false => decode_scans(reader, scan, options, (&mut stream, caches, grids), (picture, target)),
+        };
+        *clean = stream.into_scratch();
         result
-    }
-
-    fn decode_sequential<'a>(&mut self, stream: &mut Stream<'a>, reader: &mut Reader<'a>, scan: Scan, options: &Options, picture: &mut Picture, target: &mut Target<'_>) -> Result<()> {
-        let mcus = reader.frame.mcus();
-        let skips = !picture.is_whole(mcus) || picture.planes.len() < scan.parts.len();
-        let coders = coders(reader, &scan, &mut self.scratch.caches, skips)?;
-        let transforms = transforms(&picture.layout, &quantisation(reader, &scan)?, options.dct);
-        let first = picture.mcu_rows.start * mcus.width + picture.mcu_columns.start;
-        let walk = Walk::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, &[])?;
-        let job = Sequential { walk, reader, coders: &coders, transforms: &transforms, picture, target };
-        let Some(end) = run(job)? else { return Ok(()) };
-        match reader.next_scan(end)? {
-            None => Ok(()),
-            Some(scan) => Err(ImageFault::new(ImageFaultKind::BadScan, scan.offset, "the end of the image", "another scan")),
-        }
     }
 }
 
-/// Refuses what would cost more than the limits, or more than the file can be worth.
-fn check_cost(frame: &Frame, _scan: &Scan, options: &Options) -> Result<()> {
-    Limits::check(options.limits.max_pixels, frame.size.width * frame.size.height, "pixels", 0)
+/// Decodes an image whose first scan is the only one.
+fn decode_whole_scan<'a>(
+    reader: &mut Reader<'a>,
+    scan: Scan,
+    options: &Options,
+    (stream, caches): (&mut Stream<'a>, &mut TableCaches),
+    (picture, target): (&mut Picture, &mut Target<'_>),
+) -> Result<()> {
+    let mcus = reader.frame.mcus();
+    let skips = !picture.is_whole(mcus) || picture.planes.len() < scan.parts.len();
+    let coders = coders(reader, &scan, caches, skips)?;
+    let transforms = transforms(&picture.layout, &quantisation(reader, &scan)?, options.dct);
+    let first = picture.mcu_rows.start * mcus.width + picture.mcu_columns.start;
+    let walk = Walk::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, &[])?;
+    let job = Sequential { walk, reader, coders: &coders, transforms: &transforms, picture, target };
+    let Some(end) = run(job)? else { return Ok(()) };
+    match reader.next_scan(end)? {
+        None => Ok(()),
+        Some(scan) => Err(ImageFault::new(ImageFaultKind::BadScan, scan.offset, "the end of the image", "another scan")),
+    }
+}
+
+/// Refuses what would cost more than the limits, or what the file is too short for.
+fn check_cost(reader: &Reader<'_>, scan: &Scan, options: &Options) -> Result<()> {
+    let frame = &reader.frame;
+    Limits::check(options.limits.max_pixels, frame.size.width * frame.size.height, "pixels", 0)?;
+    let least_bits = if frame.coding == Coding::Sequential { 2 } else { 1 };
+    check_plausible(reader, scan, num_blocks(frame, scan), least_bits)
 }
 
 /// The quantisation tables of the components of `scan`.

@@ -6,6 +6,7 @@ mod options;
 mod picture;
 mod planes;
 pub mod samples;
+mod scans;
 mod scratch;
 mod sequential;
 mod stream;

@@ -38,6 +38,11 @@ impl Plane {
         self.stride
     }
 
+    /// Blocks of an MCU across and down.
+    pub(super) fn mcu_blocks(&self) -> (usize, usize) {
+        (self.mcu_columns / self.edge, self.mcu_rows / self.edge)
+    }
+
     /// Columns that one MCU gives.
     pub(super) fn mcu_columns(&self) -> usize {
         self.mcu_columns

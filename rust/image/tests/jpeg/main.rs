@@ -4,3 +4,4 @@ mod libjpeg;
 mod modes;
 mod whole;
 mod windows;
+mod scans;

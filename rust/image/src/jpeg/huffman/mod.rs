@@ -4,3 +4,4 @@ pub(in crate::jpeg) mod cache;
 pub(in crate::jpeg) mod code;
 pub(in crate::jpeg) mod dc;
 pub(in crate::jpeg) mod skip;
+pub(in crate::jpeg) mod symbol;
