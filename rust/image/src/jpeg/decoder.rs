@@ -1,4 +1,5 @@
 //! From a JPEG file to pixels: the way of every image through the parts.
+use super::entry::EntryPoints;
 use super::header::Reader;
 use super::header::frame::Coding;
 use super::header::scan::Scan;
@@ -36,12 +37,14 @@ impl Decoder {
         self.num_finished = 0;
         let (size, channels) = self.check(data, window, options)?;
         let mut samples = vec![0; size.width * size.height * channels];
-        self.decode(data, window, options, &mut samples, size.width * channels)?;
+        self.decode(data, window, options, None, &mut samples, size.width * channels)?;
         Ok(Pixels { size, channels, samples: Samples::U8(samples) })
     }
 
     /// Decodes `data`, or `window` of it, to `out`, whose rows lie `stride` bytes apart. The window is given in pixels of the
     /// result's scale; what is decoded of it equals that part of the whole image.
+    ///
+    /// With entry points `points` of this very file, the rows above a window need not be read.
     ///
     /// Damage in parts of the file that the window does not need goes unnoticed.
     ///
@@ -49,13 +52,21 @@ impl Decoder {
     /// `Unsupported` for a kind that is left to other decoders; `LimitExceeded` before any such cost; `BadWindow` and
     /// `BadArgument` for impossible requests; `Truncated` and `Bad…` for damage. After a fault the contents of `out` are
     /// unspecified but for the rows that [`Decoder::num_finished`] counts.
-    pub fn decode(&mut self, data: &[u8], window: Option<Window>, options: &Options, out: &mut [u8], stride: usize) -> Result<()> {
+    pub fn decode(
+        &mut self,
+        data: &[u8],
+        window: Option<Window>,
+        options: &Options,
+        points: Option<&EntryPoints>,
+        out: &mut [u8],
+        stride: usize,
+    ) -> Result<()> {
         self.num_finished = 0;
         let (mut reader, scan) = Reader::open(data)?;
         check_cost(&reader, &scan, options)?;
         let mut picture = Picture::new(&reader, options, window, &mut self.scratch.planes)?;
         let mut target = Target { out, stride };
-        let result = target.check(&picture).and_then(|()| self.fill(&mut reader, scan, options, &mut picture, &mut target));
+        let result = target.check(&picture).and_then(|()| self.fill((&mut reader, scan), (options, points), (&mut picture, &mut target)));
         self.num_finished = picture.num_finished();
         self.scratch.planes = picture.into_scratch();
         result
@@ -81,11 +92,17 @@ impl Decoder {
         Ok((Size { width: window.width, height: window.height }, conversion.channels()))
     }
 
-    fn fill(&mut self, reader: &mut Reader<'_>, scan: Scan, options: &Options, picture: &mut Picture, target: &mut Target<'_>) -> Result<()> {
+    fn fill(
+        &mut self,
+        (reader, scan): (&mut Reader<'_>, Scan),
+        (options, points): (&Options, Option<&EntryPoints>),
+        (picture, target): (&mut Picture, &mut Target<'_>),
+    ) -> Result<()> {
         let Scratch { caches, clean, grids, .. } = &mut self.scratch;
         let mut stream = Stream::new(reader.data, std::mem::take(clean));
         let result = match scan.is_whole(&reader.frame) {
-            true => decode_whole_scan(reader, scan, options, (&mut stream, caches), (picture, target)),
+            true => decode_whole_scan(reader, scan, (options, points), (&mut stream, caches), (picture, target)),
+            false if points.is_some() => Err(several_scans(&scan)),
             false => decode_scans(reader, scan, options, (&mut stream, caches, grids), (picture, target)),
         };
         *clean = stream.into_scratch();
@@ -93,11 +110,15 @@ impl Decoder {
     }
 }
 
+fn several_scans(scan: &Scan) -> ImageFault {
+    ImageFault::new(ImageFaultKind::BadArgument, scan.offset, "no entry points for an image of several scans", "some")
+}
+
 /// Decodes an image whose first scan is the only one.
 fn decode_whole_scan<'a>(
     reader: &mut Reader<'a>,
     scan: Scan,
-    options: &Options,
+    (options, points): (&Options, Option<&EntryPoints>),
     (stream, caches): (&mut Stream<'a>, &mut TableCaches),
     (picture, target): (&mut Picture, &mut Target<'_>),
 ) -> Result<()> {
@@ -105,14 +126,11 @@ fn decode_whole_scan<'a>(
     let skips = !picture.is_whole(mcus) || picture.planes.len() < scan.parts.len();
     let coders = coders(reader, &scan, caches, skips)?;
     let transforms = transforms(&picture.layout, &quantisation(reader, &scan)?, options.dct);
+    let places = points.map_or(Ok(&[][..]), |points| points.places(reader, &scan))?;
     let first = picture.mcu_rows.start * mcus.width + picture.mcu_columns.start;
-    let walk = Walk::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, &[])?;
+    let walk = Walk::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, places)?;
     let job = Sequential { walk, reader, coders: &coders, transforms: &transforms, picture, target };
-    let Some(end) = run(job)? else { return Ok(()) };
-    match reader.next_scan(end)? {
-        None => Ok(()),
-        Some(scan) => Err(ImageFault::new(ImageFaultKind::BadScan, scan.offset, "the end of the image", "another scan")),
-    }
+    run(job)?.map_or(Ok(()), |end| reader.expect_end(end))
 }
 
 /// Refuses what would cost more than the limits, or what the file is too short for.

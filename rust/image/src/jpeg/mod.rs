@@ -1,5 +1,6 @@
 //! JPEG (ITU T.81): 8-bit sequential and progressive files to pixels, bit for bit as libjpeg-turbo gives them.
 mod decoder;
+mod entry;
 mod header;
 mod huffman;
 mod options;
@@ -14,5 +15,6 @@ mod walk;
 mod zigzag;
 
 pub use decoder::Decoder;
+pub use entry::EntryPoints;
 pub use header::{Coding, ColourModel, Header};
 pub use options::{Channels, Limits, Options};

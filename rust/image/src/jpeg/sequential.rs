@@ -23,7 +23,7 @@ pub(super) struct Coder {
 }
 
 /// One block of every MCU.
-struct Slot<'a> {
+pub(super) struct Slot<'a> {
     component: usize,
     dc: &'a DcTable,
     ac: &'a AcTable,
@@ -69,7 +69,7 @@ impl Job for Sequential<'_, '_, '_, '_> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> Result<Option<usize>> {
         let Self { mut walk, reader, coders, transforms, picture, target } = self;
-        let slots = slots(reader, coders, transforms, picture);
+        let slots = slots(reader, coders, transforms, Some(&*picture));
         let mcus = reader.frame.mcus();
         let (rows, columns) = (picture.mcu_rows.clone(), picture.mcu_columns.clone());
         let mut block: RoomyBlock = [0; 256];
@@ -86,10 +86,16 @@ impl Job for Sequential<'_, '_, '_, '_> {
     }
 }
 
-/// Steps over MCUs up to number `target`.
+/// Gets to MCU number `target` by the shortest way.
 #[inline(always)]
 fn skip_to(walk: &mut Walk<'_, '_>, slots: &[Slot<'_>], target: usize) -> Result<()> {
     walk.jump(target)?;
+    pass_to(walk, slots, target)
+}
+
+/// Steps over all MCUs up to number `target`.
+#[inline(always)]
+pub(super) fn pass_to(walk: &mut Walk<'_, '_>, slots: &[Slot<'_>], target: usize) -> Result<()> {
     while walk.mcu() < target {
         walk.begin_mcu()?;
         skip_mcu(walk, slots).map_err(|damage| walk.damaged(damage))?;
@@ -159,13 +165,13 @@ fn clear(block: &mut Block, last: usize) {
     }
 }
 
-/// The blocks of an MCU in the order of the scan (T.81 A.2.3).
-fn slots<'j>(reader: &Reader<'_>, coders: &'j [Coder], transforms: &'j [Transform], picture: &Picture) -> Vec<Slot<'j>> {
+/// The blocks of an MCU in the order of the scan (T.81 A.2.3). Without a picture none of them yields samples.
+pub(super) fn slots<'j>(reader: &Reader<'_>, coders: &'j [Coder], transforms: &'j [Transform], picture: Option<&Picture>) -> Vec<Slot<'j>> {
     let mut slots = Vec::with_capacity(10);
     for (component, (shape, coder)) in reader.frame.components.iter().zip(coders).enumerate() {
         for place in 0..shape.h * shape.v {
             let (row, column) = (place / shape.h, place % shape.h);
-            let plane = picture.planes.get(component);
+            let plane = picture.and_then(|picture| picture.planes.get(component));
             slots.push(Slot {
                 component,
                 dc: &coder.dc,

@@ -38,6 +38,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// without decoding. `places` are such places, in order.
     pub(super) fn new(stream: &'s mut Stream<'a>, offset: usize, interval: usize, num_mcus: usize, target: usize, places: &'s [Place]) -> Result<Self> {
         let interval = if interval == 0 { num_mcus } else { interval };
+        stream.forget();
         let start = Place { mcu: 0, offset, bit: 0, predictors: [0; 3] };
         let mut walk = Self { stream, bits: Bits::new(0), predictors: [0; 3], mcu: 0, num_mcus, interval, interval_end: 0, limit: 0, places };
         let place = walk.shortcut(start, target)?.unwrap_or(start);
@@ -137,7 +138,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     fn enter(&mut self, place: Place) {
-        self.bits = self.stream.start(place.offset, place.bit);
+        self.bits = self.stream.seek(place.offset, place.bit);
         self.limit = self.stream.limit();
         (self.mcu, self.predictors) = (place.mcu, place.predictors);
         self.interval_end = ((place.mcu / self.interval + 1) * self.interval).min(self.num_mcus);

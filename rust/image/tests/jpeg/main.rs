@@ -1,5 +1,6 @@
 //! The JPEG decoder against libjpeg.
 mod data;
+mod entry;
 mod libjpeg;
 mod modes;
 mod whole;

@@ -96,7 +96,7 @@ fn decode_when_the_target_has_room_between_rows_then_leaves_it_alone() {
     let data = file(&Recipe::new(21, 17, (2, 2)), 6);
     let expected = decode(&data, Mode::default()).expect("libjpeg decodes it");
     let mut out = vec![0xaa; 80 * 17];
-    Decoder::new().decode(&data, None, &Options::default(), &mut out, 80).expect("sound file");
+    Decoder::new().decode(&data, None, &Options::default(), None, &mut out, 80).expect("sound file");
     for (row, expected) in out.chunks(80).zip(expected.samples.chunks(63)) {
         assert_eq!(&row[..63], expected);
         assert_eq!(row[63..], [0xaa; 17]);

@@ -87,7 +87,7 @@ fn decode_when_the_window_lies_outside_then_refuses_it() {
         let fault = Decoder::new().decode_pixels(&data, Some(window), &Options::default()).expect_err("no such window");
         assert_eq!(fault.kind, ImageFaultKind::BadWindow, "{window:?}");
         let mut out = vec![0; 10_000];
-        let fault = Decoder::new().decode(&data, Some(window), &Options::default(), &mut out, 100).expect_err("no such window");
+        let fault = Decoder::new().decode(&data, Some(window), &Options::default(), None, &mut out, 100).expect_err("no such window");
         assert_eq!(fault.kind, ImageFaultKind::BadWindow, "{window:?}");
     }
 }
@@ -96,8 +96,8 @@ fn decode_when_the_window_lies_outside_then_refuses_it() {
 fn decode_when_the_target_is_too_small_then_refuses_it() {
     let data = file(&Recipe::new(30, 20, (2, 1)), 1);
     for (length, stride) in [(1799, 90), (1800, 89), (0, 90), (1800, usize::MAX)] {
-        let fault = Decoder::new().decode(&data, None, &Options::default(), &mut vec![0; length], stride).expect_err("no room");
+        let fault = Decoder::new().decode(&data, None, &Options::default(), None, &mut vec![0; length], stride).expect_err("no room");
         assert_eq!(fault.kind, ImageFaultKind::BadArgument, "{length} {stride}");
     }
-    assert_eq!(Decoder::new().decode(&data, None, &Options::default(), &mut vec![0; 1800], 90), Ok(()));
+    assert_eq!(Decoder::new().decode(&data, None, &Options::default(), None, &mut vec![0; 1800], 90), Ok(()));
 }

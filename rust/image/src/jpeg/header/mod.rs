@@ -122,6 +122,14 @@ impl<'a> Reader<'a> {
             }
         }
     }
+
+    /// Reads on at byte `offset`, behind the only scan's data, and demands that the image ends there.
+    pub(in crate::jpeg) fn expect_end(&mut self, offset: usize) -> Result<()> {
+        match self.next_scan(offset)? {
+            None => Ok(()),
+            Some(scan) => Err(ImageFault::new(ImageFaultKind::BadScan, scan.offset, "the end of the image", "another scan")),
+        }
+    }
 }
 
 impl State {

@@ -37,16 +37,49 @@ impl<'a> Stream<'a> {
         self.clean
     }
 
-    /// Begins at byte `offset` of the image, `skipped` bits into it.
-    pub(in crate::jpeg) fn start(&mut self, offset: usize, skipped: u32) -> Bits {
+    /// Drops all bytes at hand.
+    pub(in crate::jpeg) fn forget(&mut self) {
         self.clean.clear();
         self.pieces.clear();
-        (self.next, self.end, self.dropped) = (offset, None, 0);
+        (self.next, self.end, self.dropped) = (0, None, 0);
+    }
+
+    /// Begins at byte `offset` of the image, `skipped` bits into it.
+    pub(in crate::jpeg) fn start(&mut self, offset: usize, skipped: u32) -> Bits {
+        self.forget();
+        self.next = offset;
         self.fill();
         let mut bits = Bits::new(0);
         bits.refill(&self.clean);
         bits.skip(skipped);
         bits
+    }
+
+    /// Goes on at byte `offset` of the image, `skipped` bits into it: within the bytes at hand if they hold it, or by a new start.
+    pub(in crate::jpeg) fn seek(&mut self, offset: usize, skipped: u32) -> Bits {
+        let Some(clean) = self.clean_position(offset) else { return self.start(offset, skipped) };
+        self.pieces.push((clean, offset));
+        let mut bits = Bits::new(clean - self.dropped);
+        bits.refill(&self.clean);
+        bits.skip(skipped);
+        bits
+    }
+
+    /// Where byte `offset` of the image stands among all clean bytes since `start`; none if it is not among those at hand.
+    fn clean_position(&self, offset: usize) -> Option<usize> {
+        let &(mut clean, mut raw) = self.pieces.iter().rfind(|(_, raw)| *raw <= offset)?;
+        if offset >= self.next {
+            return None;
+        }
+        while let Some(distance) = memchr(0xff, &self.data[raw..offset]) {
+            let fill = self.data[raw + distance..].iter().position(|&byte| byte != 0xff).unwrap_or(1);
+            (clean, raw) = (clean + distance + 1, raw + distance + fill + 1);
+            if raw > offset {
+                return None;
+            }
+        }
+        let position = clean + (offset - raw);
+        (position >= self.dropped).then_some(position)
     }
 
     /// The clean bytes that `Bits` read from.
