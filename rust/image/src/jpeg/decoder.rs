@@ -1,0 +1,163 @@
+//! From a JPEG file to pixels: the way of every image through the parts.
+use super::entry::EntryPoints;
+use super::header::Reader;
+use super::header::frame::Coding;
+use super::header::scan::Scan;
+use super::header::tables::Quantisation;
+use super::huffman::cache::required;
+use super::options::{Limits, Options};
+use super::picture::{Picture, Target};
+use super::samples::run;
+use super::scans::{decode_scans, num_blocks};
+use super::scratch::{Scratch, TableCaches};
+use super::sequential::{Sequential, check_plausible, coders, transforms};
+use super::stream::Stream;
+use super::walk::Walk;
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::pixels::{Pixels, Samples, Size, Window};
+
+/// Decodes JPEG files one after another, with memory and tables that are used again. One per thread.
+#[derive(Default)]
+pub struct Decoder {
+    scratch: Scratch,
+    num_finished: usize,
+}
+
+impl Decoder {
+    /// A decoder that has not seen an image yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Decodes `data`, or `window` of it, to memory of its own. The window is given in pixels of the result's scale.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`].
+    pub fn decode_pixels(&mut self, data: &[u8], window: Option<Window>, options: &Options) -> Result<Pixels> {
+        self.num_finished = 0;
+        let (size, channels) = self.check(data, window, options)?;
+        let mut samples = vec![0; size.width * size.height * channels];
+        self.decode(data, window, options, None, &mut samples, size.width * channels)?;
+        Ok(Pixels { size, channels, samples: Samples::U8(samples) })
+    }
+
+    /// Decodes `data`, or `window` of it, to `out`, whose rows lie `stride` bytes apart. The window is given in pixels of the
+    /// result's scale; what is decoded of it equals that part of the whole image.
+    ///
+    /// With entry points `points` of this very file, the rows above a window need not be read.
+    ///
+    /// Damage in parts of the file that the window does not need goes unnoticed.
+    ///
+    /// # Errors
+    /// `Unsupported` for a kind that is left to other decoders; `LimitExceeded` before any such cost; `BadWindow` and
+    /// `BadArgument` for impossible requests; `Truncated` and `Bad…` for damage. After a fault the contents of `out` are
+    /// unspecified but for the rows that [`Decoder::num_finished`] counts.
+    pub fn decode(
+        &mut self,
+        data: &[u8],
+        window: Option<Window>,
+        options: &Options,
+        points: Option<&EntryPoints>,
+        out: &mut [u8],
+        stride: usize,
+    ) -> Result<()> {
+        self.num_finished = 0;
+        let (mut reader, scan) = Reader::open(data)?;
+        check_cost(&reader, &scan, options)?;
+        let mut picture = Picture::new(&reader, options, window, &mut self.scratch.planes)?;
+        let mut target = Target { out, stride };
+        let result = target.check(&picture).and_then(|()| self.fill((&mut reader, scan), (options, points), (&mut picture, &mut target)));
+        self.num_finished = picture.num_finished();
+        self.scratch.planes = picture.into_scratch();
+        result
+    }
+
+    /// Rows of the window that the last call finished, be it with a fault.
+    pub fn num_finished(&self) -> usize {
+        self.num_finished
+    }
+
+    /// The size and channels of a result, once it is certain that the file may hold so much.
+    fn check(&self, data: &[u8], window: Option<Window>, options: &Options) -> Result<(Size, usize)> {
+        let (reader, scan) = Reader::open(data)?;
+        check_cost(&reader, &scan, options)?;
+        let conversion = options.conversion(reader.colour);
+        let scaled = |edge: usize| (edge * options.scale.edge()).div_ceil(8);
+        let whole = Size { width: scaled(reader.frame.size.width), height: scaled(reader.frame.size.height) };
+        let window = window.unwrap_or(Window::whole(whole));
+        if !window.lies_in(whole) {
+            let expected = format!("a window within {} x {}", whole.width, whole.height);
+            return Err(ImageFault::new(ImageFaultKind::BadWindow, 0, expected, format!("{window:?}")));
+        }
+        Ok((Size { width: window.width, height: window.height }, conversion.channels()))
+    }
+
+    fn fill(
+        &mut self,
+        (reader, scan): (&mut Reader<'_>, Scan),
+        (options, points): (&Options, Option<&EntryPoints>),
+        (picture, target): (&mut Picture, &mut Target<'_>),
+    ) -> Result<()> {
+        let Scratch { caches, clean, grids, .. } = &mut self.scratch;
+        let mut stream = Stream::new(reader.data, std::mem::take(clean));
+        let result = match scan.is_whole(&reader.frame) {
+            true => decode_whole_scan(reader, scan, (options, points), (&mut stream, caches), (picture, target)),
+            false if points.is_some() => Err(several_scans(&scan)),
+            false => decode_scans(reader, scan, options, (&mut stream, caches, grids), (picture, target)),
+        };
+        *clean = stream.into_scratch();
+        result
+    }
+}
+
+fn several_scans(scan: &Scan) -> ImageFault {
+    ImageFault::new(ImageFaultKind::BadArgument, scan.offset, "no entry points for an image of several scans", "some")
+}
+
+/// Decodes an image whose first scan is the only one.
+fn decode_whole_scan<'a>(
+    reader: &mut Reader<'a>,
+    scan: Scan,
+    (options, points): (&Options, Option<&EntryPoints>),
+    (stream, caches): (&mut Stream<'a>, &mut TableCaches),
+    (picture, target): (&mut Picture, &mut Target<'_>),
+) -> Result<()> {
+    let mcus = reader.frame.mcus();
+    let skips = !picture.is_whole(mcus) || picture.planes.len() < scan.parts.len();
+    let coders = coders(reader, &scan, caches, skips)?;
+    let transforms = transforms(&picture.layout, &quantisation(reader, &scan)?, options.dct);
+    let places = points.map_or(Ok(&[][..]), |points| points.places(reader, &scan))?;
+    let first = picture.mcu_rows.start * mcus.width + picture.mcu_columns.start;
+    let walk = Walk::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, places)?;
+    let job = Sequential { walk, reader, coders: &coders, transforms: &transforms, picture, target };
+    run(job)?.map_or(Ok(()), |end| reader.expect_end(end))
+}
+
+/// Refuses what would cost more than the limits, or what the file is too short for.
+fn check_cost(reader: &Reader<'_>, scan: &Scan, options: &Options) -> Result<()> {
+    let frame = &reader.frame;
+    Limits::check(options.limits.max_pixels, frame.size.width * frame.size.height, "pixels", 0)?;
+    let least_bits = if frame.coding == Coding::Sequential { 2 } else { 1 };
+    check_plausible(reader, scan, num_blocks(frame, scan), least_bits)
+}
+
+/// The quantisation tables of the components of `scan`.
+fn quantisation(reader: &Reader<'_>, scan: &Scan) -> Result<Vec<Quantisation>> {
+    let table = |index: usize| {
+        let number = reader.frame.components[index].table;
+        required(&reader.state.tables.quantisation, number, "quantisation", scan.offset).copied()
+    };
+    scan.parts.iter().map(|part| table(part.component)).collect()
+}
+
+impl Target<'_> {
+    fn check(&self, picture: &Picture) -> Result<()> {
+        let (height, row) = (picture.window.height, picture.row_bytes());
+        let needed = (height - 1).checked_mul(self.stride).and_then(|bytes| bytes.checked_add(row));
+        if self.stride >= row && needed.is_some_and(|needed| needed <= self.out.len()) {
+            return Ok(());
+        }
+        let found = format!("{} bytes in rows of {}", self.out.len(), self.stride);
+        Err(ImageFault::new(ImageFaultKind::BadArgument, 0, format!("{height} rows of {row} bytes"), found))
+    }
+}

@@ -1,0 +1,67 @@
+//! What the three components of an image mean, told from application segments and component ids as libjpeg does.
+use super::bytes::Bytes;
+use super::frame::Frame;
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+
+/// The meaning of an image's components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColourModel {
+    /// One component: luma.
+    Grey,
+    /// Luma and two colour differences (T.871).
+    YCbCr,
+    /// Red, green and blue as they are.
+    Rgb,
+}
+
+/// What the application segments in front of the first scan say about colour.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::jpeg) struct ColourHints {
+    jfif: bool,
+    /// Adobe's transform flag and where it stands.
+    adobe: Option<(u8, usize)>,
+}
+
+impl ColourHints {
+    /// Looks for a JFIF header in an APP0 segment (T.871 10.1).
+    pub(in crate::jpeg) fn read_app0(&mut self, mut segment: Bytes<'_>) -> Result<()> {
+        let offset = segment.offset();
+        let Ok(body) = segment.take(14, ImageFaultKind::BadMarker) else { return Ok(()) };
+        if !body.starts_with(b"JFIF\0") {
+            return Ok(());
+        }
+        self.jfif = true;
+        if body[5] != 1 {
+            let found = format!("version {}", body[5]);
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, offset, "JFIF version 1", found));
+        }
+        Ok(())
+    }
+
+    /// Looks for Adobe's transform flag in an APP14 segment (T.872 6.5.3).
+    pub(in crate::jpeg) fn read_app14(&mut self, mut segment: Bytes<'_>) {
+        let offset = segment.offset();
+        if let Ok(body) = segment.take(12, ImageFaultKind::BadMarker)
+            && body.starts_with(b"Adobe")
+        {
+            self.adobe = Some((body[11], offset + 11));
+        }
+    }
+
+    /// The model of `frame`: JFIF decides before Adobe's flag, that before the component ids, and YCbCr is the rule.
+    pub(in crate::jpeg) fn model(&self, frame: &Frame) -> Result<ColourModel> {
+        if frame.components.len() == 1 {
+            return Ok(ColourModel::Grey);
+        }
+        let ids: Vec<u8> = frame.components.iter().map(|component| component.id).collect();
+        match (self.jfif, self.adobe) {
+            (true, _) | (false, Some((1, _))) => Ok(ColourModel::YCbCr),
+            (false, Some((0, _))) => Ok(ColourModel::Rgb),
+            (false, Some((flag, offset))) => {
+                Err(ImageFault::new(ImageFaultKind::Unsupported, offset, "Adobe transform 0 or 1", flag.to_string()))
+            }
+            (false, None) if ids == *b"RGB" => Ok(ColourModel::Rgb),
+            (false, None) => Ok(ColourModel::YCbCr),
+        }
+    }
+}

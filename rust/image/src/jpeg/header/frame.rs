@@ -1,0 +1,130 @@
+//! The frame header: size, components and how they are sampled (T.81 B.2.2).
+use super::bytes::Bytes;
+use super::marker;
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::pixels::Size;
+
+/// The largest width or height that libjpeg decodes.
+const MAX_EDGE: usize = 65_500;
+/// The most blocks that one MCU may hold (T.81 B.2.3).
+const MAX_MCU_BLOCKS: usize = 10;
+
+/// How the coefficients of a frame are coded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coding {
+    /// One pass over every block (SOF0, SOF1).
+    Sequential,
+    /// Several passes, each of which adds frequencies or bits (SOF2).
+    Progressive,
+}
+
+/// One component of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::jpeg) struct Component {
+    pub(in crate::jpeg) id: u8,
+    /// Samples across for every `max_h` of the frame.
+    pub(in crate::jpeg) h: usize,
+    /// Samples down for every `max_v` of the frame.
+    pub(in crate::jpeg) v: usize,
+    /// Number of the quantisation table.
+    pub(in crate::jpeg) table: usize,
+}
+
+/// A frame of one or three components.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::jpeg) struct Frame {
+    pub(in crate::jpeg) size: Size,
+    pub(in crate::jpeg) coding: Coding,
+    pub(in crate::jpeg) components: Vec<Component>,
+    pub(in crate::jpeg) max_h: usize,
+    pub(in crate::jpeg) max_v: usize,
+}
+
+impl Frame {
+    /// Reads the frame header of a marker `code`.
+    pub(in crate::jpeg) fn read(code: u8, mut segment: Bytes<'_>) -> Result<Self> {
+        const KIND: ImageFaultKind = ImageFaultKind::BadMarker;
+        let coding = coding(code, segment.offset())?;
+        let offset = segment.offset();
+        let precision = segment.byte(KIND)?;
+        let size = read_size(&mut segment)?;
+        let num_components = usize::from(segment.byte(KIND)?);
+        if segment.len() != 3 * num_components {
+            let found = format!("{} bytes for {num_components} components", segment.len());
+            return Err(ImageFault::new(KIND, offset, "three bytes for each component", found));
+        }
+        if precision != 8 || !matches!(num_components, 1 | 3) {
+            let found = format!("{num_components} components of {precision} bits");
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, offset, "one or three components of 8 bits", found));
+        }
+        let mut components = (0..num_components).map(|_| read_component(&mut segment)).collect::<Result<Vec<_>>>()?;
+        if let [only] = &mut components[..] {
+            // Nothing is sampled relative to a single component, and its scans have MCUs of one block (T.81 A.2.2).
+            (only.h, only.v) = (1, 1);
+        }
+        let max_h = components.iter().map(|component| component.h).max().unwrap_or(1);
+        let max_v = components.iter().map(|component| component.v).max().unwrap_or(1);
+        Ok(Self { size, coding, components, max_h, max_v })
+    }
+
+    /// MCUs across and down in a scan of all components.
+    pub(in crate::jpeg) fn mcus(&self) -> Size {
+        Size { width: self.size.width.div_ceil(8 * self.max_h), height: self.size.height.div_ceil(8 * self.max_v) }
+    }
+
+    /// Blocks across and down that hold samples of component `index`: what a scan of that component alone has.
+    pub(in crate::jpeg) fn blocks(&self, index: usize) -> Size {
+        let component = self.components[index];
+        Size {
+            width: (self.size.width * component.h).div_ceil(8 * self.max_h),
+            height: (self.size.height * component.v).div_ceil(8 * self.max_v),
+        }
+    }
+
+    /// Blocks of one MCU of a scan of the components `indices`; more than the limit is a fault.
+    pub(in crate::jpeg) fn mcu_blocks(&self, indices: impl Iterator<Item = usize>, offset: usize) -> Result<usize> {
+        let num_blocks: usize = indices.map(|index| self.components[index].h * self.components[index].v).sum();
+        if num_blocks > MAX_MCU_BLOCKS {
+            let expected = format!("at most {MAX_MCU_BLOCKS} blocks in an MCU");
+            return Err(ImageFault::new(ImageFaultKind::BadScan, offset, expected, num_blocks.to_string()));
+        }
+        Ok(num_blocks)
+    }
+}
+
+fn coding(code: u8, offset: usize) -> Result<Coding> {
+    match code {
+        marker::SOF0 | marker::SOF1 => Ok(Coding::Sequential),
+        marker::SOF2 => Ok(Coding::Progressive),
+        _ => {
+            let found = format!("process {:#04x} (lossless, hierarchical or arithmetic)", code);
+            Err(ImageFault::new(ImageFaultKind::Unsupported, offset, "a sequential or progressive Huffman frame", found))
+        }
+    }
+}
+
+fn read_size(segment: &mut Bytes<'_>) -> Result<Size> {
+    let offset = segment.offset();
+    let height = usize::from(segment.pair(ImageFaultKind::BadMarker)?);
+    let width = usize::from(segment.pair(ImageFaultKind::BadMarker)?);
+    let found = || format!("{width} x {height}");
+    if width == 0 || height == 0 {
+        return Err(ImageFault::new(ImageFaultKind::BadDimensions, offset, "a width and height of 1 or more", found()));
+    }
+    if width > MAX_EDGE || height > MAX_EDGE {
+        let expected = format!("a width and height of at most {MAX_EDGE}");
+        return Err(ImageFault::new(ImageFaultKind::LimitExceeded, offset, expected, found()));
+    }
+    Ok(Size { width, height })
+}
+
+fn read_component(segment: &mut Bytes<'_>) -> Result<Component> {
+    let offset = segment.offset();
+    let fields = segment.take(3, ImageFaultKind::BadMarker)?;
+    let (h, v) = (usize::from(fields[1] >> 4), usize::from(fields[1] & 15));
+    if !(1..=4).contains(&h) || !(1..=4).contains(&v) {
+        let found = format!("{h} x {v}");
+        return Err(ImageFault::new(ImageFaultKind::BadDimensions, offset, "sampling factors from 1 to 4", found));
+    }
+    Ok(Component { id: fields[0], h, v, table: fields[2].into() })
+}

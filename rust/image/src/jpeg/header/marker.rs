@@ -1,0 +1,92 @@
+//! The walk from marker to marker (T.81 B.1.1): codes, fill bytes, segments.
+use super::bytes::Bytes;
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+
+pub(in crate::jpeg) const TEM: u8 = 0x01;
+pub(in crate::jpeg) const SOF0: u8 = 0xc0;
+pub(in crate::jpeg) const SOF1: u8 = 0xc1;
+pub(in crate::jpeg) const SOF2: u8 = 0xc2;
+pub(in crate::jpeg) const DHT: u8 = 0xc4;
+pub(in crate::jpeg) const DAC: u8 = 0xcc;
+pub(in crate::jpeg) const RST0: u8 = 0xd0;
+pub(in crate::jpeg) const RST7: u8 = 0xd7;
+pub(in crate::jpeg) const SOI: u8 = 0xd8;
+pub(in crate::jpeg) const EOI: u8 = 0xd9;
+pub(in crate::jpeg) const SOS: u8 = 0xda;
+pub(in crate::jpeg) const DQT: u8 = 0xdb;
+pub(in crate::jpeg) const DNL: u8 = 0xdc;
+pub(in crate::jpeg) const DRI: u8 = 0xdd;
+pub(in crate::jpeg) const APP0: u8 = 0xe0;
+pub(in crate::jpeg) const APP1: u8 = 0xe1;
+pub(in crate::jpeg) const APP14: u8 = 0xee;
+pub(in crate::jpeg) const APP15: u8 = 0xef;
+pub(in crate::jpeg) const COM: u8 = 0xfe;
+
+/// A position among the markers of an image.
+#[derive(Clone, Copy)]
+pub(in crate::jpeg) struct Markers<'a> {
+    data: &'a [u8],
+    next: usize,
+}
+
+impl<'a> Markers<'a> {
+    /// Starts behind the SOI that every image begins with.
+    pub(in crate::jpeg) fn new(data: &'a [u8]) -> Result<Self> {
+        match data {
+            [0xff, SOI, ..] => Ok(Self { data, next: 2 }),
+            [] | [0xff] => Err(ImageFault::new(ImageFaultKind::Truncated, data.len(), "a start-of-image marker", "the end")),
+            _ => Err(ImageFault::new(ImageFaultKind::BadMarker, 0, "a start-of-image marker", describe(data))),
+        }
+    }
+
+    /// Goes on at byte `next` of `data`.
+    pub(in crate::jpeg) fn resume(data: &'a [u8], next: usize) -> Self {
+        Self { data, next }
+    }
+
+    /// Where the next unread byte stands.
+    pub(in crate::jpeg) fn offset(&self) -> usize {
+        self.next
+    }
+
+    /// The code of the next marker; any number of fill bytes may precede it.
+    pub(in crate::jpeg) fn next(&mut self) -> Result<u8> {
+        let start = self.next;
+        if let Some(&first) = self.data.get(start)
+            && first != 0xff
+        {
+            return Err(ImageFault::new(ImageFaultKind::BadMarker, start, "a marker", describe(&self.data[start..])));
+        }
+        let rest = self.data.get(start..).unwrap_or_default();
+        let Some(fill) = rest.iter().position(|&byte| byte != 0xff) else {
+            return Err(ImageFault::new(ImageFaultKind::Truncated, self.data.len(), "a marker", "the end"));
+        };
+        self.next = start + fill + 1;
+        if rest[fill] == 0 {
+            return Err(ImageFault::new(ImageFaultKind::BadMarker, start, "a marker", "a stuffed byte"));
+        }
+        Ok(rest[fill])
+    }
+
+    /// The segment of the marker that was just read: what its length counts, without the length.
+    pub(in crate::jpeg) fn segment(&mut self) -> Result<Bytes<'a>> {
+        let start = self.next;
+        let truncated = |found: String| ImageFault::new(ImageFaultKind::Truncated, self.data.len(), "a whole segment", found);
+        let Some(length) = self.data.get(start..start + 2) else { return Err(truncated("no length".into())) };
+        let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
+        if length < 2 {
+            return Err(ImageFault::new(ImageFaultKind::BadMarker, start, "a length of 2 or more", length.to_string()));
+        }
+        let Some(body) = self.data.get(start + 2..start + length) else {
+            return Err(truncated(format!("{} of {length} bytes", self.data.len() - start)));
+        };
+        self.next = start + length;
+        Ok(Bytes::new(body, start + 2))
+    }
+}
+
+/// The first bytes of `data` in hexadecimal, for a fault.
+fn describe(data: &[u8]) -> String {
+    let shown: Vec<String> = data.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    shown.join(" ")
+}

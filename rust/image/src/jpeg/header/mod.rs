@@ -1,0 +1,176 @@
+//! Everything of a JPEG file that is not entropy-coded: markers, tables, frame and scan headers, colour and orientation.
+pub(in crate::jpeg) mod bytes;
+pub(in crate::jpeg) mod colour_model;
+mod exif;
+pub(in crate::jpeg) mod frame;
+pub(in crate::jpeg) mod marker;
+pub(in crate::jpeg) mod scan;
+pub(in crate::jpeg) mod tables;
+
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::pixels::Size;
+use bytes::Bytes;
+pub use colour_model::ColourModel;
+use colour_model::ColourHints;
+pub use frame::Coding;
+use frame::Frame;
+use marker::Markers;
+use scan::Scan;
+use tables::Tables;
+
+/// What a JPEG file says of itself in front of its first scan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// Width and height as stored, before any orientation is applied.
+    pub size: Size,
+    /// Sequential or progressive.
+    pub coding: Coding,
+    /// Meaning of the components.
+    pub colour: ColourModel,
+    /// Sampling factors of each component, horizontal and vertical, 1 to 4.
+    pub sampling: Vec<(u8, u8)>,
+    /// Bits of a sample; always 8.
+    pub bits: u8,
+    /// MCUs between two restart markers; zero where there are none.
+    pub restart_interval: usize,
+    /// EXIF orientation 1 to 8; 1 where none is given.
+    pub orientation: u8,
+}
+
+impl Header {
+    /// Reads the headers of `data` without decoding anything.
+    ///
+    /// # Errors
+    /// `Unsupported` for a kind that this decoder does not read, `Truncated` and `Bad…` for damage.
+    pub fn parse(data: &[u8]) -> Result<Self> {
+        let (reader, _) = Reader::open(data)?;
+        let frame = &reader.frame;
+        let factors = frame.components.iter().map(|component| (component.h as u8, component.v as u8));
+        Ok(Self {
+            size: frame.size,
+            coding: frame.coding,
+            colour: reader.colour,
+            sampling: factors.collect(),
+            bits: 8,
+            restart_interval: reader.state.restart_interval,
+            orientation: reader.state.orientation.unwrap_or(1),
+        })
+    }
+
+    /// Values of a pixel in the channels of the file: 1 for grey, 3 for colour.
+    pub fn num_channels(&self) -> usize {
+        self.sampling.len()
+    }
+}
+
+/// What the segments read so far have set.
+#[derive(Default)]
+pub(in crate::jpeg) struct State {
+    pub(in crate::jpeg) tables: Tables,
+    pub(in crate::jpeg) restart_interval: usize,
+    hints: ColourHints,
+    orientation: Option<u8>,
+}
+
+/// A file whose markers are being read: stands behind a scan header, or at the end of the image.
+pub(in crate::jpeg) struct Reader<'a> {
+    pub(in crate::jpeg) data: &'a [u8],
+    pub(in crate::jpeg) frame: Frame,
+    pub(in crate::jpeg) colour: ColourModel,
+    pub(in crate::jpeg) state: State,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads up to and including the header of the first scan.
+    pub(in crate::jpeg) fn open(data: &'a [u8]) -> Result<(Self, Scan)> {
+        let mut markers = Markers::new(data)?;
+        let mut state = State::default();
+        let mut frame: Option<Frame> = None;
+        loop {
+            let code = markers.next()?;
+            match code {
+                marker::SOF0..=0xcf if !matches!(code, marker::DHT | marker::DAC | 0xc8) => {
+                    if frame.is_some() {
+                        return Err(unexpected(&markers, "one frame header", "a second"));
+                    }
+                    frame = Some(Frame::read(code, markers.segment()?)?);
+                }
+                marker::SOS => {
+                    let Some(frame) = frame else { return Err(unexpected(&markers, "a frame header", "a scan header")) };
+                    let scan = Scan::read(&frame, markers.segment()?)?;
+                    let colour = state.hints.model(&frame)?;
+                    return Ok((Self { data, frame, colour, state }, scan));
+                }
+                marker::EOI => return Err(unexpected(&markers, "a scan", "the end of the image")),
+                _ => state.read(code, &mut markers)?,
+            }
+        }
+    }
+
+    /// Reads on at byte `offset`, behind a scan's data, up to the next scan header; none at the end of the image.
+    pub(in crate::jpeg) fn next_scan(&mut self, offset: usize) -> Result<Option<Scan>> {
+        let mut markers = Markers::resume(self.data, offset);
+        loop {
+            let code = markers.next()?;
+            match code {
+                marker::SOF0..=0xcf if !matches!(code, marker::DHT | marker::DAC | 0xc8) => {
+                    return Err(unexpected(&markers, "one frame header", "a second"));
+                }
+                marker::SOS => return Ok(Some(Scan::read(&self.frame, markers.segment()?)?)),
+                marker::EOI => return Ok(None),
+                _ => self.state.read(code, &mut markers)?,
+            }
+        }
+    }
+
+    /// Reads on at byte `offset`, behind the only scan's data, and demands that the image ends there.
+    pub(in crate::jpeg) fn expect_end(&mut self, offset: usize) -> Result<()> {
+        match self.next_scan(offset)? {
+            None => Ok(()),
+            Some(scan) => Err(ImageFault::new(ImageFaultKind::BadScan, scan.offset, "the end of the image", "another scan")),
+        }
+    }
+}
+
+impl State {
+    /// Takes over what a segment between frame and scan headers sets.
+    fn read(&mut self, code: u8, markers: &mut Markers<'_>) -> Result<()> {
+        match code {
+            marker::TEM | marker::RST0..=marker::RST7 => {}
+            marker::DQT => self.tables.read_quantisation(markers.segment()?)?,
+            marker::DHT => self.tables.read_huffman(markers.segment()?)?,
+            marker::DRI => self.restart_interval = read_restart_interval(markers.segment()?)?,
+            marker::APP0 => self.hints.read_app0(skippable(markers)?)?,
+            marker::APP14 => self.hints.read_app14(skippable(markers)?),
+            marker::APP1 => {
+                let found = exif::orientation(skippable(markers)?);
+                self.orientation = self.orientation.or(found);
+            }
+            marker::APP0..=marker::APP15 | marker::COM => drop(skippable(markers)?),
+            marker::DNL | marker::DAC => {
+                let found = format!("marker {code:#04x}");
+                return Err(ImageFault::new(ImageFaultKind::Unsupported, markers.offset(), "neither DNL nor DAC", found));
+            }
+            _ => return Err(unexpected(markers, "a marker that T.81 defines here", &format!("{code:#04x}"))),
+        }
+        Ok(())
+    }
+}
+
+/// A segment whose content does not matter for the coefficients. Other decoders overlook an impossible length here.
+fn skippable<'a>(markers: &mut Markers<'a>) -> Result<Bytes<'a>> {
+    markers.segment().map_err(|fault| match fault.kind {
+        ImageFaultKind::BadMarker => ImageFault { kind: ImageFaultKind::Unsupported, ..fault },
+        _ => fault,
+    })
+}
+
+fn read_restart_interval(mut segment: Bytes<'_>) -> Result<usize> {
+    let interval = segment.pair(ImageFaultKind::BadMarker)?;
+    segment.end(ImageFaultKind::BadMarker)?;
+    Ok(interval.into())
+}
+
+fn unexpected(markers: &Markers<'_>, expected: &str, found: &str) -> ImageFault {
+    ImageFault::new(ImageFaultKind::BadMarker, markers.offset(), expected, found)
+}

@@ -1,0 +1,73 @@
+//! Canonical Huffman codes (T.81 Annex C): assigned from the counts, found by comparing with the limits of each length.
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::jpeg::header::tables::HuffmanSpec;
+
+/// Why a block cannot be decoded; the stream knows where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::jpeg) enum Damage {
+    /// No code of the table begins with these bits.
+    Code,
+    /// A run leads beyond the last coefficient.
+    Run,
+}
+
+/// The codes of one table.
+pub(in crate::jpeg) struct Code {
+    /// For each length, the first 16-bit pattern above all its codes.
+    limits: [u32; 17],
+    /// For each length, what to add to a code to find its symbol.
+    shifts: [i32; 17],
+    symbols: [u8; 256],
+    counts: [u8; 16],
+}
+
+impl Code {
+    /// Assigns the codes of `spec`; those of all ones may not be used.
+    pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
+        let mut code = Self { limits: [0; 17], shifts: [0; 17], symbols: spec.symbols, counts: spec.counts };
+        let (mut next, mut num_symbols) = (0_u32, 0_i32);
+        for length in 1..=16 {
+            let count = u32::from(spec.counts[length - 1]);
+            code.shifts[length] = num_symbols - next as i32;
+            next += count;
+            num_symbols += count as i32;
+            if count > 0 && next >= 1 << length {
+                let found = format!("{count} more of {length} bits");
+                return Err(ImageFault::new(ImageFaultKind::BadTable, spec.offset, "Huffman codes that fit", found));
+            }
+            code.limits[length] = next << (16 - length);
+            next <<= 1;
+        }
+        Ok(code)
+    }
+
+    /// The symbol whose code begins `pattern`, the next 16 bits, and its length.
+    #[cold]
+    pub(in crate::jpeg) fn find(&self, pattern: u32) -> std::result::Result<(u8, u32), Damage> {
+        let length = (1..=16).find(|&length| pattern < self.limits[length]).ok_or(Damage::Code)?;
+        let index = (pattern >> (16 - length)) as i32 + self.shifts[length];
+        Ok((self.symbols[index as usize & 255], length as u32))
+    }
+
+    /// Calls `visit` with every code of up to `longest` bits, its length and its symbol.
+    pub(in crate::jpeg) fn each(&self, longest: usize, mut visit: impl FnMut(usize, usize, u8)) {
+        let (mut next, mut index) = (0, 0);
+        for length in 1..=longest {
+            for _ in 0..self.counts[length - 1] {
+                visit(next, length, self.symbols[index]);
+                (next, index) = (next + 1, index + 1);
+            }
+            next <<= 1;
+        }
+    }
+
+    /// For each pattern of `BITS` bits the length and symbol of the code that begins it; length zero where none is that short.
+    pub(in crate::jpeg) fn prefixes<const BITS: usize>(&self) -> Vec<(u8, u8)> {
+        let mut prefixes = vec![(0, 0); 1 << BITS];
+        self.each(BITS, |code, length, symbol| {
+            let start = code << (BITS - length);
+            prefixes[start..start + (1 << (BITS - length))].fill((length as u8, symbol));
+        });
+        prefixes
+    }
+}

@@ -1,0 +1,97 @@
+//! What a caller wants of an image, and how much work an image may ask for.
+use super::header::{ColourModel, Header};
+use super::samples::{Conversion, Dct, Meaning, Order, Scale};
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::pixels::Size;
+
+/// The channels of decoded pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Channels {
+    /// One for grey images, red, green and blue for others.
+    #[default]
+    AsStored,
+    /// One: luma.
+    Grey,
+    /// Red, green, blue; a grey image gives three equal channels.
+    Rgb,
+    /// Blue, green, red.
+    Bgr,
+}
+
+/// Bounds of what one image may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Limits {
+    /// Pixels of the image, before scaling.
+    pub max_pixels: usize,
+    /// Scans of an image with several.
+    pub max_scans: usize,
+    /// Blocks that all scans together visit.
+    pub max_block_visits: usize,
+    /// Bytes for the coefficients of an image with several scans.
+    pub max_coefficient_bytes: usize,
+}
+
+impl Default for Limits {
+    /// Pillow's limit of pixels; otherwise what a progressive image of 64 million pixels in a dozen scans needs, with room to spare.
+    fn default() -> Self {
+        Self { max_pixels: 178_956_970, max_scans: 500, max_block_visits: 1 << 27, max_coefficient_bytes: 1 << 30 }
+    }
+}
+
+impl Limits {
+    /// Demands that `found` is at most `limit`.
+    pub(super) fn check(limit: usize, found: usize, what: &str, offset: usize) -> Result<()> {
+        if found <= limit {
+            return Ok(());
+        }
+        let expected = format!("at most {limit} {what}");
+        Err(ImageFault::new(ImageFaultKind::LimitExceeded, offset, expected, found.to_string()))
+    }
+}
+
+/// How an image is decoded. The default is what libjpeg does unless told otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// The channels wanted.
+    pub channels: Channels,
+    /// The inverse transform.
+    pub dct: Dct,
+    /// Whether subsampled chroma is interpolated (libjpeg's fancy upsampling) rather than repeated.
+    pub fancy: bool,
+    /// The size of the result: that of the image or a half, a quarter, an eighth of it, rounded up.
+    pub scale: Scale,
+    /// What the image may cost.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self { channels: Channels::AsStored, dct: Dct::Islow, fancy: true, scale: Scale::Full, limits }
+    }
+}
+
+impl Options {
+    /// Width and height of the whole decoded image, and its number of channels.
+    pub fn shape(&self, header: &Header) -> (Size, usize) {
+        let scaled = |edge: usize| (edge * self.scale.edge()).div_ceil(8);
+        let size = Size { width: scaled(header.size.width), height: scaled(header.size.height) };
+        (size, self.conversion(header.colour).channels())
+    }
+
+    /// From the components of an image to the channels wanted.
+    pub(super) fn conversion(&self, colour: ColourModel) -> Conversion {
+        let from = match colour {
+            ColourModel::Grey => Meaning::Grey,
+            ColourModel::YCbCr => Meaning::Ycc,
+            ColourModel::Rgb => Meaning::Rgb,
+        };
+        let to = match self.channels {
+            Channels::AsStored if colour == ColourModel::Grey => Order::Grey,
+            Channels::AsStored | Channels::Rgb => Order::Rgb,
+            Channels::Grey => Order::Grey,
+            Channels::Bgr => Order::Bgr,
+        };
+        Conversion { from, to }
+    }
+}

@@ -1,0 +1,263 @@
+//! The entropy-coded bytes of a scan: stuffing removed piece by piece, restart markers found (T.81 B.1.1.5, E.2.4).
+pub(in crate::jpeg) mod bits;
+
+use super::header::marker::{RST0, RST7};
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use bits::Bits;
+use memchr::memchr;
+
+/// Bytes that are unstuffed at a time: enough to keep calls rare, few enough to stay in the nearest cache.
+const PIECE: usize = 24 << 10;
+/// Bytes that stay readable behind any place where an MCU may begin. An MCU has at most ten blocks of 64 codes, each of 16 bits
+/// and a value of 15 bits: 2,480 bytes.
+const MARGIN: usize = 4096;
+
+/// The bytes of one restart interval (or of a scan without restarts), clean of stuffing, as far as they were asked for.
+pub(in crate::jpeg) struct Stream<'a> {
+    data: &'a [u8],
+    /// Where the bytes go on that are not unstuffed yet; at the end of the interval, where its marker stands.
+    next: usize,
+    clean: Vec<u8>,
+    /// Number of clean bytes, once the end of the interval is known; zeros follow them.
+    end: Option<usize>,
+    /// Where pieces begin: in all clean bytes since `start`, and in the image.
+    pieces: Vec<(usize, usize)>,
+    /// Clean bytes since `start` that were dropped.
+    dropped: usize,
+}
+
+impl<'a> Stream<'a> {
+    /// A stream of `data` that uses the memory of `scratch`.
+    pub(in crate::jpeg) fn new(data: &'a [u8], scratch: Vec<u8>) -> Self {
+        Self { data, next: 0, clean: scratch, end: None, pieces: Vec::new(), dropped: 0 }
+    }
+
+    /// Gives the memory back.
+    pub(in crate::jpeg) fn into_scratch(self) -> Vec<u8> {
+        self.clean
+    }
+
+    /// Drops all bytes at hand.
+    pub(in crate::jpeg) fn forget(&mut self) {
+        self.clean.clear();
+        self.pieces.clear();
+        (self.next, self.end, self.dropped) = (0, None, 0);
+    }
+
+    /// Begins at byte `offset` of the image, `skipped` bits into it.
+    pub(in crate::jpeg) fn start(&mut self, offset: usize, skipped: u32) -> Bits {
+        self.forget();
+        self.next = offset;
+        self.fill();
+        let mut bits = Bits::new(0);
+        bits.refill(&self.clean);
+        bits.skip(skipped);
+        bits
+    }
+
+    /// Goes on at byte `offset` of the image, `skipped` bits into it: within the bytes at hand if they hold it, or by a new start.
+    pub(in crate::jpeg) fn seek(&mut self, offset: usize, skipped: u32) -> Bits {
+        let Some(clean) = self.clean_position(offset) else { return self.start(offset, skipped) };
+        self.pieces.push((clean, offset));
+        let mut bits = Bits::new(clean - self.dropped);
+        bits.refill(&self.clean);
+        bits.skip(skipped);
+        bits
+    }
+
+    /// Where byte `offset` of the image stands among all clean bytes since `start`; none if it is not among those at hand.
+    fn clean_position(&self, offset: usize) -> Option<usize> {
+        let &(mut clean, mut raw) = self.pieces.iter().rfind(|(_, raw)| *raw <= offset)?;
+        if offset >= self.next {
+            return None;
+        }
+        while let Some(distance) = memchr(0xff, &self.data[raw..offset]) {
+            let fill = self.data[raw + distance..].iter().position(|&byte| byte != 0xff).unwrap_or(1);
+            (clean, raw) = (clean + distance + 1, raw + distance + fill + 1);
+            if raw > offset {
+                return None;
+            }
+        }
+        let position = clean + (offset - raw);
+        (position >= self.dropped).then_some(position)
+    }
+
+    /// The clean bytes that `Bits` read from.
+    #[inline(always)]
+    pub(in crate::jpeg) fn bytes(&self) -> &[u8] {
+        &self.clean
+    }
+
+    /// The last byte at which an MCU may be begun without asking for more by `advance`.
+    #[inline(always)]
+    pub(in crate::jpeg) fn limit(&self) -> usize {
+        self.end.map_or(self.clean.len().saturating_sub(MARGIN), |end| end + 8)
+    }
+
+    /// Makes room behind `bits`, which is beyond the limit; the same place is returned. The end of the data is a fault.
+    #[cold]
+    pub(in crate::jpeg) fn advance(&mut self, bits: Bits) -> Result<Bits> {
+        if self.end.is_some() {
+            return Err(self.ends_early());
+        }
+        let used = bits.next_byte();
+        self.clean.copy_within(used.., 0);
+        self.clean.truncate(self.clean.len() - used);
+        self.dropped += used;
+        self.fill();
+        Ok(bits.moved(used))
+    }
+
+    /// Checks that `bits` stands behind the last block of an interval and gives the offset of the marker that follows.
+    pub(in crate::jpeg) fn finish(&mut self, mut bits: Bits) -> Result<usize> {
+        if self.end.is_none() {
+            bits = self.advance(bits)?;
+        }
+        let end = self.end.unwrap_or(self.clean.len());
+        match (end * 8).checked_sub(bits.position()) {
+            None => Err(self.ends_early()),
+            Some(0..=7) => Ok(self.next),
+            Some(left) => Err(self.ends_late(left / 8)),
+        }
+    }
+
+    /// The offset behind the restart marker at `offset`, which must have number `number` modulo eight.
+    pub(in crate::jpeg) fn restart(&self, offset: usize, number: usize) -> Result<usize> {
+        let expected = RST0 + (number % 8) as u8;
+        let code = self.data[offset..].iter().position(|&byte| byte != 0xff).map(|fill| (self.data[offset + fill], fill));
+        match code {
+            Some((code, fill)) if code == expected => Ok(offset + fill + 1),
+            Some((code, _)) if (RST0..=RST7).contains(&code) => {
+                let (expected, found) = (format!("restart marker {}", number % 8), format!("{}", code - RST0));
+                Err(ImageFault::new(ImageFaultKind::BadRestart, offset, expected, found))
+            }
+            Some((code, _)) => {
+                let found = format!("marker {code:#04x}");
+                Err(ImageFault::new(ImageFaultKind::Truncated, offset, format!("restart marker {}", number % 8), found))
+            }
+            None => Err(ImageFault::new(ImageFaultKind::Truncated, self.data.len(), "a restart marker", "the end")),
+        }
+    }
+
+    /// The offset behind the restart marker that ends interval `last`, searched from `offset` in interval `first`.
+    pub(in crate::jpeg) fn find_restart(&self, mut offset: usize, first: usize, last: usize) -> Result<usize> {
+        for number in first..=last {
+            offset = self.restart(self.find_marker(offset), number)?;
+        }
+        Ok(offset)
+    }
+
+    /// The offset of the next marker from `offset` on, or the end of the data.
+    fn find_marker(&self, mut offset: usize) -> usize {
+        while let Some(distance) = memchr(0xff, &self.data[offset..]) {
+            let start = offset + distance;
+            let Some(fill) = self.data[start..].iter().position(|&byte| byte != 0xff) else { break };
+            if self.data[start + fill] != 0 {
+                return start;
+            }
+            offset = start + fill + 1;
+        }
+        self.data.len()
+    }
+
+    /// Whether `bits` stands behind the end of the data.
+    pub(in crate::jpeg) fn is_beyond(&self, bits: Bits) -> bool {
+        self.end.is_some_and(|end| bits.position() > end * 8)
+    }
+
+    /// Where the bytes not unstuffed yet go on; within the current interval, or at its end.
+    pub(in crate::jpeg) fn raw_next(&self) -> usize {
+        self.next
+    }
+
+    /// The byte of the image that holds the next bit, and how many of its bits are consumed.
+    pub(in crate::jpeg) fn raw_position(&self, bits: Bits) -> (usize, u32) {
+        let position = bits.position();
+        let target = self.dropped + position / 8;
+        let piece = self.pieces.iter().rfind(|(clean, _)| *clean <= target).or(self.pieces.first());
+        let Some(&(mut clean, mut raw)) = piece else { return (self.next, 0) };
+        while let Some(distance) = memchr(0xff, &self.data[raw..]) {
+            if clean + distance >= target {
+                break;
+            }
+            let fill = self.data[raw + distance..].iter().position(|&byte| byte != 0xff).unwrap_or(1);
+            (clean, raw) = (clean + distance + 1, raw + distance + fill + 1);
+        }
+        ((raw + (target - clean)).min(self.next), (position % 8) as u32)
+    }
+
+    fn fill(&mut self) {
+        let wanted = self.clean.len() + PIECE;
+        self.pieces.push((self.dropped + self.clean.len(), self.next));
+        while self.clean.len() < wanted && self.end.is_none() {
+            let rest = &self.data[self.next..];
+            let piece = &rest[..rest.len().min(PIECE)];
+            let plain = memchr(0xff, piece).unwrap_or(piece.len());
+            self.clean.extend_from_slice(&piece[..plain]);
+            self.next += plain;
+            if plain < piece.len() || plain == rest.len() {
+                self.pass_escape();
+            }
+        }
+    }
+
+    /// At 0xff: a stuffed zero makes it a byte of data; a marker, like the end of the data, ends the interval.
+    fn pass_escape(&mut self) {
+        let rest = &self.data[self.next..];
+        let fill = rest.iter().position(|&byte| byte != 0xff);
+        if let Some(fill) = fill
+            && rest[fill] == 0
+        {
+            self.clean.push(0xff);
+            self.next += fill + 1;
+            return;
+        }
+        let end = self.clean.len();
+        self.end = Some(end);
+        self.clean.resize(end + MARGIN, 0);
+    }
+
+    fn ends_early(&self) -> ImageFault {
+        ImageFault::new(ImageFaultKind::Truncated, self.next, "more entropy-coded data", "their end")
+    }
+
+    /// Whole bytes behind the last block. Few of them may go unnoticed by other decoders, many are damage.
+    fn ends_late(&self, num_bytes: usize) -> ImageFault {
+        let kind = if num_bytes <= 8 { ImageFaultKind::Unsupported } else { ImageFaultKind::BadCode };
+        ImageFault::new(kind, self.next - num_bytes.min(self.next), "a marker behind the last block", format!("{num_bytes} more bytes"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PIECE, Stream};
+
+    fn stuffed(clean: &[u8]) -> Vec<u8> {
+        clean.iter().flat_map(|&byte| if byte == 0xff { vec![0xff, 0] } else { vec![byte] }).collect()
+    }
+
+    #[test]
+    fn stream_when_read_to_its_end_then_gives_the_unstuffed_bytes_and_where_they_stood() {
+        let clean: Vec<u8> = (0..3 * PIECE as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
+        let raw = [&stuffed(&clean)[..], &[0xff, 0xd9]].concat();
+        let mut stream = Stream::new(&raw, Vec::new());
+        let mut bits = stream.start(0, 0);
+        let mut places = memchr::memchr_iter(0, &raw).filter(|&at| at > 0 && raw[at - 1] == 0xff).peekable();
+        let mut raw_place = 0;
+        for &byte in &clean {
+            if bits.next_byte() > stream.limit() {
+                bits = stream.advance(bits).expect("there are more bytes");
+            }
+            if raw_place % 977 == 0 {
+                assert_eq!(stream.raw_position(bits), (raw_place, 0));
+            }
+            bits.refill(stream.bytes());
+            assert_eq!(bits.take(8), u32::from(byte));
+            raw_place += 1;
+            if places.next_if_eq(&raw_place).is_some() {
+                raw_place += 1;
+            }
+        }
+        assert_eq!(stream.finish(bits), Ok(raw.len() - 2));
+    }
+}

@@ -1,0 +1,6 @@
+//! Images from bytes to batch memory: JPEG and PNG decoding, geometry, colour and collation, without Python or file access.
+#![deny(unsafe_code)]
+
+pub mod fault;
+pub mod jpeg;
+pub mod pixels;

@@ -1,0 +1,205 @@
+//! libjpeg as the oracle: what it decodes and whether it warns, and files of every kind that it can encode.
+use mozjpeg_sys::*;
+use std::ffi::{c_int, c_ulong};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+
+/// What libjpeg made of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decoded {
+    /// Width in pixels.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Values per pixel.
+    pub channels: usize,
+    /// The pixels.
+    pub samples: Vec<u8>,
+    /// Warnings on the way.
+    pub warnings: i64,
+}
+
+/// How libjpeg is told to decode.
+#[derive(Debug, Clone, Copy)]
+pub struct Mode {
+    /// Grey, RGB or as stored.
+    pub colour: Option<J_COLOR_SPACE>,
+    /// Fast instead of accurate inverse DCT.
+    pub fast: bool,
+    /// Fancy upsampling.
+    pub fancy: bool,
+    /// 8, 4, 2 or 1 eighths of the size.
+    pub eighths: u32,
+}
+
+impl Default for Mode {
+    fn default() -> Self {
+        Self { colour: None, fast: false, fancy: true, eighths: 8 }
+    }
+}
+
+/// What libjpeg is asked to encode.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    pub width: usize,
+    pub height: usize,
+    /// Grey, YCbCr or RGB inside the file.
+    pub colour: J_COLOR_SPACE,
+    /// Sampling factors per component.
+    pub sampling: Vec<(c_int, c_int)>,
+    pub quality: c_int,
+    pub restart_interval: u32,
+    pub optimise: bool,
+    /// Scans; none for one scan of everything.
+    pub scans: Vec<Scan>,
+    /// libjpeg's own progression.
+    pub progressive: bool,
+}
+
+impl Recipe {
+    /// A picture of `width` by `height`, YCbCr with the given factors for luma.
+    pub fn new(width: usize, height: usize, (h, v): (c_int, c_int)) -> Self {
+        let sampling = vec![(h, v), (1, 1), (1, 1)];
+        let colour = J_COLOR_SPACE::JCS_YCbCr;
+        Self { width, height, colour, sampling, quality: 85, restart_interval: 0, optimise: false, scans: vec![], progressive: false }
+    }
+
+    /// The same with one grey component.
+    pub fn grey(width: usize, height: usize) -> Self {
+        Self { colour: J_COLOR_SPACE::JCS_GRAYSCALE, sampling: vec![(1, 1)], ..Self::new(width, height, (1, 1)) }
+    }
+}
+
+/// One scan of a script.
+#[derive(Debug, Clone)]
+pub struct Scan {
+    /// Indices of its components.
+    pub components: Vec<c_int>,
+    /// First and last frequency, bits before and after.
+    pub bounds: [c_int; 4],
+}
+
+impl Scan {
+    /// A scan of `components` within `bounds`.
+    pub fn new(components: &[c_int], bounds: [c_int; 4]) -> Self {
+        Self { components: components.to_vec(), bounds }
+    }
+
+    fn info(&self) -> jpeg_scan_info {
+        let mut component_index = [0; 4];
+        component_index[..self.components.len()].copy_from_slice(&self.components);
+        let [start, end, high, low] = self.bounds;
+        jpeg_scan_info { comps_in_scan: self.components.len() as c_int, component_index, Ss: start, Se: end, Ah: high, Al: low }
+    }
+}
+
+struct Failure;
+
+unsafe extern "C-unwind" fn fail(_: &mut jpeg_common_struct) {
+    std::panic::resume_unwind(Box::new(Failure));
+}
+
+unsafe extern "C-unwind" fn count(info: &mut jpeg_common_struct, level: c_int) {
+    if level < 0 {
+        // SAFETY: libjpeg calls this with the error manager that was given to it, which outlives the decompression.
+        unsafe { (*info.err).num_warnings += 1 };
+    }
+}
+
+/// Decodes `data`; none if libjpeg gives up.
+pub fn decode(data: &[u8], mode: Mode) -> Option<Decoded> {
+    // SAFETY: both structs are plain C data for which zeros are a valid start.
+    let (mut errors, mut info): (jpeg_error_mgr, jpeg_decompress_struct) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    // SAFETY: `errors` and `info` live until `jpeg_destroy_decompress`; errors unwind through libjpeg, which is built for that.
+    unsafe {
+        jpeg_std_error(&mut errors);
+        errors.error_exit = Some(fail);
+        errors.emit_message = Some(count);
+        info.common.err = &mut errors;
+        jpeg_create_decompress(&mut info);
+    }
+    let result = catch_unwind(AssertUnwindSafe(|| pixels(&mut info, data, mode)));
+    // SAFETY: `info` was created above.
+    unsafe { jpeg_destroy_decompress(&mut info) };
+    match result {
+        Ok(decoded) => Some(Decoded { warnings: errors.num_warnings, ..decoded }),
+        Err(payload) if payload.is::<Failure>() => None,
+        Err(payload) => std::panic::resume_unwind(payload),
+    }
+}
+
+fn pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: Mode) -> Decoded {
+    // SAFETY: `info` was created, `data` outlives it, and each row pointer has room for one row of output.
+    unsafe {
+        jpeg_mem_src(info, data.as_ptr(), data.len() as c_ulong);
+        jpeg_read_header(info, 1);
+        let stored = if info.num_components == 1 { J_COLOR_SPACE::JCS_GRAYSCALE } else { J_COLOR_SPACE::JCS_RGB };
+        info.out_color_space = mode.colour.unwrap_or(stored);
+        info.dct_method = if mode.fast { J_DCT_METHOD::JDCT_IFAST } else { J_DCT_METHOD::JDCT_ISLOW };
+        info.do_fancy_upsampling = mode.fancy.into();
+        (info.scale_num, info.scale_denom) = (mode.eighths, 8);
+        jpeg_start_decompress(info);
+        let (width, height) = (info.output_width as usize, info.output_height as usize);
+        let channels = info.output_components as usize;
+        let mut samples = vec![0; width * height * channels];
+        for row in samples.chunks_exact_mut(width * channels) {
+            let mut rows = [row.as_mut_ptr()];
+            jpeg_read_scanlines(info, rows.as_mut_ptr(), 1);
+        }
+        jpeg_finish_decompress(info);
+        Decoded { width, height, channels, samples, warnings: 0 }
+    }
+}
+
+/// Encodes `samples` (grey, or RGB as `recipe` demands) as a file.
+pub fn encode(recipe: &Recipe, samples: &[u8]) -> Vec<u8> {
+    let (mut buffer, mut length): (*mut u8, c_ulong) = (null_mut(), 0);
+    // SAFETY: zeros are a valid start of both structs, which live until `jpeg_destroy_compress`; errors unwind.
+    let (mut errors, mut info): (jpeg_error_mgr, jpeg_compress_struct) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    let scans: Vec<jpeg_scan_info> = recipe.scans.iter().map(Scan::info).collect();
+    // SAFETY: as above; `scans` outlives the compression, and the buffer that libjpeg allocates is copied.
+    unsafe {
+        jpeg_std_error(&mut errors);
+        errors.error_exit = Some(fail);
+        info.common.err = &mut errors;
+        jpeg_create_compress(&mut info);
+        jpeg_mem_dest(&mut info, &mut buffer, &mut length);
+        set_up(&mut info, recipe);
+        if !scans.is_empty() {
+            (info.num_scans, info.scan_info) = (scans.len() as c_int, scans.as_ptr());
+        }
+        jpeg_start_compress(&mut info, 1);
+        for row in samples.chunks_exact(recipe.width * info.input_components as usize) {
+            let rows = [row.as_ptr()];
+            jpeg_write_scanlines(&mut info, rows.as_ptr(), 1);
+        }
+        jpeg_finish_compress(&mut info);
+        jpeg_destroy_compress(&mut info);
+        std::slice::from_raw_parts(buffer, length as usize).to_vec()
+    }
+}
+
+/// # Safety
+/// `info` must have been created and have a destination.
+unsafe fn set_up(info: &mut jpeg_compress_struct, recipe: &Recipe) {
+    (info.image_width, info.image_height) = (recipe.width as u32, recipe.height as u32);
+    let is_grey = recipe.colour == J_COLOR_SPACE::JCS_GRAYSCALE;
+    info.input_components = if is_grey { 1 } else { 3 };
+    info.in_color_space = if is_grey { J_COLOR_SPACE::JCS_GRAYSCALE } else { J_COLOR_SPACE::JCS_RGB };
+    // SAFETY: by this function's condition; libjpeg has three components allocated where three are asked for.
+    unsafe {
+        jpeg_c_set_int_param(info, JINT_COMPRESS_PROFILE, JCP_FASTEST as c_int);
+        jpeg_set_defaults(info);
+        jpeg_set_colorspace(info, recipe.colour);
+        jpeg_set_quality(info, recipe.quality, 1);
+        let components = std::slice::from_raw_parts_mut(info.comp_info, recipe.sampling.len());
+        for (component, &(h, v)) in components.iter_mut().zip(&recipe.sampling) {
+            (component.h_samp_factor, component.v_samp_factor) = (h, v);
+        }
+        if recipe.progressive {
+            jpeg_simple_progression(info);
+        }
+    }
+    info.restart_interval = recipe.restart_interval;
+    info.optimize_coding = recipe.optimise.into();
+}
