@@ -3,3 +3,4 @@
 
 pub mod fault;
 pub mod pixels;
+pub mod png;
