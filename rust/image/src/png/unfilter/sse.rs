@@ -65,7 +65,6 @@ pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
         return super::portable::paeth::<N>(row, above);
     }
     let (mut left, mut corner) = (_mm_setzero_si128(), _mm_setzero_si128());
-    let low_bytes = _mm_set1_epi16(0xff);
     for (pixel, above) in row.as_chunks_mut::<N>().0.iter_mut().zip(above.as_chunks::<N>().0) {
         let up = _mm_cvtepu8_epi16(load(above));
         let triple = _mm_sub_epi16(_mm_add_epi16(corner, _mm_add_epi16(corner, corner)), up);
@@ -73,8 +72,8 @@ pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
         let (low, high) = (_mm_min_epi16(left, up), _mm_max_epi16(left, up));
         let or_corner = _mm_blendv_epi8(low, corner, _mm_cmpgt_epi16(high, pivot));
         let nearest = _mm_blendv_epi8(high, or_corner, _mm_cmpgt_epi16(pivot, low));
-        let sum = _mm_add_epi16(_mm_cvtepu8_epi16(load(pixel)), nearest);
-        left = _mm_and_si128(sum, low_bytes);
+        // Sums of bytes: the upper halves of the 16-bit lanes are zero and stay so.
+        left = _mm_add_epi8(_mm_cvtepu8_epi16(load(pixel)), nearest);
         *pixel = store(_mm_packus_epi16(left, left));
         corner = up;
     }
