@@ -4,3 +4,4 @@
 pub mod fault;
 pub mod jpeg;
 pub mod pixels;
+pub mod png;

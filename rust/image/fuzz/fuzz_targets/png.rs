@@ -1,0 +1,108 @@
+//! Any bytes as a PNG file, and any pixels in one: no panic, bounded work, and the pixels of the `png` crate.
+#![no_main]
+#[path = "../../tests/png/encoder.rs"]
+#[allow(dead_code)]
+mod encoder;
+
+use encoder::{COMBINATIONS, Image, channels, chunk};
+use libfuzzer_sys::fuzz_target;
+use recordmill_image::pixels::{Pixels, Samples};
+use recordmill_image::png::{Channels, Decoder, Depth, GreyRule, Header, Limits, Options, Palette};
+use std::io::Cursor;
+
+const LIMITS: Limits = Limits { max_pixels: 1 << 18, max_bytes: 1 << 21 };
+const LENIENT: Options = Options {
+    palette: Palette::Colours,
+    channels: Channels::AsStored,
+    depth: Depth::AsStored,
+    grey: GreyRule::Pillow,
+    checksums: false,
+    limits: LIMITS,
+};
+
+/// Samples and channels as the `png` crate expands them, if it accepts the file.
+fn judged(file: &[u8]) -> Option<(Vec<u16>, Channels)> {
+    let mut decoder = png::Decoder::new(Cursor::new(file));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    decoder.ignore_checksums(true);
+    let mut reader = decoder.read_info().ok()?;
+    let mut out = vec![0; reader.output_buffer_size().filter(|&length| length <= 1 << 22)?];
+    let info = reader.next_frame(&mut out).ok()?;
+    out.truncate(info.buffer_size());
+    let samples = match info.bit_depth {
+        png::BitDepth::Sixteen => out.chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect(),
+        _ => out.iter().map(|&sample| sample.into()).collect(),
+    };
+    let channels = match info.color_type {
+        png::ColorType::Grayscale => Channels::Grey,
+        png::ColorType::GrayscaleAlpha => Channels::GreyAlpha,
+        png::ColorType::Rgb => Channels::Rgb,
+        _ => Channels::Rgba,
+    };
+    Some((samples, channels))
+}
+
+fn widened(pixels: &Pixels) -> Vec<u16> {
+    match &pixels.samples {
+        Samples::U8(samples) => samples.iter().map(|&sample| sample.into()).collect(),
+        Samples::U16(samples) => samples.clone(),
+    }
+}
+
+/// Every way of decoding: none panics, and memory of the caller's gets the same pixels.
+fn exercise(decoder: &mut Decoder, file: &[u8]) {
+    let header = Header::parse(file);
+    for channels in [Channels::Grey, Channels::GreyAlpha, Channels::Rgb, Channels::Rgba, Channels::Bgr, Channels::Bgra]
+    {
+        for (grey, palette) in [(GreyRule::Pillow, Palette::Colours), (GreyRule::Libpng, Palette::Indices)] {
+            let options = Options { channels, grey, palette, depth: Depth::Eight, ..LENIENT };
+            let Ok(pixels) = decoder.decode(file, &options) else { continue };
+            let header = header.as_ref().expect("a header, as there are pixels");
+            let shape = options.shape(header).expect("a shape");
+            let (row, stride) = (shape.row_samples(), shape.row_samples() + 5);
+            let mut out = vec![0; stride * shape.size.height];
+            decoder.decode_into(file, &options, &mut out, stride).expect("the same pixels");
+            let rows: Vec<u8> = out.chunks(stride).flat_map(|line| &line[..row]).copied().collect();
+            assert!(pixels.samples == Samples::U8(rows));
+        }
+    }
+}
+
+fn check(file: &[u8]) {
+    let mut decoder = Decoder::new();
+    let stored = decoder.decode(file, &LENIENT);
+    exercise(&mut decoder, file);
+    if let (Ok(_), Some((expected, channels))) = (&stored, judged(file)) {
+        let ours = decoder.decode(file, &Options { channels, ..LENIENT }).expect("pixels, as there were some");
+        assert!(widened(&ours) == expected);
+    }
+    if let Ok(strict) = decoder.decode(file, &Options { checksums: true, ..LENIENT }) {
+        assert!(stored.is_ok_and(|stored| stored == strict));
+    }
+}
+
+/// An image of the pixels, filters, palette and transparency that the input describes.
+fn built(input: &[u8]) -> Option<Vec<u8>> {
+    let (&[kind, width, height, entries, key, ref rest @ ..], interlaced) = (input, input.len() % 2 == 1) else {
+        return None;
+    };
+    let (colour, depth) = COMBINATIONS[usize::from(kind) % COMBINATIONS.len()];
+    let (width, height) = (usize::from(width % 64) + 1, usize::from(height % 64) + 1);
+    let byte = |k: usize| rest.get(k % rest.len().max(1)).copied().unwrap_or(0);
+    let sample = |k: usize| u16::from_be_bytes([byte(k), byte(k + 1)]) >> (16 - depth);
+    let samples = (0..width * height * channels(colour)).map(sample).collect();
+    let image = Image { width, height, colour, depth, interlaced, samples };
+    let mut before = vec![chunk(b"PLTE", &(0..3 * (usize::from(entries) + 1)).map(byte).collect::<Vec<_>>())];
+    if key % 2 == 1 {
+        let length = if colour == 3 { usize::from(key) } else { 2 * channels(colour) };
+        before.push(chunk(b"tRNS", &(0..length).map(byte).collect::<Vec<_>>()));
+    }
+    Some(image.file_with(&before, |row| byte(row * 7) % 5))
+}
+
+fuzz_target!(|input: &[u8]| {
+    match input.first() {
+        Some(0x89) => check(input),
+        _ => built(input).iter().for_each(|file| check(file)),
+    }
+});

@@ -1,0 +1,115 @@
+//! The chunk layer: signature, lengths, types and check values (PNG specification, section 5).
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+
+const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
+const MAX_LENGTH: usize = 0x7fff_ffff;
+/// Length, type and check value: what a chunk has besides its data.
+const OVERHEAD: usize = 12;
+
+/// One chunk of a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chunk<'a> {
+    pub(super) kind: [u8; 4],
+    pub(super) body: &'a [u8],
+    /// Where the chunk starts in the file.
+    pub(super) offset: usize,
+    checked: &'a [u8],
+    stored: u32,
+}
+
+impl Chunk<'_> {
+    /// Whether a reader that does not know the chunk must refuse the image.
+    pub(super) fn is_critical(&self) -> bool {
+        self.kind[0].is_ascii_uppercase()
+    }
+
+    /// The first byte after the chunk.
+    pub(super) fn end(&self) -> usize {
+        self.offset + OVERHEAD + self.body.len()
+    }
+
+    /// Compares the stored check value with that of type and data.
+    pub(super) fn verify(&self) -> Result<()> {
+        let mut crc = libdeflater::Crc::new();
+        crc.update(self.checked);
+        if crc.sum() == self.stored {
+            return Ok(());
+        }
+        let name = self.name();
+        let expected = format!("CRC-32 0x{:08x} of chunk {name}", self.stored);
+        Err(ImageFault::new(ImageFaultKind::BadChecksum, self.offset, expected, format!("0x{:08x}", crc.sum())))
+    }
+
+    /// The chunk's type in letters.
+    pub(super) fn name(&self) -> String {
+        self.kind.escape_ascii().to_string()
+    }
+
+    /// A fault of the chunk itself: its place or its length.
+    pub(super) fn fault(&self, expected: impl Into<String>, found: impl Into<String>) -> ImageFault {
+        ImageFault::new(ImageFaultKind::BadChunk, self.offset, expected, found)
+    }
+}
+
+/// Reads the chunks of a file one after another.
+pub(super) struct Chunks<'a> {
+    data: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Chunks<'a> {
+    /// The chunks after the signature.
+    pub(super) fn of_file(data: &'a [u8]) -> Result<Self> {
+        let head = data.get(..SIGNATURE.len()).ok_or_else(|| truncated(data.len(), "the signature", data.len()))?;
+        if head != SIGNATURE {
+            return Err(ImageFault::new(
+                ImageFaultKind::BadMarker,
+                0,
+                "the PNG signature",
+                head.escape_ascii().to_string(),
+            ));
+        }
+        Ok(Self { data, at: SIGNATURE.len() })
+    }
+
+    /// The chunks from byte `at`, where one must start.
+    pub(super) fn from(data: &'a [u8], at: usize) -> Self {
+        Self { data, at }
+    }
+
+    /// The next chunk, whose length has been found to lie within the data.
+    pub(super) fn next(&mut self) -> Result<Chunk<'a>> {
+        let rest = &self.data[self.at..];
+        let Some((head, rest)) = rest.split_first_chunk::<8>() else {
+            return Err(truncated(self.at, "a chunk", rest.len()));
+        };
+        let [l0, l1, l2, l3, kind @ ..] = *head;
+        let length = u32::from_be_bytes([l0, l1, l2, l3]) as usize;
+        self.check_head(length, kind)?;
+        let Some((body, rest)) = rest.split_at_checked(length) else {
+            return Err(truncated(self.at, &format!("{length} bytes of chunk {}", kind.escape_ascii()), rest.len()));
+        };
+        let Some((stored, _)) = rest.split_first_chunk::<4>() else {
+            return Err(truncated(self.at, "a check value", rest.len()));
+        };
+        let checked = &self.data[self.at + 4..self.at + 8 + length];
+        let chunk = Chunk { kind, body, offset: self.at, checked, stored: u32::from_be_bytes(*stored) };
+        self.at = chunk.end();
+        Ok(chunk)
+    }
+
+    fn check_head(&self, length: usize, kind: [u8; 4]) -> Result<()> {
+        let fault = |expected: &str, found| Err(ImageFault::new(ImageFaultKind::BadChunk, self.at, expected, found));
+        if !kind.iter().all(u8::is_ascii_alphabetic) {
+            return fault("a chunk type of four letters", kind.escape_ascii().to_string());
+        }
+        if length > MAX_LENGTH {
+            return fault("a chunk of at most 2147483647 bytes", length.to_string());
+        }
+        Ok(())
+    }
+}
+
+fn truncated(offset: usize, expected: &str, rest: usize) -> ImageFault {
+    ImageFault::new(ImageFaultKind::Truncated, offset, expected, format!("{rest} bytes"))
+}

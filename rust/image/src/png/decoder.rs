@@ -1,0 +1,211 @@
+//! From a PNG file to pixels: checks, inflates, undoes filters and interlace, and converts.
+use super::adam7::{self, Pass};
+use super::channels::convert;
+use super::colour::ColourType;
+use super::grey::{Curves, Grey};
+use super::header::Header;
+use super::inflate::{self, Inflater};
+use super::layout::Layout;
+use super::options::{Options, Shape};
+use super::palette::Table;
+use super::rows::{Finish, Rows, Scratch};
+use super::unfilter::{Filter, Unfilter};
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::pixels::{Pixels, Samples};
+
+/// Decodes image after image, its memory reused; each thread has its own.
+pub struct Decoder {
+    inflater: Inflater,
+    unfilter: Unfilter,
+    table: Table,
+    curves: Option<Box<Curves>>,
+    scratch: Scratch,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Decoder {
+    /// A decoder that uses what vector instructions the processor has.
+    pub fn new() -> Self {
+        Self {
+            inflater: Inflater::new(),
+            unfilter: Unfilter::detect(),
+            table: Table::new(),
+            curves: None,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Decodes a whole file into memory of its own.
+    pub fn decode(&mut self, data: &[u8], options: &Options) -> Result<Pixels> {
+        let job = Job::new(data, options)?;
+        let shape = job.shape;
+        let samples = match shape.bits {
+            16 => Samples::U16(self.collect(&job)?),
+            _ => Samples::U8(self.collect(&job)?),
+        };
+        Ok(Pixels { size: shape.size, channels: shape.channels, samples })
+    }
+
+    /// Decodes a whole file to 8-bit samples in `out`, whose rows start `stride` bytes apart.
+    pub fn decode_into(&mut self, data: &[u8], options: &Options, out: &mut [u8], stride: usize) -> Result<Shape> {
+        let job = Job::new(data, options)?;
+        check_room(job.shape, out.len(), stride)?;
+        self.render(&job, &mut Canvas { samples: out, stride, channels: job.shape.channels })?;
+        Ok(job.shape)
+    }
+
+    fn collect<T: Finish>(&mut self, job: &Job) -> Result<Vec<T>> {
+        let stride = job.shape.row_samples();
+        let mut samples = vec![T::default(); stride * job.shape.size.height];
+        self.render(job, &mut Canvas { samples: &mut samples, stride, channels: job.shape.channels })?;
+        Ok(samples)
+    }
+
+    fn render<T: Finish>(&mut self, job: &Job, canvas: &mut Canvas<T>) -> Result<()> {
+        let Self { inflater, unfilter, table, curves, scratch } = self;
+        let grey = job.grey(curves)?;
+        job.fill_table(table, &grey)?;
+        let mut rows = Rows::new(&job.layout, job.options, grey, table, scratch)?;
+        let mut stored = inflater.inflate(&job.layout.data, job.inflated, job.options.checksums)?;
+        for pass in adam7::passes(&job.layout.header) {
+            let length = job.row_bytes(&pass) + 1;
+            let (this, rest) = stored.split_at_mut(length * pass.size.height);
+            let mut source = PassRows { stored: this, length, at: 0, unfilter: *unfilter, job };
+            canvas.paint(&pass, &mut source, &mut rows)?;
+            stored = rest;
+        }
+        inflater.trim();
+        Ok(())
+    }
+}
+
+/// One image, what is wanted of it, and what that takes.
+struct Job<'a> {
+    layout: Layout<'a>,
+    options: &'a Options,
+    shape: Shape,
+    inflated: u64,
+}
+
+impl<'a> Job<'a> {
+    /// All checks that need no memory.
+    fn new(data: &'a [u8], options: &'a Options) -> Result<Self> {
+        let layout = Layout::read(data, options.checksums)?;
+        let shape = options.shape(&layout.header)?;
+        let inflated = adam7::inflated_bytes(&layout.header);
+        options.limits.check(inflated, options.limits.max_bytes, "bytes of rows")?;
+        inflate::check(&layout.data, inflated)?;
+        Ok(Self { layout, options, shape, inflated })
+    }
+
+    fn row_bytes(&self, pass: &Pass) -> usize {
+        adam7::row_bytes(&self.layout.header, pass.size.width) as usize
+    }
+
+    /// The grey rule, if this image needs one.
+    fn grey<'c>(&self, curves: &'c mut Option<Box<Curves>>) -> Result<Grey<'c>> {
+        let Header { colour, bit_depth, .. } = self.layout.header;
+        let has_colours = match colour {
+            ColourType::Palette => !self.options.keeps_indices(&self.layout.header),
+            ColourType::Rgb | ColourType::Rgba => true,
+            ColourType::Grey | ColourType::GreyAlpha => false,
+        };
+        if !has_colours || !self.options.target(&self.layout.header)?.is_grey() {
+            return Ok(Grey::Pillow);
+        }
+        Grey::prepare(self.options.grey, self.layout.encoding, bit_depth, curves)
+    }
+
+    /// Makes the table of a palette image's pixels.
+    fn fill_table(&self, table: &mut Table, grey: &Grey) -> Result<()> {
+        let header = &self.layout.header;
+        if header.colour != ColourType::Palette || self.options.keeps_indices(header) {
+            return Ok(());
+        }
+        let target = self.options.target(header)?;
+        table.fill(self.layout.palette, self.layout.palette_alpha, |entry| {
+            let mut pixel = [0; 4];
+            convert(&entry, entry.len(), target, grey, &mut pixel[..target.count()]);
+            pixel
+        });
+        Ok(())
+    }
+}
+
+/// The stored rows of one pass, filters being undone on the way.
+struct PassRows<'a> {
+    stored: &'a mut [u8],
+    length: usize,
+    at: usize,
+    unfilter: Unfilter,
+    job: &'a Job<'a>,
+}
+
+impl PassRows<'_> {
+    /// The next row, without its filter byte.
+    fn next(&mut self) -> Result<&[u8]> {
+        let start = self.at * self.length;
+        let (done, open) = self.stored.split_at_mut(start);
+        let [code, row @ ..] = &mut open[..self.length] else { unreachable!("a row has a filter byte") };
+        let filter = Filter::from_code(*code, self.at, self.job.layout.data.offset)?;
+        let above = start.checked_sub(self.length).map(|above| &done[above + 1..]);
+        let pixel_bytes = self.job.layout.header.pixel_bits().div_ceil(8);
+        self.unfilter.undo(filter, pixel_bytes, row, above);
+        self.at += 1;
+        Ok(row)
+    }
+}
+
+/// Where finished rows go.
+struct Canvas<'a, T> {
+    samples: &'a mut [T],
+    stride: usize,
+    channels: usize,
+}
+
+impl<T: Finish> Canvas<'_, T> {
+    fn paint(&mut self, pass: &Pass, source: &mut PassRows, rows: &mut Rows) -> Result<()> {
+        let length = pass.size.width * self.channels;
+        let mut line = vec![T::default(); if pass.step_x > 1 { length } else { 0 }];
+        for k in 0..pass.size.height {
+            let stored = source.next()?;
+            let start = (pass.y + k * pass.step_y) * self.stride;
+            if pass.step_x == 1 {
+                T::finish(rows, stored, &mut self.samples[start..start + length])?;
+                continue;
+            }
+            T::finish(rows, stored, &mut line)?;
+            let target = &mut self.samples[start + pass.x * self.channels..];
+            scatter(&line, self.channels, pass.step_x, target);
+        }
+        Ok(())
+    }
+}
+
+/// Spreads pixels so that each is `step` pixels after the one before.
+fn scatter<T: Copy>(line: &[T], channels: usize, step: usize, target: &mut [T]) {
+    for (pixel, place) in line.chunks_exact(channels).zip(target.chunks_mut(channels * step)) {
+        place[..channels].copy_from_slice(pixel);
+    }
+}
+
+fn check_room(shape: Shape, room: usize, stride: usize) -> Result<()> {
+    let fault = |expected: String, found: String| ImageFault::new(ImageFaultKind::BadArgument, 0, expected, found);
+    if shape.bits != 8 {
+        return Err(fault("8-bit samples for memory of bytes".into(), "16-bit samples".into()));
+    }
+    let row = shape.row_samples();
+    let needed = stride.checked_mul(shape.size.height - 1).and_then(|rows| rows.checked_add(row));
+    match needed {
+        Some(needed) if stride >= row && needed <= room => Ok(()),
+        _ => {
+            let expected = format!("{} rows of {row} bytes", shape.size.height);
+            Err(fault(expected, format!("{room} bytes with a stride of {stride}")))
+        }
+    }
+}

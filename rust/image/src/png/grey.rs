@@ -1,0 +1,123 @@
+//! From colour to grey, exactly as Pillow and as libpng compute it.
+use super::layout::Encoding;
+use super::options::GreyRule;
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+
+/// Pillow's weights of red, green and blue, of 65,536.
+const PILLOW: [u32; 3] = [19_595, 38_470, 7_471];
+/// What libpng makes of the weights 0.299 and 0.587, of 32,768: cut to integers, the rest is blue's.
+const LIBPNG: [u32; 3] = [9_797, 19_234, 3_737];
+/// Exponents of 1 within this part are taken for 1 (both in units of 1/100,000).
+const ONE: f64 = 100_000.0;
+const INSIGNIFICANT: f64 = 5_000.0;
+
+/// A rule made ready for one image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grey<'a> {
+    Pillow,
+    Libpng,
+    /// libpng's, for 8-bit samples of a known gamma.
+    Linear(&'a Curves),
+}
+
+/// Tables from stored to linear samples and back.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Curves {
+    gamma: u32,
+    to_linear: [u8; 256],
+    from_linear: [u8; 256],
+}
+
+impl Curves {
+    /// The curves of a gamma in units of 1/100,000.
+    fn new(gamma: u32) -> Self {
+        let inverse = (ONE * ONE / f64::from(gamma) + 0.5).floor();
+        Self { gamma, to_linear: curve(inverse), from_linear: curve((ONE * ONE / inverse + 0.5).floor()) }
+    }
+}
+
+fn is_significant(exponent: f64) -> bool {
+    (exponent - ONE).abs() > INSIGNIFICANT
+}
+
+/// `255 (k / 255) ^ (exponent / 100000)`, rounded, for every `k`.
+fn curve(exponent: f64) -> [u8; 256] {
+    std::array::from_fn(|k| match is_significant(exponent) {
+        true => (255.0 * (k as f64 / 255.0).powf(exponent / ONE) + 0.5).floor() as u8,
+        false => k as u8,
+    })
+}
+
+impl<'a> Grey<'a> {
+    /// The rule for an image; `curves` keeps its tables for the next image of the same gamma.
+    pub(super) fn prepare(
+        rule: GreyRule,
+        encoding: Encoding,
+        depth: u8,
+        curves: &'a mut Option<Box<Curves>>,
+    ) -> Result<Self> {
+        if rule == GreyRule::Pillow {
+            return Ok(Self::Pillow);
+        }
+        if encoding.profile {
+            return Err(unsupported("an ICC profile"));
+        }
+        let Some(gamma) = encoding.gamma().filter(|&gamma| is_significant(f64::from(gamma))) else {
+            return Ok(Self::Libpng);
+        };
+        if depth == 16 {
+            return Err(unsupported("16-bit samples of a known gamma"));
+        }
+        if curves.as_ref().is_none_or(|curves| curves.gamma != gamma) {
+            *curves = Some(Box::new(Curves::new(gamma)));
+        }
+        Ok(curves.as_deref().map_or(Self::Libpng, Self::Linear))
+    }
+}
+
+fn unsupported(found: &str) -> ImageFault {
+    let expected = "an image that libpng's grey rule is known for";
+    ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found)
+}
+
+fn weigh(weights: [u32; 3], [r, g, b]: [u32; 3]) -> u32 {
+    weights[0] * r + weights[1] * g + weights[2] * b
+}
+
+/// A sample of 8 or 16 bits.
+pub(super) trait Sample: Copy + Default + PartialEq {
+    /// Full alpha.
+    const MAX: Self;
+
+    /// The grey of a colour.
+    fn grey(grey: &Grey, rgb: [Self; 3]) -> Self;
+}
+
+impl Sample for u8 {
+    const MAX: Self = u8::MAX;
+
+    #[inline(always)]
+    fn grey(grey: &Grey, rgb: [Self; 3]) -> Self {
+        match grey {
+            Grey::Pillow => ((weigh(PILLOW, rgb.map(u32::from)) + 0x8000) >> 16) as u8,
+            Grey::Libpng => (weigh(LIBPNG, rgb.map(u32::from)) >> 15) as u8,
+            Grey::Linear(_) if rgb[0] == rgb[1] && rgb[0] == rgb[2] => rgb[0],
+            Grey::Linear(curves) => {
+                let linear = rgb.map(|sample| u32::from(curves.to_linear[usize::from(sample)]));
+                curves.from_linear[((weigh(LIBPNG, linear) + 0x4000) >> 15) as usize]
+            }
+        }
+    }
+}
+
+impl Sample for u16 {
+    const MAX: Self = u16::MAX;
+
+    #[inline(always)]
+    fn grey(grey: &Grey, rgb: [Self; 3]) -> Self {
+        match grey {
+            Grey::Pillow => ((weigh(PILLOW, rgb.map(u32::from)) + 0x8000) >> 16) as u16,
+            Grey::Libpng | Grey::Linear(_) => ((weigh(LIBPNG, rgb.map(u32::from)) + 0x4000) >> 15) as u16,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The order of chunks: which may stand where, and where the parts that make the pixels lie (PNG specification, section 5.6).
+use super::chunks::{Chunk, Chunks};
+use super::colour::ColourType;
+use super::exif;
+use super::header::Header;
+use super::palette::{self, Key};
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+
+/// The gamma of sRGB in an sRGB chunk's sense, in units of 1/100,000.
+const SRGB_GAMMA: u32 = 45_455;
+
+/// The chunks of a file that matter for its pixels.
+#[derive(Debug)]
+pub(super) struct Layout<'a> {
+    pub(super) header: Header,
+    /// Three bytes per entry; empty without a PLTE chunk.
+    pub(super) palette: &'a [u8],
+    /// Alpha of the first palette entries.
+    pub(super) palette_alpha: &'a [u8],
+    /// The transparent colour of a grey or RGB image.
+    pub(super) key: Option<Key>,
+    pub(super) encoding: Encoding,
+    pub(super) data: ImageData<'a>,
+}
+
+/// What is known about the meaning of sample values.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Encoding {
+    gamma: Option<u32>,
+    srgb: bool,
+    /// Whether an ICC profile says more.
+    pub(super) profile: bool,
+}
+
+impl Encoding {
+    /// The exponent of the encoding in units of 1/100,000; sRGB overrides gAMA.
+    pub(super) fn gamma(&self) -> Option<u32> {
+        if self.srgb { Some(SRGB_GAMMA) } else { self.gamma }
+    }
+}
+
+/// The run of IDAT chunks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ImageData<'a> {
+    file: &'a [u8],
+    /// Where the first IDAT chunk starts in the file.
+    pub(super) offset: usize,
+    end: usize,
+    /// Bytes of compressed data in all the chunks.
+    pub(super) length: usize,
+}
+
+impl<'a> ImageData<'a> {
+    /// The data of each IDAT chunk, in order.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &'a [u8]> {
+        let (end, mut chunks, mut at) = (self.end, Chunks::from(self.file, self.offset), self.offset);
+        std::iter::from_fn(move || {
+            let chunk = (at < end).then(|| chunks.next().ok()).flatten()?;
+            at = chunk.end();
+            Some(chunk.body)
+        })
+    }
+}
+
+/// Where a chunk stands in respect of the run of IDAT chunks.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    Before,
+    Within,
+    After,
+}
+
+impl<'a> Layout<'a> {
+    /// Walks all chunks up to IEND; what follows it is not looked at.
+    pub(super) fn read(file: &'a [u8], checksums: bool) -> Result<Self> {
+        let mut chunks = Chunks::of_file(file)?;
+        let check = |chunk: &Chunk| if checksums { chunk.verify() } else { Ok(()) };
+        let first = chunks.next()?;
+        if &first.kind != b"IHDR" {
+            return Err(first.fault("IHDR", first.name()));
+        }
+        check(&first)?;
+        let mut walk = Walk::new(file, Header::from_chunk(&first)?);
+        loop {
+            let chunk = chunks.next()?;
+            check(&chunk)?;
+            if &chunk.kind == b"IEND" {
+                return walk.finish(&chunk);
+            }
+            walk.step(&chunk)?;
+        }
+    }
+}
+
+struct Walk<'a> {
+    layout: Layout<'a>,
+    stage: Stage,
+    has_palette: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(file: &'a [u8], header: Header) -> Self {
+        let data = ImageData { file, offset: 0, end: 0, length: 0 };
+        let layout =
+            Layout { header, palette: &[], palette_alpha: &[], key: None, encoding: Encoding::default(), data };
+        Self { layout, stage: Stage::Before, has_palette: false }
+    }
+
+    fn step(&mut self, chunk: &Chunk<'a>) -> Result<()> {
+        if &chunk.kind == b"IDAT" {
+            return self.image_data(chunk);
+        }
+        if self.stage == Stage::Within {
+            self.stage = Stage::After;
+        }
+        match &chunk.kind {
+            b"PLTE" => self.palette(chunk)?,
+            b"tRNS" => self.transparency(chunk)?,
+            b"gAMA" | b"sRGB" | b"iCCP" => self.encoding(chunk),
+            b"eXIf" => self.layout.header.orientation = exif::orientation(chunk.body),
+            _ if chunk.is_critical() => return Err(chunk.fault("a chunk that a reader must know", chunk.name())),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn image_data(&mut self, chunk: &Chunk<'a>) -> Result<()> {
+        match self.stage {
+            Stage::After => return Err(chunk.fault("IDAT chunks in one run", "IDAT after another chunk")),
+            Stage::Before => {
+                if self.layout.header.colour == ColourType::Palette && !self.has_palette {
+                    let found = "IDAT without a palette";
+                    return Err(ImageFault::new(ImageFaultKind::BadTable, chunk.offset, "PLTE before IDAT", found));
+                }
+                self.layout.data.offset = chunk.offset;
+                self.stage = Stage::Within;
+            }
+            Stage::Within => {}
+        }
+        self.layout.data.end = chunk.end();
+        self.layout.data.length += chunk.body.len();
+        Ok(())
+    }
+
+    /// A palette is needed by one colour type and is advice to viewers, or noise, in the others.
+    fn palette(&mut self, chunk: &Chunk<'a>) -> Result<()> {
+        if std::mem::replace(&mut self.has_palette, true) {
+            return Err(chunk.fault("one PLTE", "another PLTE"));
+        }
+        if self.layout.header.colour == ColourType::Palette {
+            self.layout.palette = palette::entries(chunk)?;
+        }
+        Ok(())
+    }
+
+    /// Readers disagree about a misplaced tRNS, so none is accepted.
+    fn transparency(&mut self, chunk: &Chunk<'a>) -> Result<()> {
+        let header = &mut self.layout.header;
+        if header.colour.has_alpha() {
+            return Ok(());
+        }
+        if header.transparency {
+            return Err(chunk.fault("one tRNS", "another tRNS"));
+        }
+        if self.stage != Stage::Before || (header.colour == ColourType::Palette && !self.has_palette) {
+            return Err(chunk.fault("tRNS after PLTE and before IDAT", "tRNS elsewhere"));
+        }
+        header.transparency = true;
+        match header.colour {
+            ColourType::Palette => self.layout.palette_alpha = palette::alpha(chunk, self.layout.palette)?,
+            _ => self.layout.key = Some(Key::from_chunk(chunk, header)?),
+        }
+        Ok(())
+    }
+
+    /// Like libpng, ignores what is out of place, repeated or out of range.
+    fn encoding(&mut self, chunk: &Chunk<'a>) {
+        if self.stage != Stage::Before || self.has_palette {
+            return;
+        }
+        let encoding = &mut self.layout.encoding;
+        match (&chunk.kind, chunk.body) {
+            (b"gAMA", &[a, b, c, d]) => {
+                let gamma = u32::from_be_bytes([a, b, c, d]);
+                encoding.gamma = encoding.gamma.or(Some(gamma).filter(|gamma| (16..=625_000_000).contains(gamma)));
+            }
+            (b"sRGB", &[0..4]) => encoding.srgb = true,
+            (b"iCCP", _) => encoding.profile = true,
+            _ => {}
+        }
+    }
+
+    fn finish(self, end: &Chunk) -> Result<Layout<'a>> {
+        if self.stage == Stage::Before {
+            return Err(end.fault("IDAT before IEND", "no IDAT"));
+        }
+        Ok(self.layout)
+    }
+}

@@ -1,0 +1,25 @@
+//! PNG: chunks, inflated rows, filters, palettes, bit depths and interlace; pixels as stored or as asked for.
+//!
+//! The rules follow the PNG specification (third edition) and, where that leaves a choice, what libpng does by default;
+//! an image whose pixels different readers understand differently is refused.
+
+mod adam7;
+mod channels;
+mod chunks;
+mod colour;
+mod decoder;
+mod exif;
+mod grey;
+mod header;
+mod inflate;
+mod layout;
+mod options;
+mod palette;
+mod rows;
+mod unfilter;
+mod unpack;
+
+pub use colour::ColourType;
+pub use decoder::Decoder;
+pub use header::Header;
+pub use options::{Channels, Depth, GreyRule, Limits, Options, Palette, Shape};

@@ -1,0 +1,215 @@
+//! What pixels are asked for, within which limits, and the shape of what a header then gives.
+use super::colour::ColourType;
+use super::header::Header;
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::pixels::Size;
+
+/// Twice Pillow's `MAX_IMAGE_PIXELS`, where Pillow refuses an image too.
+const MAX_PIXELS: u64 = 178_956_970;
+const MAX_BYTES: u64 = 1 << 30;
+
+/// What a palette image's pixels become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Palette {
+    /// The colours of the palette; an index beyond the palette is a fault.
+    #[default]
+    Colours,
+    /// The stored indices, exactly, also those beyond the palette. Other images are not concerned.
+    Indices,
+}
+
+/// The channels of the output.
+///
+/// Grey becomes colour by repetition, colour becomes grey by a [`GreyRule`]; alpha is dropped, never blended, and is
+/// full where the image has none. A colour key (tRNS of a grey or RGB image) counts only where alpha is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Channels {
+    /// Those of the file; for a palette RGB, or RGBA if the palette has alpha.
+    #[default]
+    AsStored,
+    /// Grey.
+    Grey,
+    /// Grey, alpha.
+    GreyAlpha,
+    /// Red, green, blue.
+    Rgb,
+    /// Red, green, blue, alpha.
+    Rgba,
+    /// Blue, green, red.
+    Bgr,
+    /// Blue, green, red, alpha.
+    Bgra,
+}
+
+/// Bits per sample of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// 16 for samples stored with 16 bits, else 8.
+    #[default]
+    AsStored,
+    /// 8; of 16 bits the upper half is kept.
+    Eight,
+}
+
+/// How red, green and blue become grey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GreyRule {
+    /// `(19595 R + 38470 G + 7471 B + 32768) >> 16`, of 8-bit samples if 8 bits are asked for: Pillow's `convert("L")`.
+    #[default]
+    Pillow,
+    /// libpng's reduction with weights 0.299 and 0.587, as OpenCV and TensorFlow ask for it: truncated to 8 bits, rounded
+    /// to 16, and in linear light if the file tells its gamma.
+    Libpng,
+}
+
+/// Bounds that an image must keep before memory is taken for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Width times height.
+    pub max_pixels: u64,
+    /// Bytes of the inflated rows, and bytes of the output.
+    pub max_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_pixels: MAX_PIXELS, max_bytes: MAX_BYTES }
+    }
+}
+
+/// Everything a caller can choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Colours or indices.
+    pub palette: Palette,
+    /// Channels of the output.
+    pub channels: Channels,
+    /// Bits per sample of the output.
+    pub depth: Depth,
+    /// How colour becomes grey.
+    pub grey: GreyRule,
+    /// Whether the CRC-32 of every chunk and the Adler-32 of the pixels are compared.
+    pub checksums: bool,
+    /// Bounds of size.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            palette: Palette::default(),
+            channels: Channels::default(),
+            depth: Depth::default(),
+            grey: GreyRule::default(),
+            checksums: true,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// The shape of decoded pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Width and height in pixels.
+    pub size: Size,
+    /// Samples per pixel.
+    pub channels: usize,
+    /// Bits per sample: 8 or 16.
+    pub bits: u8,
+}
+
+impl Shape {
+    /// Samples in one row.
+    pub fn row_samples(&self) -> usize {
+        self.size.width * self.channels
+    }
+}
+
+impl Options {
+    /// The shape that `decode` gives for an image with this header, if the image keeps the limits.
+    pub fn shape(&self, header: &Header) -> Result<Shape> {
+        let channels = self.target(header)?;
+        let wide = header.bit_depth == 16 && self.depth == Depth::AsStored;
+        let shape = Shape { size: header.size, channels: channels.count(), bits: if wide { 16 } else { 8 } };
+        let pixels = header.size.width as u64 * header.size.height as u64;
+        self.limits.check(pixels, self.limits.max_pixels, "pixels")?;
+        let bytes = pixels.saturating_mul((shape.channels * usize::from(shape.bits / 8)) as u64);
+        self.limits.check(bytes, self.limits.max_bytes, "bytes of output")?;
+        Ok(shape)
+    }
+
+    /// The channels to deliver.
+    pub(super) fn target(&self, header: &Header) -> Result<Target> {
+        if self.keeps_indices(header) {
+            return match self.channels {
+                Channels::AsStored | Channels::Grey => Ok(Target::Grey),
+                other => {
+                    let found = format!("{other:?}");
+                    Err(ImageFault::new(ImageFaultKind::BadArgument, 0, "one channel for palette indices", found))
+                }
+            };
+        }
+        Ok(match self.channels {
+            Channels::Grey => Target::Grey,
+            Channels::GreyAlpha => Target::GreyAlpha,
+            Channels::Rgb => Target::Rgb,
+            Channels::Rgba => Target::Rgba,
+            Channels::Bgr => Target::Bgr,
+            Channels::Bgra => Target::Bgra,
+            Channels::AsStored => match header.colour {
+                ColourType::Grey => Target::Grey,
+                ColourType::GreyAlpha => Target::GreyAlpha,
+                ColourType::Rgba => Target::Rgba,
+                ColourType::Palette if header.transparency => Target::Rgba,
+                ColourType::Rgb | ColourType::Palette => Target::Rgb,
+            },
+        })
+    }
+
+    /// Whether the output are a palette's indices.
+    pub(super) fn keeps_indices(&self, header: &Header) -> bool {
+        header.colour == ColourType::Palette && self.palette == Palette::Indices
+    }
+}
+
+impl Limits {
+    /// Refuses a count beyond its limit.
+    pub(super) fn check(&self, count: u64, max: u64, what: &str) -> Result<()> {
+        if count <= max {
+            return Ok(());
+        }
+        let expected = format!("at most {max} {what}");
+        Err(ImageFault::new(ImageFaultKind::LimitExceeded, 0, expected, count.to_string()))
+    }
+}
+
+/// The channels to deliver, with "as stored" resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Grey,
+    GreyAlpha,
+    Rgb,
+    Rgba,
+    Bgr,
+    Bgra,
+}
+
+impl Target {
+    /// Samples per pixel.
+    pub(super) fn count(self) -> usize {
+        match self {
+            Self::Grey => 1,
+            Self::GreyAlpha => 2,
+            Self::Rgb | Self::Bgr => 3,
+            Self::Rgba | Self::Bgra => 4,
+        }
+    }
+
+    pub(super) fn is_grey(self) -> bool {
+        matches!(self, Self::Grey | Self::GreyAlpha)
+    }
+
+    pub(super) fn has_alpha(self) -> bool {
+        matches!(self, Self::GreyAlpha | Self::Rgba | Self::Bgra)
+    }
+}

@@ -1,0 +1,95 @@
+//! Palettes and transparency: PLTE and tRNS (PNG specification, sections 11.2.2 and 11.3.1.1).
+use super::chunks::Chunk;
+use super::header::Header;
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+
+const MAX_ENTRIES: usize = 256;
+
+/// The colour that is transparent in an image without alpha, as its samples are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key {
+    samples: [u16; 3],
+}
+
+impl Key {
+    /// The key in a tRNS chunk; bits beyond the samples' depth do not count.
+    pub(super) fn from_chunk(chunk: &Chunk, header: &Header) -> Result<Self> {
+        let count = header.colour.samples();
+        if chunk.body.len() != count * 2 {
+            return Err(chunk.fault(format!("tRNS of {} bytes", count * 2), format!("{} bytes", chunk.body.len())));
+        }
+        let mask = u16::MAX >> (16 - header.bit_depth);
+        let mut samples = [0; 3];
+        for (sample, bytes) in samples.iter_mut().zip(chunk.body.as_chunks::<2>().0) {
+            *sample = u16::from_be_bytes(*bytes) & mask;
+        }
+        Ok(Self { samples })
+    }
+
+    /// The samples, as stored.
+    pub(super) fn samples(&self) -> [u16; 3] {
+        self.samples
+    }
+}
+
+/// The bytes of a palette after a check of their count.
+pub(super) fn entries<'a>(chunk: &Chunk<'a>) -> Result<&'a [u8]> {
+    let length = chunk.body.len();
+    if length == 0 || !length.is_multiple_of(3) || length > MAX_ENTRIES * 3 {
+        let found = format!("{length} bytes");
+        let expected = "a palette of 1 to 256 entries of 3 bytes";
+        return Err(ImageFault::new(ImageFaultKind::BadTable, chunk.offset, expected, found));
+    }
+    Ok(chunk.body)
+}
+
+/// The alpha values of palette entries after a check of their count.
+pub(super) fn alpha<'a>(chunk: &Chunk<'a>, palette: &[u8]) -> Result<&'a [u8]> {
+    let (length, entries) = (chunk.body.len(), palette.len() / 3);
+    if length == 0 || length > entries {
+        return Err(chunk.fault(format!("tRNS of 1 to {entries} bytes"), format!("{length} bytes")));
+    }
+    Ok(chunk.body)
+}
+
+/// A palette as pixels: red, green, blue and alpha of every possible index.
+pub(super) struct Table {
+    pixels: [[u8; 4]; MAX_ENTRIES],
+    entries: usize,
+}
+
+impl Table {
+    pub(super) fn new() -> Self {
+        Self { pixels: [[0; 4]; MAX_ENTRIES], entries: 0 }
+    }
+
+    /// Takes over a palette, each entry changed by `convert`.
+    pub(super) fn fill(&mut self, palette: &[u8], alpha: &[u8], convert: impl Fn([u8; 4]) -> [u8; 4]) {
+        self.entries = palette.len() / 3;
+        let alphas = alpha.iter().copied().chain(std::iter::repeat(u8::MAX));
+        for ((pixel, &[r, g, b]), a) in self.pixels.iter_mut().zip(palette.as_chunks::<3>().0).zip(alphas) {
+            *pixel = convert([r, g, b, a]);
+        }
+    }
+
+    /// Whether the palette has an entry for each of the indices; if not, one without.
+    pub(super) fn missing(&self, indices: &[u8]) -> Option<u8> {
+        if self.entries == MAX_ENTRIES {
+            return None;
+        }
+        let max = indices.iter().fold(0, |max, &index| max.max(index));
+        (usize::from(max) >= self.entries).then_some(max)
+    }
+
+    /// Replaces indices by the first `N` values of their entries.
+    pub(super) fn look_up<const N: usize>(&self, indices: &[u8], out: &mut [u8]) {
+        for (pixel, &index) in out.as_chunks_mut::<N>().0.iter_mut().zip(indices) {
+            pixel.copy_from_slice(&self.pixels[usize::from(index)][..N]);
+        }
+    }
+
+    /// The number of entries.
+    pub(super) fn entries(&self) -> usize {
+        self.entries
+    }
+}

@@ -1,0 +1,125 @@
+//! Channel and depth conversions against formulas written down pixel by pixel.
+use crate::encoder::{COMBINATIONS, Image, channels, chunk};
+use crate::{decode, fault, samples};
+use recordmill_image::fault::ImageFaultKind;
+use recordmill_image::png::{Channels, Depth, GreyRule, Options, Palette};
+
+const TARGETS: [Channels; 6] =
+    [Channels::Grey, Channels::GreyAlpha, Channels::Rgb, Channels::Rgba, Channels::Bgr, Channels::Bgra];
+
+/// Red, green, blue and alpha of a stored pixel, and the largest value that they can have.
+fn colour_of(image: &Image, palette: &[u8], pixel: &[u16]) -> ([u64; 4], u64) {
+    let top = if image.depth == 16 { 65_535 } else { 255 };
+    let scale = if image.colour == 0 && image.depth < 8 { 255 / ((1 << image.depth) - 1) } else { 1 };
+    let p: Vec<u64> = pixel.iter().map(|&sample| u64::from(sample) * scale).collect();
+    let entry = |k: usize| u64::from(palette[pixel[0] as usize * 3 + k]);
+    let rgba = match image.colour {
+        0 => [p[0], p[0], p[0], top],
+        2 => [p[0], p[1], p[2], top],
+        3 => [entry(0), entry(1), entry(2), top],
+        4 => [p[0], p[0], p[0], p[1]],
+        _ => [p[0], p[1], p[2], p[3]],
+    };
+    (rgba, top)
+}
+
+/// Grey by a rule; stored grey stays as it is.
+fn grey(rule: GreyRule, [r, g, b, _]: [u64; 4], top: u64, stored_grey: bool) -> u64 {
+    match rule {
+        _ if stored_grey => r,
+        GreyRule::Pillow => (19_595 * r + 38_470 * g + 7_471 * b + 32_768) / 65_536,
+        GreyRule::Libpng => (9_797 * r + 19_234 * g + 3_737 * b + if top == 255 { 0 } else { 16_384 }) / 32_768,
+    }
+}
+
+fn expected(image: &Image, palette: &[u8], options: &Options) -> Vec<u16> {
+    let eight = |value: u64| if options.depth == Depth::Eight && image.depth == 16 { value >> 8 } else { value };
+    let mut out = Vec::new();
+    for pixel in image.samples.chunks(channels(image.colour)) {
+        let (rgba, top) = colour_of(image, palette, pixel);
+        let stored_grey = matches!(image.colour, 0 | 4);
+        let narrow = rgba.map(eight);
+        let level = match options.grey {
+            GreyRule::Pillow => grey(GreyRule::Pillow, narrow, top, stored_grey),
+            GreyRule::Libpng => eight(grey(GreyRule::Libpng, rgba, top, stored_grey)),
+        };
+        let [r, g, b, a] = narrow;
+        let values: &[u64] = match options.channels {
+            Channels::Grey => &[level],
+            Channels::GreyAlpha => &[level, a],
+            Channels::Rgb => &[r, g, b],
+            Channels::Bgr => &[b, g, r],
+            Channels::Bgra => &[b, g, r, a],
+            _ => &[r, g, b, a],
+        };
+        out.extend(values.iter().map(|&value| value as u16));
+    }
+    out
+}
+
+#[test]
+fn every_kind_when_converted_to_every_target_then_equals_the_formulas() {
+    for (colour, depth) in COMBINATIONS {
+        let image = Image::noise(37, 5, colour, depth, 11);
+        let before = image.palette(5);
+        let palette: &[u8] = before.first().map_or(&[], |chunk| &chunk[8..chunk.len() - 4]);
+        let file = image.file(&before);
+        for channels in TARGETS {
+            for (depth, grey) in [Depth::AsStored, Depth::Eight]
+                .into_iter()
+                .flat_map(|depth| [GreyRule::Pillow, GreyRule::Libpng].map(|grey| (depth, grey)))
+            {
+                let options = Options { channels, depth, grey, ..Options::default() };
+                let pixels = decode(&file, &options).expect("an image");
+                assert_eq!(samples(&pixels), expected(&image, palette, &options), "colour {colour}, {options:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn indices_when_beyond_the_palette_then_stay_and_colours_are_refused() {
+    for depth in [2, 8] {
+        let mut image = Image::noise(30, 4, 3, depth, 6);
+        image.samples[77] = 3;
+        let file = image.file(&[chunk(b"PLTE", &[1; 9])]);
+        let indices = Options { palette: Palette::Indices, ..Options::default() };
+        assert_eq!(samples(&decode(&file, &indices).expect("indices")), image.samples);
+        assert_eq!(fault(&file), ImageFaultKind::BadTable);
+    }
+}
+
+#[test]
+fn indices_when_asked_for_as_colours_then_is_a_bad_argument() {
+    let image = Image::noise(3, 3, 3, 8, 6);
+    let options = Options { palette: Palette::Indices, channels: Channels::Rgb, ..Options::default() };
+    let fault = decode(&image.file(&image.palette(1)), &options).expect_err("a fault");
+    assert_eq!(fault.kind, ImageFaultKind::BadArgument);
+    let grey = Image::noise(3, 3, 0, 8, 6);
+    assert_eq!(decode(&grey.file(&[]), &options).expect("grey as colours").channels, 3);
+}
+
+#[test]
+fn libpng_grey_when_the_gamma_rule_is_unknown_then_is_unsupported() {
+    let options = Options { channels: Channels::Grey, grey: GreyRule::Libpng, ..Options::default() };
+    let kind = |image: &Image, before: Vec<u8>| decode(&image.file(&[before]), &options).map_err(|fault| fault.kind);
+    let (rgb, wide, grey) = (Image::noise(3, 3, 2, 8, 6), Image::noise(3, 3, 2, 16, 6), Image::noise(3, 3, 0, 16, 6));
+    assert_eq!(kind(&rgb, chunk(b"iCCP", b"a\0\0")), Err(ImageFaultKind::Unsupported));
+    assert_eq!(kind(&wide, chunk(b"sRGB", b"\0")), Err(ImageFaultKind::Unsupported));
+    assert!(kind(&wide, chunk(b"gAMA", &100_000u32.to_be_bytes())).is_ok());
+    assert!(kind(&grey, chunk(b"sRGB", b"\0")).is_ok());
+}
+
+#[test]
+fn gamma_when_out_of_range_or_after_the_palette_then_does_not_count() {
+    let options = Options { channels: Channels::Grey, grey: GreyRule::Libpng, ..Options::default() };
+    let gamma = |value: u32| chunk(b"gAMA", &value.to_be_bytes());
+    let rgb = Image::noise(20, 3, 2, 8, 6);
+    let plain = decode(&rgb.file(&[]), &options);
+    assert_eq!(decode(&rgb.file(&[gamma(15)]), &options), plain);
+    assert_ne!(decode(&rgb.file(&[gamma(30_000)]), &options), plain);
+    let indexed = Image::noise(20, 3, 3, 4, 6);
+    let palette = indexed.palette(1).concat();
+    let after = indexed.file(&[palette.clone(), gamma(30_000)]);
+    assert_eq!(decode(&after, &options), decode(&indexed.file(&[palette]), &options));
+}

@@ -1,0 +1,126 @@
+//! The files of `corpus/` against what Pillow, OpenCV and TensorFlow made of them.
+use crate::decode;
+use libdeflater::Crc;
+use recordmill_image::pixels::{Pixels, Samples};
+use recordmill_image::png::{Channels, Depth, GreyRule, Options, Palette};
+use std::path::Path;
+
+/// A line of a framework's results.
+struct Line {
+    file: String,
+    request: String,
+    shape: [usize; 4],
+    crc: u32,
+}
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/png/corpus"))
+}
+
+fn results(framework: &str) -> Vec<Line> {
+    let text = std::fs::read_to_string(folder().join(framework).with_extension("txt")).expect("recorded results");
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let words: Vec<_> = line.split(' ').collect();
+            let number = |k: usize| words[k].parse().expect("a number");
+            Line {
+                file: words[0].into(),
+                request: words[1].into(),
+                shape: [number(2), number(3), number(4), number(5)],
+                crc: u32::from_str_radix(words[6], 16).expect("a CRC"),
+            }
+        })
+        .collect()
+}
+
+fn crc(pixels: &Pixels) -> u32 {
+    let mut crc = Crc::new();
+    match &pixels.samples {
+        Samples::U8(samples) => crc.update(samples),
+        Samples::U16(samples) => crc.update(&samples.iter().flat_map(|s| s.to_le_bytes()).collect::<Vec<_>>()),
+    }
+    crc.sum()
+}
+
+/// Compares every line for which `options` gives the like of the request; returns how many there were.
+fn compare(framework: &str, options: impl Fn(&Line) -> Option<Options>) -> usize {
+    let mut count = 0;
+    for line in results(framework) {
+        let Some(options) = options(&line) else { continue };
+        let what = format!("{framework}: {} {}", line.file, line.request);
+        let file = std::fs::read(folder().join(&line.file)).expect("a file");
+        let pixels = decode(&file, &options).unwrap_or_else(|fault| panic!("{what}: {fault}"));
+        let bits = if matches!(pixels.samples, Samples::U8(_)) { 8 } else { 16 };
+        assert_eq!([pixels.size.height, pixels.size.width, pixels.channels, bits], line.shape, "{what}");
+        assert_eq!(crc(&pixels), line.crc, "{what}");
+        count += 1;
+    }
+    count
+}
+
+fn eight(channels: Channels, grey: GreyRule) -> Options {
+    Options { channels, depth: Depth::Eight, grey, ..Options::default() }
+}
+
+/// Whether samples of fewer than 8 bits are stored.
+fn is_low(file: &str) -> bool {
+    ["_1", "_2", "_4"].iter().any(|depth| file.contains(&format!("{depth}_")) || file.contains(&format!("{depth}.")))
+}
+
+/// Pillow has no 16-bit colour, clips 16-bit grey, and compares keys of 16 or fewer than 8 bits with 8-bit samples.
+#[test]
+fn corpus_when_decoded_like_pillow_then_pixels_are_equal() {
+    let count = compare("pillow", |line| {
+        let wide_grey = line.file.starts_with("grey_16");
+        Some(match line.request.as_str() {
+            "stored" if wide_grey => Options::default(),
+            // Pillow shows grey with alpha of 16 bits as RGBA.
+            "stored" if line.file.starts_with("grey_alpha_16") => eight(Channels::Rgba, GreyRule::Pillow),
+            "stored" => Options { palette: Palette::Indices, depth: Depth::Eight, ..Options::default() },
+            _ if wide_grey => return None,
+            "L" => eight(Channels::Grey, GreyRule::Pillow),
+            "RGB" => eight(Channels::Rgb, GreyRule::Pillow),
+            _ if line.file == "rgb_16_key.png" || (is_low(&line.file) && line.file.ends_with("key.png")) => {
+                return None;
+            }
+            _ => eight(Channels::Rgba, GreyRule::Pillow),
+        })
+    });
+    assert!(count > 150, "{count}");
+}
+
+#[test]
+fn corpus_when_decoded_like_opencv_then_pixels_are_equal() {
+    let count = compare("opencv", |line| {
+        Some(match line.request.as_str() {
+            "grey" => eight(Channels::Grey, GreyRule::Libpng),
+            "colour" => eight(Channels::Bgr, GreyRule::Libpng),
+            _ => {
+                let channels = [Channels::Grey, Channels::Bgr, Channels::Bgra][line.shape[2] / 2];
+                Options { channels, ..Options::default() }
+            }
+        })
+    });
+    assert!(count > 140, "{count}");
+}
+
+/// TensorFlow gives opaque pixels of fewer than 8 bits an alpha of 1, 3 or 15, and multiplies 8 bits by 257 for 16.
+#[test]
+fn corpus_when_decoded_like_tensorflow_then_pixels_are_equal() {
+    let count = compare("tensorflow", |line| {
+        Some(match line.request.as_str() {
+            "uint8_0" => eight(Channels::AsStored, GreyRule::Libpng),
+            "uint8_1" => eight(Channels::Grey, GreyRule::Libpng),
+            "uint8_3" => eight(Channels::Rgb, GreyRule::Libpng),
+            "uint8_4" if is_low(&line.file) && !line.file.contains("key") && !line.file.contains("alpha") => {
+                return None;
+            }
+            "uint8_4" => eight(Channels::Rgba, GreyRule::Libpng),
+            _ if !line.file.contains("_16") => return None,
+            "uint16_0" => Options::default(),
+            _ => Options { channels: Channels::Rgba, ..Options::default() },
+        })
+    });
+    assert!(count >= 200, "{count}");
+}

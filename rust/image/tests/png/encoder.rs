@@ -1,0 +1,169 @@
+//! A small PNG encoder that stores any colour type and bit depth with any filters, passes and chunks.
+use libdeflater::{CompressionLvl, Compressor, Crc};
+
+pub const COMBINATIONS: [(u8, u8); 15] = [
+    (0, 1),
+    (0, 2),
+    (0, 4),
+    (0, 8),
+    (0, 16),
+    (2, 8),
+    (2, 16),
+    (3, 1),
+    (3, 2),
+    (3, 4),
+    (3, 8),
+    (4, 8),
+    (4, 16),
+    (6, 8),
+    (6, 16),
+];
+
+const ADAM7: [[usize; 4]; 7] =
+    [[0, 0, 8, 8], [4, 0, 8, 8], [0, 4, 4, 8], [2, 0, 4, 4], [0, 2, 2, 4], [1, 0, 2, 2], [0, 1, 1, 2]];
+
+/// An image as PNG stores it.
+#[derive(Debug, Clone)]
+pub struct Image {
+    pub width: usize,
+    pub height: usize,
+    pub colour: u8,
+    pub depth: u8,
+    pub interlaced: bool,
+    pub samples: Vec<u16>,
+}
+
+/// Numbers that look random and are the same in every run.
+pub struct Noise(u64);
+
+impl Noise {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) % bound
+    }
+}
+
+impl Image {
+    /// Noise of a given kind and size.
+    pub fn noise(width: usize, height: usize, colour: u8, depth: u8, seed: u64) -> Self {
+        let mut noise = Noise::new(seed);
+        let count = width * height * channels(colour);
+        let samples = (0..count).map(|_| noise.below(1 << depth) as u16).collect();
+        Self { width, height, colour, depth, interlaced: false, samples }
+    }
+
+    /// The same image in seven passes.
+    pub fn interlaced(mut self) -> Self {
+        self.interlaced = true;
+        self
+    }
+
+    /// Filtered rows, each with the filter that `choose` gives for its number among all rows of all passes.
+    pub fn raw(&self, mut choose: impl FnMut(usize) -> u8) -> Vec<u8> {
+        let passes: &[_] = if self.interlaced { &ADAM7 } else { &[[0, 0, 1, 1]] };
+        let step = (channels(self.colour) * usize::from(self.depth)).div_ceil(8);
+        let (mut out, mut number) = (Vec::new(), 0);
+        for &[x, y, step_x, step_y] in passes {
+            let mut above = Vec::new();
+            for row in (y..self.height).step_by(step_y).filter(|_| x < self.width) {
+                let packed = self.packed(row, (x..self.width).step_by(step_x));
+                above.resize(packed.len(), 0);
+                filter(choose(number), step, &packed, &above, &mut out);
+                (above, number) = (packed, number + 1);
+            }
+        }
+        out
+    }
+
+    fn packed(&self, row: usize, columns: impl Iterator<Item = usize>) -> Vec<u8> {
+        let count = channels(self.colour);
+        let starts = columns.map(|column| (row * self.width + column) * count);
+        let samples: Vec<u16> = starts.flat_map(|start| self.samples[start..start + count].to_vec()).collect();
+        match self.depth {
+            16 => samples.iter().flat_map(|sample| sample.to_be_bytes()).collect(),
+            depth => samples.chunks(8 / usize::from(depth)).map(|group| join_bits(depth, group)).collect(),
+        }
+    }
+
+    /// The IHDR chunk.
+    pub fn header(&self) -> Vec<u8> {
+        let [width, height] = [self.width, self.height].map(|side| (side as u32).to_be_bytes());
+        let rest = [self.depth, self.colour, 0, 0, self.interlaced.into()];
+        chunk(b"IHDR", &[&width[..], &height[..], &rest[..]].concat())
+    }
+
+    /// A whole file; `before` are the chunks between IHDR and IDAT; rows take turns through the filters.
+    pub fn file(&self, before: &[Vec<u8>]) -> Vec<u8> {
+        self.file_with(before, |row| (row % 5) as u8)
+    }
+
+    /// A whole file whose rows have the filters that `choose` gives.
+    pub fn file_with(&self, before: &[Vec<u8>], choose: impl FnMut(usize) -> u8) -> Vec<u8> {
+        let data = chunk(b"IDAT", &compress(&self.raw(choose)));
+        assemble(&[&[self.header()], before, &[data, chunk(b"IEND", b"")]].concat())
+    }
+
+    /// The palette of 2 to the power of the depth entries, if the image needs one, as chunks.
+    pub fn palette(&self, seed: u64) -> Vec<Vec<u8>> {
+        if self.colour != 3 {
+            return Vec::new();
+        }
+        let mut noise = Noise::new(seed);
+        let entries: Vec<u8> = (0..3 << self.depth).map(|_| noise.below(256) as u8).collect();
+        vec![chunk(b"PLTE", &entries)]
+    }
+}
+
+/// Samples per stored pixel.
+pub fn channels(colour: u8) -> usize {
+    [1, 0, 3, 1, 2, 0, 4][usize::from(colour)]
+}
+
+/// Signature and chunks.
+pub fn assemble(chunks: &[Vec<u8>]) -> Vec<u8> {
+    [b"\x89PNG\r\n\x1a\n".to_vec(), chunks.concat()].concat()
+}
+
+/// A chunk with a right check value.
+pub fn chunk(kind: &[u8; 4], body: &[u8]) -> Vec<u8> {
+    let mut crc = Crc::new();
+    crc.update(kind);
+    crc.update(body);
+    [&(body.len() as u32).to_be_bytes()[..], kind, body, &crc.sum().to_be_bytes()].concat()
+}
+
+/// A zlib stream.
+pub fn compress(raw: &[u8]) -> Vec<u8> {
+    let mut compressor = Compressor::new(CompressionLvl::default());
+    let mut out = vec![0; compressor.zlib_compress_bound(raw.len())];
+    let length = compressor.zlib_compress(raw, &mut out).expect("enough room");
+    out.truncate(length);
+    out
+}
+
+fn join_bits(depth: u8, group: &[u16]) -> u8 {
+    let shift = |k: usize| 8 - usize::from(depth) * (k + 1);
+    group.iter().enumerate().map(|(k, &sample)| (sample as u8) << shift(k)).fold(0, |byte, bits| byte | bits)
+}
+
+fn filter(kind: u8, step: usize, row: &[u8], above: &[u8], out: &mut Vec<u8>) {
+    out.push(kind);
+    for (k, &value) in row.iter().enumerate() {
+        let before = |row: &[u8]| if k >= step { i32::from(row[k - step]) } else { 0 };
+        let (a, b, c) = (before(row), i32::from(above[k]), before(above));
+        let predicted = match kind {
+            1 => a,
+            2 => b,
+            3 => (a + b) / 2,
+            4 => [a, b, c].into_iter().min_by_key(|near| (a + b - c - near).abs()).expect("three"),
+            _ => 0,
+        };
+        out.push(value.wrapping_sub(predicted as u8));
+    }
+}

@@ -1,0 +1,115 @@
+//! Every colour type, bit depth, filter, interlace and awkward size, against the stored samples and the `png` crate.
+use crate::encoder::{COMBINATIONS, Image, channels};
+use crate::{decode, samples};
+use recordmill_image::png::{Channels, ColourType, Header, Options, Palette};
+use std::io::Cursor;
+
+/// The samples that an image without palette shows: low depths of grey spread to 8 bits.
+fn shown(image: &Image) -> Vec<u16> {
+    let top = u16::MAX >> (16 - image.depth);
+    let scale = if image.depth < 8 && image.colour == 0 { 255 / top } else { 1 };
+    image.samples.iter().map(|sample| sample * scale).collect()
+}
+
+fn assert_stored(image: &Image, file: &[u8], what: &str) {
+    let options = Options { palette: Palette::Indices, ..Options::default() };
+    let pixels = decode(file, &options).unwrap_or_else(|fault| panic!("{what}: {fault}"));
+    assert_eq!((pixels.size.width, pixels.size.height), (image.width, image.height), "{what}");
+    assert_eq!(pixels.channels, channels(image.colour), "{what}");
+    assert_eq!(samples(&pixels), shown(image), "{what}");
+}
+
+/// What the `png` crate makes of a file when it expands palettes, low depths and transparency.
+fn judged(file: &[u8]) -> (Vec<u16>, png::ColorType) {
+    let mut decoder = png::Decoder::new(Cursor::new(file));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().expect("a header");
+    let mut out = vec![0; reader.output_buffer_size().expect("a size")];
+    let info = reader.next_frame(&mut out).expect("an image");
+    out.truncate(info.buffer_size());
+    let samples = match info.bit_depth {
+        png::BitDepth::Sixteen => out.as_chunks::<2>().0.iter().map(|pair| u16::from_be_bytes(*pair)).collect(),
+        _ => out.iter().map(|&sample| sample.into()).collect(),
+    };
+    (samples, info.color_type)
+}
+
+fn assert_judged(file: &[u8], what: &str) {
+    let (expected, colour) = judged(file);
+    let channels = match colour {
+        png::ColorType::Grayscale => Channels::Grey,
+        png::ColorType::GrayscaleAlpha => Channels::GreyAlpha,
+        png::ColorType::Rgb => Channels::Rgb,
+        _ => Channels::Rgba,
+    };
+    let pixels = decode(file, &Options { channels, ..Options::default() }).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(samples(&pixels), expected, "{what}");
+}
+
+#[test]
+fn every_kind_when_filters_take_turns_then_gives_the_stored_samples() {
+    for (colour, depth) in COMBINATIONS {
+        for interlaced in [false, true] {
+            for (width, height) in [(1, 1), (1, 9), (9, 1), (2, 3), (5, 5), (8, 8), (17, 13), (33, 7)] {
+                let mut image = Image::noise(width, height, colour, depth, width as u64);
+                image.interlaced = interlaced;
+                let file = image.file(&image.palette(1));
+                let what = format!("colour {colour}, {depth} bits, {width} x {height}, interlaced {interlaced}");
+                assert_stored(&image, &file, &what);
+                assert_judged(&file, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kind_when_all_rows_have_one_filter_then_gives_the_stored_samples() {
+    for (colour, depth) in COMBINATIONS {
+        for filter in 0..5 {
+            let image = Image::noise(67, 6, colour, depth, 7);
+            for image in [image.clone(), image.interlaced()] {
+                let file = image.file_with(&image.palette(2), |_| filter);
+                assert_stored(&image, &file, &format!("colour {colour}, {depth} bits, filter {filter}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn one_decoder_when_images_of_all_kinds_follow_one_another_then_keeps_nothing_of_them() {
+    let mut decoder = recordmill_image::png::Decoder::new();
+    for round in 0..3 {
+        for (colour, depth) in COMBINATIONS {
+            let side = if round == 1 { 3 } else { 40 };
+            let image = Image::noise(side, side, colour, depth, round);
+            let file = image.file(&image.palette(round));
+            let options = Options { channels: Channels::Rgba, ..Options::default() };
+            assert_eq!(decoder.decode(&file, &options), decode(&file, &options));
+        }
+    }
+}
+
+#[test]
+fn transparency_when_alpha_is_asked_for_then_equals_the_png_crate() {
+    for (colour, depth) in COMBINATIONS.into_iter().filter(|(colour, _)| matches!(colour, 0 | 2 | 3)) {
+        let image = Image::noise(31, 9, colour, depth, 3);
+        let body = match colour {
+            3 => vec![7, 200],
+            _ => image.samples[..channels(colour)].iter().flat_map(|sample| sample.to_be_bytes()).collect(),
+        };
+        let before = [image.palette(4), vec![crate::encoder::chunk(b"tRNS", &body)]].concat();
+        for image in [image.clone(), image.interlaced()] {
+            assert_judged(&image.file(&before), &format!("colour {colour}, {depth} bits"));
+        }
+    }
+}
+
+#[test]
+fn header_when_parsed_then_tells_what_the_file_says() {
+    let image = Image::noise(31, 9, 3, 4, 3).interlaced();
+    let chunks = [image.palette(4), vec![crate::encoder::chunk(b"tRNS", &[9])]].concat();
+    let header = Header::parse(&image.file(&chunks)).expect("a header");
+    assert_eq!((header.size.width, header.size.height, header.bit_depth), (31, 9, 4));
+    assert_eq!(header.colour, ColourType::Palette);
+    assert!(header.interlaced && header.transparency && header.orientation.is_none());
+}

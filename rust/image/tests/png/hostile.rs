@@ -1,0 +1,77 @@
+//! Damaged files: a fault or the right pixels, whatever byte is cut off or changed.
+use crate::encoder::{COMBINATIONS, Image, Noise, assemble, chunk, compress};
+use crate::{decode, fault};
+use recordmill_image::fault::ImageFaultKind;
+use recordmill_image::png::{Channels, Header, Options, Palette};
+
+const CARELESS: Options = Options {
+    checksums: false,
+    palette: Palette::Colours,
+    channels: Channels::Rgba,
+    depth: recordmill_image::png::Depth::AsStored,
+    grey: recordmill_image::png::GreyRule::Pillow,
+    limits: recordmill_image::png::Limits { max_pixels: 1 << 20, max_bytes: 1 << 22 },
+};
+
+fn files() -> impl Iterator<Item = Vec<u8>> {
+    COMBINATIONS.into_iter().flat_map(|(colour, depth)| {
+        let image = Image::noise(11, 7, colour, depth, 8);
+        [image.clone(), image.interlaced()].map(|image| image.file(&image.palette(3)))
+    })
+}
+
+#[test]
+fn file_when_cut_anywhere_then_is_truncated() {
+    for file in files() {
+        for length in 0..file.len() {
+            assert_eq!(fault(&file[..length]), ImageFaultKind::Truncated, "{length} of {} bytes", file.len());
+            assert!(decode(&file[..length], &CARELESS).is_err() && Header::parse(&file[..length]).is_err());
+        }
+    }
+}
+
+/// Every byte stands under a check value or is one, lengths and signature apart.
+#[test]
+fn file_when_any_bit_is_flipped_then_is_refused() {
+    for file in files() {
+        for bit in 0..file.len() * 8 {
+            let mut damaged = file.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(decode(&damaged, &Options::default()).is_err(), "bit {bit}");
+            let _ = decode(&damaged, &CARELESS);
+        }
+    }
+}
+
+/// Check values made anew over damaged data: what is left are the rules of the formats themselves.
+#[test]
+fn content_when_damaged_under_right_check_values_then_never_panics() {
+    let mut noise = Noise::new(5);
+    for (colour, depth) in COMBINATIONS {
+        for round in 0..300 {
+            let mut image = Image::noise(11, 7, colour, depth, round);
+            image.interlaced = round % 2 == 1;
+            let mut header = image.header()[8..21].to_vec();
+            let mut stream = compress(&image.raw(|row| (row % 5) as u8));
+            for _ in 0..1 + noise.below(3) {
+                let target = if noise.below(3) == 0 { &mut header } else { &mut stream };
+                let at = noise.below(target.len() as u64) as usize;
+                target[at] = noise.below(256) as u8;
+            }
+            let chunks = [chunk(b"IHDR", &header), image.palette(1).concat(), chunk(b"IDAT", &stream)];
+            let file = assemble(&[&chunks[..], &[chunk(b"IEND", b"")]].concat());
+            let _ = decode(&file, &CARELESS);
+            let _ = decode(&file, &Options { limits: CARELESS.limits, ..Options::default() });
+        }
+    }
+}
+
+#[test]
+fn bytes_when_not_an_image_then_are_refused() {
+    let mut noise = Noise::new(9);
+    for length in 0..200 {
+        let junk: Vec<u8> = (0..length).map(|_| noise.below(256) as u8).collect();
+        assert!(decode(&junk, &Options::default()).is_err());
+        assert!(decode(&[b"\x89PNG\r\n\x1a\n", &junk[..]].concat(), &Options::default()).is_err());
+    }
+}

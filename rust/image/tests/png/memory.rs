@@ -1,0 +1,41 @@
+//! Decoding into memory of the caller's.
+use crate::encoder::{COMBINATIONS, Image};
+use crate::{decode, samples};
+use recordmill_image::fault::ImageFaultKind;
+use recordmill_image::png::{Channels, Decoder, Depth, Options};
+
+#[test]
+fn rows_when_a_stride_apart_then_are_those_of_decode_and_nothing_between_is_touched() {
+    let options = Options { channels: Channels::Rgb, depth: Depth::Eight, ..Options::default() };
+    for (colour, depth) in COMBINATIONS {
+        for interlaced in [false, true] {
+            let mut image = Image::noise(13, 6, colour, depth, 2);
+            image.interlaced = interlaced;
+            let file = image.file(&image.palette(9));
+            let expected = samples(&decode(&file, &options).expect("an image"));
+            let (row, stride) = (13 * 3, 50);
+            let mut out = vec![171; stride * 5 + row];
+            let shape = Decoder::new().decode_into(&file, &options, &mut out, stride).expect("an image");
+            assert_eq!((shape.channels, shape.bits), (3, 8));
+            for (got, want) in out.chunks(stride).zip(expected.chunks(row)) {
+                assert!(got.iter().zip(want).all(|(a, b)| u16::from(*a) == *b), "colour {colour}, {depth} bits");
+                assert!(got[row..].iter().all(|byte| *byte == 171));
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_when_too_small_or_for_other_samples_then_is_a_bad_argument() {
+    let mut decoder = Decoder::new();
+    let mut kind = |image: &Image, room: usize, stride: usize| {
+        let result = decoder.decode_into(&image.file(&[]), &Options::default(), &mut vec![0; room], stride);
+        result.map(|_| ()).map_err(|fault| fault.kind)
+    };
+    let (narrow, wide) = (Image::noise(10, 4, 0, 8, 1), Image::noise(10, 4, 0, 16, 1));
+    assert_eq!(kind(&narrow, 40, 10), Ok(()));
+    for (room, stride) in [(39, 10), (400, 9), (400, usize::MAX), (0, 0)] {
+        assert_eq!(kind(&narrow, room, stride), Err(ImageFaultKind::BadArgument));
+    }
+    assert_eq!(kind(&wide, 1000, 20), Err(ImageFaultKind::BadArgument));
+}
