@@ -1,0 +1,5 @@
+//! From images to batch memory: slots of every element type and layout, and mixtures of whole batches.
+pub mod half;
+pub(crate) mod lanes;
+pub mod slot;
+pub(crate) mod writer;
