@@ -1,7 +1,9 @@
 //! Times the fused resize kernels on a made-up picture: `resize_speed [width height side]`.
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
 use recordmill_image::colour::normalise::Normalise;
-use recordmill_image::geometry::fused::two_tap_into;
+use recordmill_image::geometry::fused::resize_into;
+use recordmill_image::geometry::resize::Kernel;
+use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::view::View;
 use recordmill_image::pixels::Size;
 use std::hint::black_box;
@@ -20,22 +22,31 @@ fn time(width: usize, height: usize, side: usize) {
     let normalise = Normalise::from_unit(&[0.485, 0.456, 0.406], &[0.229, 0.224, 0.225]).expect("three channels");
     let mut floats = vec![0.0_f32; side * side * 3];
     let mut halves = vec![0_u16; side * side * 3];
-    let mut places = vec![0_u8; side * side * 3];
-    for layout in [Layout::Nhwc, Layout::Nchw] {
-        report(&format!("two taps {layout:?} float32"), || {
-            let slot = Slot::new(SlotValues::F32(&mut floats), layout, size, 3).expect("a slot");
-            two_tap_into(source, true, &normalise, slot).expect("a resize");
-        });
-        report(&format!("two taps {layout:?} float16"), || {
-            let slot = Slot::new(SlotValues::F16(&mut halves), layout, size, 3).expect("a slot");
-            two_tap_into(source, true, &normalise, slot).expect("a resize");
-        });
-        report(&format!("two taps {layout:?} uint8"), || {
-            let slot = Slot::new(SlotValues::U8(&mut places), layout, size, 3).expect("a slot");
-            two_tap_into(source, true, &Normalise::IDENTITY, slot).expect("a resize");
-        });
+    let mut bytes_out = vec![0_u8; side * side * 3];
+    for (name, kernel) in [("two taps", Kernel::Fast), ("Pillow bilinear", Kernel::Pillow(Filter::Bilinear))] {
+        for layout in [Layout::Nhwc, Layout::Nchw] {
+            let run = |element: &str, normalise: &Normalise, values: SlotValues| {
+                let mut values = values;
+                report(&format!("{name} {layout:?} {element}"), || {
+                    let slot = Slot::new(again(&mut values), layout, size, 3).expect("a slot");
+                    resize_into(source, kernel, true, normalise, slot).expect("a resize");
+                });
+            };
+            run("float32", &normalise, SlotValues::F32(&mut floats));
+            run("float16", &normalise, SlotValues::F16(&mut halves));
+            run("uint8", &Normalise::IDENTITY, SlotValues::U8(&mut bytes_out));
+        }
     }
-    black_box((floats, halves, places));
+    black_box((floats, halves, bytes_out));
+}
+
+/// The same memory, borrowed for one more run.
+fn again<'a>(values: &'a mut SlotValues<'_>) -> SlotValues<'a> {
+    match values {
+        SlotValues::U8(values) => SlotValues::U8(values),
+        SlotValues::F16(values) => SlotValues::F16(values),
+        SlotValues::F32(values) => SlotValues::F32(values),
+    }
 }
 
 /// Prints the shortest of many short runs: the least disturbed by others on the machine.

@@ -68,16 +68,30 @@ impl<'a> Slot<'a> {
 
     /// Writes a whole image of this slot's size, mirrored when `flip` is set.
     pub fn write(self, image: View<u8>, flip: bool, normalise: &Normalise) -> Result<()> {
+        self.write_rows(image, flip, normalise, |source, output| dispatch::run(Widen { source, output }))
+    }
+
+    /// The same for an image of floats in the 0 to 255 scale.
+    pub fn write_floats(self, image: View<f32>, flip: bool, normalise: &Normalise) -> Result<()> {
+        self.write_rows(image, flip, normalise, |source, output| output.copy_from_slice(source))
+    }
+
+    fn write_rows<T: Copy>(
+        self,
+        image: View<T>,
+        flip: bool,
+        normalise: &Normalise,
+        widen: impl Fn(&[T], &mut [f32]),
+    ) -> Result<()> {
         self.expect(image.size(), image.channels())?;
         let channels = self.channels;
         let mut row = vec![0.0; self.size.width * channels];
         let mut writer = RowWriter::new(self, normalise);
         for (y, source) in image.rows().enumerate() {
+            widen(source, &mut row);
             if flip {
-                let pixels = row.chunks_exact_mut(channels).zip(source.chunks_exact(channels).rev());
-                pixels.for_each(|(to, from)| to.iter_mut().zip(from).for_each(|(to, from)| *to = f32::from(*from)));
-            } else {
-                dispatch::run(Widen { source, output: &mut row });
+                row.reverse();
+                row.chunks_exact_mut(channels).for_each(<[f32]>::reverse);
             }
             writer.write(y, &row);
         }

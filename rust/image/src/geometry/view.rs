@@ -79,11 +79,6 @@ impl<'a, T: Copy> View<'a, T> {
         &self.samples[y * self.stride..][..self.size.width * self.channels]
     }
 
-    /// Everything from row `y` to the end: the row and whatever lies behind it.
-    pub(crate) fn from_row(&self, y: usize) -> &'a [T] {
-        &self.samples[y * self.stride..]
-    }
-
     /// Pixel (`x`, `y`): its channels.
     pub(crate) fn pixel(&self, x: usize, y: usize) -> &'a [T] {
         &self.samples[y * self.stride + x * self.channels..][..self.channels]

@@ -8,3 +8,4 @@ pub mod tensorflow;
 pub(crate) mod two_tap;
 
 pub use kernel::{Kernel, Nearest, resize, resize_f32, resize_nearest, resize_u16, resize_window};
+pub(crate) use pick::pick;
