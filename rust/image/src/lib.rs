@@ -1,7 +1,10 @@
 //! Images from bytes to batch memory: JPEG and PNG decoding, geometry, colour and collation, without Python or file access.
 #![deny(unsafe_code)]
 
+pub mod collate;
+pub mod colour;
 pub mod fault;
+pub mod geometry;
 pub mod jpeg;
 pub mod pixels;
 pub mod png;

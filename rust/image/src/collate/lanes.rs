@@ -1,0 +1,43 @@
+//! Small kernels that the passes share: rounding, widening, blending.
+use crate::geometry::dispatch::Kernel;
+
+/// Rounds to the nearest byte, ties to even; what lies outside goes to the border, a NaN to 0.
+#[inline(always)]
+pub(crate) fn to_byte(value: f32) -> u8 {
+    // 2^23 has no fraction bits: adding it rounds to an integer, ties to even, which stands in the low bits.
+    const SHIFT: f32 = 8_388_608.0;
+    (value.max(0.0).min(255.0) + SHIFT).to_bits() as u8
+}
+
+/// Bytes as floats.
+pub(crate) struct Widen<'a> {
+    pub source: &'a [u8],
+    pub output: &'a mut [f32],
+}
+
+impl Kernel for Widen<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.output.iter_mut().zip(self.source).for_each(|(to, from)| *to = f32::from(*from));
+    }
+}
+
+/// A row between two rows: `upper + (lower - upper) * weight`.
+pub(crate) struct Blend<'a> {
+    pub upper: &'a [f32],
+    pub lower: &'a [f32],
+    pub weight: f32,
+    pub output: &'a mut [f32],
+}
+
+impl Kernel for Blend<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((output, upper), lower) in self.output.iter_mut().zip(self.upper).zip(self.lower) {
+            *output = upper + (lower - upper) * self.weight;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! One image's place in batch memory: its element type, its layout, its size.
+use super::lanes::Widen;
+use super::writer::RowWriter;
+use crate::colour::normalise::Normalise;
+use crate::fault::Result;
+use crate::geometry::dispatch;
+use crate::geometry::view::{View, count_values, refuse};
+use crate::pixels::Size;
+
+/// The order of a batch's axes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Rows, columns, channels.
+    Nhwc,
+    /// Channels, rows, columns.
+    Nchw,
+}
+
+/// The memory of a slot.
+#[derive(Debug)]
+pub enum SlotValues<'a> {
+    /// Bytes, rounded to the nearest and held within 0 to 255; ties go to even.
+    U8(&'a mut [u8]),
+    /// The bits of binary16 values.
+    F16(&'a mut [u16]),
+    /// Floats.
+    F32(&'a mut [f32]),
+}
+
+impl SlotValues<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::U8(values) => values.len(),
+            Self::F16(values) => values.len(),
+            Self::F32(values) => values.len(),
+        }
+    }
+}
+
+/// A place for one image of known size.
+#[derive(Debug)]
+pub struct Slot<'a> {
+    pub(super) values: SlotValues<'a>,
+    pub(super) layout: Layout,
+    pub(super) size: Size,
+    pub(super) channels: usize,
+}
+
+impl<'a> Slot<'a> {
+    /// A slot for an image of `size` that fills `values`.
+    pub fn new(values: SlotValues<'a>, layout: Layout, size: Size, channels: usize) -> Result<Self> {
+        let expected = count_values(size, channels)?;
+        if values.len() != expected {
+            return refuse(format!("a slot of {expected} values"), values.len().to_string());
+        }
+        Ok(Self { values, layout, size, channels })
+    }
+
+    /// Width and height of the image that fits.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Channels of the image that fits.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// Writes a whole image of this slot's size, mirrored when `flip` is set.
+    pub fn write(self, image: View<u8>, flip: bool, normalise: &Normalise) -> Result<()> {
+        self.write_rows(image, flip, normalise, |source, output| dispatch::run(Widen { source, output }))
+    }
+
+    /// The same for an image of floats in the 0 to 255 scale.
+    pub fn write_floats(self, image: View<f32>, flip: bool, normalise: &Normalise) -> Result<()> {
+        self.write_rows(image, flip, normalise, |source, output| output.copy_from_slice(source))
+    }
+
+    fn write_rows<T: Copy>(
+        self,
+        image: View<T>,
+        flip: bool,
+        normalise: &Normalise,
+        widen: impl Fn(&[T], &mut [f32]),
+    ) -> Result<()> {
+        self.expect(image.size(), image.channels())?;
+        let channels = self.channels;
+        let mut row = vec![0.0; self.size.width * channels];
+        let mut writer = RowWriter::new(self, normalise);
+        for (y, source) in image.rows().enumerate() {
+            widen(source, &mut row);
+            if flip {
+                row.reverse();
+                row.chunks_exact_mut(channels).for_each(<[f32]>::reverse);
+            }
+            writer.write(y, &row);
+        }
+        Ok(())
+    }
+
+    /// A fault unless an image of `size` and `channels` fits.
+    pub(crate) fn expect(&self, size: Size, channels: usize) -> Result<()> {
+        let own = (self.size.width, self.size.height, self.channels);
+        if own == (size.width, size.height, channels) {
+            return Ok(());
+        }
+        let text = |(width, height, channels)| format!("{width} x {height} x {channels}");
+        refuse(format!("an image of {}", text(own)), text((size.width, size.height, channels)))
+    }
+}

@@ -1,0 +1,65 @@
+//! Brightness, contrast and saturation as Pillow's `ImageEnhance` and torchvision on Pillow images define them.
+//!
+//! Each blends the image with a degenerate one: `degenerate + factor * (value - degenerate)` in float32, cut to an integer
+//! within 0 to 255 (libImaging/Blend.c). Factor 1 changes nothing, 0 gives the degenerate image. A last channel of two or
+//! four is alpha and stays.
+use super::channels::luma;
+use crate::fault::Result;
+use crate::geometry::view::{MAX_CHANNELS, refuse};
+
+/// Blends with black.
+pub fn brightness(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
+    check(pixels, channels, factor)?;
+    let table: [u8; 256] = std::array::from_fn(|value| blend(0, value as u8, factor));
+    colours(pixels, channels).for_each(|pixel| pixel.iter_mut().for_each(|value| *value = table[usize::from(*value)]));
+    Ok(())
+}
+
+/// Blends with the mean luma of the whole image, halves rounded up.
+pub fn contrast(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
+    check(pixels, channels, factor)?;
+    let count = (pixels.len() / channels).max(1);
+    let sum: u64 = colours(pixels, channels).map(|pixel| u64::from(grey(pixel))).sum();
+    let mean = (sum as f64 / count as f64 + 0.5) as u8;
+    let table: [u8; 256] = std::array::from_fn(|value| blend(mean, value as u8, factor));
+    colours(pixels, channels).for_each(|pixel| pixel.iter_mut().for_each(|value| *value = table[usize::from(*value)]));
+    Ok(())
+}
+
+/// Blends every pixel with its luma. Grey images stay as they are.
+pub fn saturation(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
+    check(pixels, channels, factor)?;
+    for pixel in colours(pixels, channels) {
+        let luma = grey(pixel);
+        pixel.iter_mut().for_each(|value| *value = blend(luma, *value, factor));
+    }
+    Ok(())
+}
+
+fn check(pixels: &[u8], channels: usize, factor: f32) -> Result<()> {
+    if !(1..=MAX_CHANNELS).contains(&channels) || pixels.len() % channels != 0 {
+        return refuse("whole pixels of 1 to 4 channels", format!("{} values, {channels} channels", pixels.len()));
+    }
+    if factor >= 0.0 && factor.is_finite() {
+        return Ok(());
+    }
+    refuse("a finite factor of 0 or more", factor.to_string())
+}
+
+/// The colour channels of every pixel: one of one or two, three of three or four.
+fn colours(pixels: &mut [u8], channels: usize) -> impl Iterator<Item = &mut [u8]> {
+    let count = if channels < 3 { 1 } else { 3 };
+    pixels.chunks_exact_mut(channels).map(move |pixel| &mut pixel[..count])
+}
+
+fn grey(pixel: &[u8]) -> u8 {
+    match pixel {
+        [red, green, blue] => luma(*red, *green, *blue),
+        _ => pixel[0],
+    }
+}
+
+fn blend(degenerate: u8, value: u8, factor: f32) -> u8 {
+    let (degenerate, value) = (f32::from(degenerate), f32::from(value));
+    (degenerate + factor * (value - degenerate)) as u8
+}

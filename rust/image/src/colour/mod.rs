@@ -1,0 +1,8 @@
+//! Colour: what changes values and leaves pixels where they are.
+pub mod alpha;
+pub mod channels;
+pub mod enhance;
+pub mod erase;
+pub mod hue;
+pub mod noise;
+pub mod normalise;

@@ -1,0 +1,51 @@
+//! Runs a kernel with the widest vectors of the machine. Kernels are plain loops without fused multiply-add, so every
+//! path gives the same bits; wider instructions only give them sooner.
+
+/// A piece of arithmetic over slices. `run` must be marked `#[inline(always)]` to be compiled for each target.
+pub(crate) trait Kernel {
+    /// What the kernel gives.
+    type Output;
+    /// Does the work.
+    fn run(self) -> Self::Output;
+}
+
+/// Runs `kernel` compiled for AVX2 where the machine has it, else as compiled for the build's target.
+pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: `run_avx2` needs AVX2 alone, and `has_avx2` has just found it on this machine.
+        #[allow(unsafe_code)]
+        return unsafe { run_avx2(kernel) };
+    }
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+/// Whether AVX2 is there, and tests have not switched it off.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn has_avx2() -> bool {
+    #[cfg(test)]
+    if PORTABLE.get() {
+        return false;
+    }
+    is_x86_feature_detected!("avx2")
+}
+
+#[cfg(test)]
+thread_local! {
+    static PORTABLE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Runs `work` on this thread without any wider instructions.
+#[cfg(test)]
+pub(crate) fn portably<R>(work: impl FnOnce() -> R) -> R {
+    PORTABLE.set(true);
+    let result = work();
+    PORTABLE.set(false);
+    result
+}

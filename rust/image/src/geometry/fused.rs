@@ -1,0 +1,41 @@
+//! Resize, horizontal flip and normalisation in one pass, straight into a batch slot.
+use super::resize::two_tap::TwoTap;
+use super::resize::{Kernel, resize, resize_f32};
+use super::view::View;
+use crate::collate::slot::Slot;
+use crate::collate::writer::RowWriter;
+use crate::colour::normalise::Normalise;
+use crate::fault::Result;
+use crate::geometry::resize::tensorflow::Method;
+
+/// Resizes `source` to the slot's size, mirrors it left to right when `flip` is set, and normalises.
+///
+/// The two-tap kernel goes from source rows to the slot; others make an image between.
+pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalise: &Normalise, slot: Slot) -> Result<()> {
+    let (size, channels) = (slot.size(), source.channels());
+    slot.expect(size, channels)?;
+    match kernel {
+        Kernel::Fast | Kernel::Tensorflow { method: Method::Bilinear, antialias: false } => {
+            two_tap_into(source, flip, normalise, slot);
+            Ok(())
+        }
+        Kernel::Tensorflow { .. } => {
+            let values = resize_f32(source, size, kernel)?;
+            slot.write_floats(View::new(&values, size, channels)?, flip, normalise)
+        }
+        _ => {
+            let bytes = resize(source, size, kernel)?;
+            slot.write(View::new(&bytes, size, channels)?, flip, normalise)
+        }
+    }
+}
+
+fn two_tap_into(source: View<u8>, flip: bool, normalise: &Normalise, slot: Slot) {
+    let size = slot.size();
+    let mut reader = TwoTap::new(source, size, flip);
+    let mut writer = RowWriter::new(slot, normalise);
+    for y in 0..size.height {
+        let (upper, lower, weight) = reader.pair(y);
+        writer.write_between(y, upper, lower, weight);
+    }
+}

@@ -1,0 +1,11 @@
+//! Resize kernels, each with the arithmetic of the library that it is named after.
+mod kernel;
+pub mod opencv;
+mod pick;
+pub mod pillow;
+pub(crate) mod taps;
+pub mod tensorflow;
+pub(crate) mod two_tap;
+
+pub use kernel::{Kernel, Nearest, resize, resize_f32, resize_nearest, resize_u16, resize_window};
+pub(crate) use pick::pick;

@@ -1,0 +1,114 @@
+//! The taps of one axis: which inputs an output weighs, with weights of 11 bits after the point.
+use std::f64::consts::PI;
+
+/// Weights are multiples of 1 / `ONE`.
+pub(super) const ONE: f32 = 2048.0;
+
+/// The lengths of an axis before and after, and their ratios.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axis {
+    input: usize,
+    output: usize,
+    inverse: f64,
+    /// Input positions per output position.
+    pub scale: f64,
+}
+
+/// `K` inputs of one output, clamped into the image, and their weights.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Taps<const K: usize> {
+    pub places: [usize; K],
+    pub weights: [i32; K],
+}
+
+impl Axis {
+    pub fn new(input: usize, output: usize) -> Self {
+        let inverse = output as f64 / input as f64;
+        Self { input, output, inverse, scale: 1.0 / inverse }
+    }
+
+    /// The scale, if it is a whole number.
+    pub fn whole_scale(&self) -> Option<usize> {
+        let whole = self.scale.round_ties_even();
+        ((self.scale - whole).abs() < f64::EPSILON).then_some(whole as usize)
+    }
+
+    /// Two taps at half-pixel centres.
+    pub fn linear_taps(&self) -> Vec<Taps<2>> {
+        (0..self.output).map(|place| self.two(self.centre(place))).collect()
+    }
+
+    /// Two taps where an area cannot be averaged because the image grows: flat inside pixels, slopes at their borders.
+    pub fn area_taps(&self) -> Vec<Taps<2>> {
+        let place = |index: usize| {
+            let first = (index as f64 * self.scale).floor();
+            let past = ((index + 1) as f64 - (first + 1.0) * self.inverse) as f32;
+            self.two((first as i64, if past <= 0.0 { 0.0 } else { past - past.floor() }))
+        };
+        (0..self.output).map(place).collect()
+    }
+
+    /// Four taps of Keys' cubic with a = -0.75.
+    pub fn cubic_taps(&self) -> Vec<Taps<4>> {
+        (0..self.output).map(|place| self.many(self.centre(place), cubic)).collect()
+    }
+
+    /// Eight taps of the Lanczos kernel of order 4.
+    pub fn lanczos_taps(&self) -> Vec<Taps<8>> {
+        (0..self.output).map(|place| self.many(self.centre(place), lanczos)).collect()
+    }
+
+    /// The input left of an output's centre, and the distance to it.
+    fn centre(&self, place: usize) -> (i64, f32) {
+        let position = ((place as f64 + 0.5) * self.scale - 0.5) as f32;
+        let first = position.floor();
+        (first as i64, position - first)
+    }
+
+    fn two(&self, (first, past): (i64, f32)) -> Taps<2> {
+        self.many((first, past), |past| [1.0 - past, past])
+    }
+
+    fn many<const K: usize>(&self, (first, past): (i64, f32), curve: impl Fn(f32) -> [f32; K]) -> Taps<K> {
+        let last = self.input as i64 - 1;
+        let places = std::array::from_fn(|tap| (first - (K as i64 / 2 - 1) + tap as i64).clamp(0, last) as usize);
+        let weights = curve(past).map(|weight| (weight * ONE).round_ties_even() as i16 as i32);
+        Taps { places, weights }
+    }
+}
+
+impl Taps<2> {
+    /// Across, a tap whose neighbours are cut off by the border weighs the border pixel alone.
+    pub fn joined(self) -> Self {
+        if self.places[0] == self.places[1] { Self { weights: [ONE as i32, 0], ..self } } else { self }
+    }
+}
+
+fn cubic(x: f32) -> [f32; 4] {
+    const A: f32 = -0.75;
+    let first = ((A * (x + 1.0) - 5.0 * A) * (x + 1.0) + 8.0 * A) * (x + 1.0) - 4.0 * A;
+    let second = ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0;
+    let third = ((A + 2.0) * (1.0 - x) - (A + 3.0)) * (1.0 - x) * (1.0 - x) + 1.0;
+    [first, second, third, 1.0 - first - second - third]
+}
+
+/// sinc(d) sinc(d / 4) for the eight distances, through the angle's sum formulas, scaled to the sum 1.
+fn lanczos(x: f32) -> [f32; 8] {
+    const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
+    const TURNS: [(f64, f64); 8] =
+        [(1.0, 0.0), (-HALF, -HALF), (0.0, 1.0), (HALF, -HALF), (-1.0, 0.0), (HALF, HALF), (0.0, -1.0), (-HALF, HALF)];
+    let angle = -f64::from(x + 3.0) * PI * 0.25;
+    let (sine, cosine) = (angle.sin(), angle.cos());
+    let weight = |tap: usize| {
+        let distance = x + 3.0 - tap as f32;
+        if distance.abs() < 1e-6 {
+            return 1e30;
+        }
+        let angle = -f64::from(distance) * PI * 0.25;
+        ((TURNS[tap].0 * sine + TURNS[tap].1 * cosine) / (angle * angle)) as f32
+    };
+    let weights: [f32; 8] = std::array::from_fn(weight);
+    let sum = weights.iter().fold(0.0_f32, |sum, weight| sum + weight);
+    let inverse = 1.0 / sum;
+    weights.map(|weight| weight * inverse)
+}

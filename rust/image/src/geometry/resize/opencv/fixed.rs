@@ -1,0 +1,166 @@
+//! Separable kernels with fixed-point weights: across in 32-bit integers, then down with the rounding of each kernel.
+use super::coefficients::{ONE, Taps};
+use crate::geometry::dispatch::{self, Kernel};
+use crate::geometry::view::View;
+
+/// Values that one load takes; those beyond the pixel's channels are overwritten by the next pixel.
+const LANES: usize = 4;
+/// Values that OpenCV's cubic kernel takes at once on x86.
+const CUBIC_BLOCK: usize = 8;
+
+/// Two taps.
+pub(super) fn linear(source: View<u8>, columns: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Vec<u8> {
+    let columns: Vec<Taps<2>> = columns.into_iter().map(Taps::joined).collect();
+    separable(source, &columns, &lines, |rows, weights, output| dispatch::run(Linear { rows, weights, output }))
+}
+
+/// Four taps.
+pub(super) fn cubic(source: View<u8>, columns: Vec<Taps<4>>, lines: Vec<Taps<4>>) -> Vec<u8> {
+    separable(source, &columns, &lines, |rows, weights, output| dispatch::run(Cubic { rows, weights, output }))
+}
+
+/// Eight taps.
+pub(super) fn lanczos(source: View<u8>, columns: Vec<Taps<8>>, lines: Vec<Taps<8>>) -> Vec<u8> {
+    separable(source, &columns, &lines, |rows, weights, output| dispatch::run(Exact { rows, weights, output }))
+}
+
+/// Source rows resized across; row `y` is kept in place `y % K` until its place is needed.
+struct Lines<'a, const K: usize> {
+    source: View<'a, u8>,
+    columns: &'a [Taps<K>],
+    wide: Vec<i32>,
+    kept: [(usize, Vec<i32>); K],
+}
+
+impl<'a, const K: usize> Lines<'a, K> {
+    fn new(source: View<'a, u8>, columns: &'a [Taps<K>]) -> Self {
+        let channels = source.channels();
+        let line = || (usize::MAX, vec![0; columns.len() * channels + LANES]);
+        let wide = vec![0; source.size().width * channels + LANES];
+        Self { source, columns, wide, kept: std::array::from_fn(|_| line()) }
+    }
+
+    fn rows(&mut self, places: [usize; K]) -> [&[i32]; K] {
+        for y in places {
+            if self.kept[y % K].0 != y {
+                self.stretch(y);
+            }
+        }
+        let length = self.columns.len() * self.source.channels();
+        places.map(|y| &self.kept[y % K].1[..length])
+    }
+
+    fn stretch(&mut self, y: usize) {
+        let Self { source, columns, wide, kept } = self;
+        let (row, (place, output)) = (source.row(y), &mut kept[y % K]);
+        *place = y;
+        match source.channels() {
+            1 => dispatch::run(Across::<K, 1> { row, wide, columns, output }),
+            2 => dispatch::run(Across::<K, 2> { row, wide, columns, output }),
+            3 => dispatch::run(Across::<K, 3> { row, wide, columns, output }),
+            _ => dispatch::run(Across::<K, 4> { row, wide, columns, output }),
+        }
+    }
+}
+
+fn separable<const K: usize>(
+    source: View<u8>,
+    columns: &[Taps<K>],
+    lines: &[Taps<K>],
+    down: impl Fn([&[i32]; K], [i32; K], &mut [u8]),
+) -> Vec<u8> {
+    let length = columns.len() * source.channels();
+    let mut output = vec![0; length * lines.len()];
+    let mut kept = Lines::new(source, columns);
+    for (output, line) in output.chunks_exact_mut(length).zip(lines) {
+        down(kept.rows(line.places), line.weights, output);
+    }
+    output
+}
+
+struct Across<'a, const K: usize, const CHANNELS: usize> {
+    row: &'a [u8],
+    wide: &'a mut [i32],
+    columns: &'a [Taps<K>],
+    output: &'a mut [i32],
+}
+
+impl<const K: usize, const CHANNELS: usize> Kernel for Across<'_, K, CHANNELS> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.wide.iter_mut().zip(self.row).for_each(|(to, from)| *to = i32::from(*from));
+        for (index, taps) in self.columns.iter().enumerate() {
+            let mut sum = [0; LANES];
+            for (place, weight) in taps.places.iter().zip(taps.weights) {
+                let values: &[i32; LANES] = self.wide[place * CHANNELS..].first_chunk().expect("the row is padded");
+                sum = std::array::from_fn(|lane| sum[lane] + values[lane] * weight);
+            }
+            self.output[index * CHANNELS..][..LANES].copy_from_slice(&sum);
+        }
+    }
+}
+
+struct Linear<'a> {
+    rows: [&'a [i32]; 2],
+    weights: [i32; 2],
+    output: &'a mut [u8],
+}
+
+impl Kernel for Linear<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let [first, second] = self.weights;
+        for ((to, upper), lower) in self.output.iter_mut().zip(self.rows[0]).zip(self.rows[1]) {
+            let sum = ((first * (upper >> 4)) >> 16) + ((second * (lower >> 4)) >> 16);
+            *to = ((sum + 2) >> 2) as u8;
+        }
+    }
+}
+
+/// The sum in integers, rounded by adding a half.
+struct Exact<'a, const K: usize> {
+    rows: [&'a [i32]; K],
+    weights: [i32; K],
+    output: &'a mut [u8],
+}
+
+impl<const K: usize> Kernel for Exact<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (place, to) in self.output.iter_mut().enumerate() {
+            let terms = self.rows.iter().zip(self.weights).map(|(row, weight)| row[place] * weight);
+            *to = ((terms.sum::<i32>() + (1 << 21)) >> 22).clamp(0, 255) as u8;
+        }
+    }
+}
+
+/// Whole blocks in float32, as OpenCV's vector code does it; the rest in integers.
+struct Cubic<'a> {
+    rows: [&'a [i32]; 4],
+    weights: [i32; 4],
+    output: &'a mut [u8],
+}
+
+impl Kernel for Cubic<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let whole = self.output.len() / CUBIC_BLOCK * CUBIC_BLOCK;
+        let (blocks, rest) = self.output.split_at_mut(whole);
+        let [a, b, c, d] = self.weights.map(|weight| weight as f32 * (1.0 / (ONE * ONE)));
+        let [first, second, third, fourth] = self.rows;
+        for (place, to) in blocks.iter_mut().enumerate() {
+            let sum = third[place] as f32 * c + fourth[place] as f32 * d;
+            let sum = first[place] as f32 * a + (second[place] as f32 * b + sum);
+            *to = crate::collate::lanes::to_byte(sum);
+        }
+        Exact { rows: self.rows.map(|row| &row[whole..]), weights: self.weights, output: rest }.run();
+    }
+}

@@ -1,0 +1,51 @@
+//! OpenCV's `resize` for bytes (4.14, x86-64; modules/imgproc/src/resize.cpp), which is MXNet's too.
+//!
+//! All kernels equal OpenCV bit for bit, with one exception: wheels with Intel's IPP leave cubic to it, which differs by
+//! at most one, as does OpenCV 3.4, which MXNet 1.9 carries; `cv2.ipp.setUseIPP(False)` gives the bits of this module.
+mod area;
+mod coefficients;
+mod fixed;
+mod nearest;
+
+use crate::fault::Result;
+use crate::geometry::view::{View, count_values};
+use crate::pixels::Size;
+use coefficients::Axis;
+pub(crate) use nearest::nearest;
+
+/// OpenCV's `InterpolationFlags`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interpolation {
+    /// `INTER_LINEAR`
+    Linear,
+    /// `INTER_CUBIC`
+    Cubic,
+    /// `INTER_AREA`
+    Area,
+    /// `INTER_LANCZOS4`
+    Lanczos4,
+}
+
+/// `source` at `size`.
+pub(crate) fn resize(source: View<u8>, size: Size, interpolation: Interpolation) -> Result<Vec<u8>> {
+    count_values(size, source.channels())?;
+    count_values(Size { width: size.width, height: source.size().height }, source.channels())?;
+    if source.size() == size {
+        return Ok(source.to_vec());
+    }
+    let from = source.size();
+    let (across, down) = (Axis::new(from.width, size.width), Axis::new(from.height, size.height));
+    let halves = across.whole_scale() == Some(2) && down.whole_scale() == Some(2);
+    let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
+    match interpolation {
+        Interpolation::Linear if halves => Ok(area::blocks(source, size, 2, 2)),
+        Interpolation::Area if shrinks => match (across.whole_scale(), down.whole_scale()) {
+            (Some(width), Some(height)) => Ok(area::blocks(source, size, width, height)),
+            _ => Ok(area::fractions(source, size, across, down)),
+        },
+        Interpolation::Area => Ok(fixed::linear(source, across.area_taps(), down.area_taps())),
+        Interpolation::Linear => Ok(fixed::linear(source, across.linear_taps(), down.linear_taps())),
+        Interpolation::Cubic => Ok(fixed::cubic(source, across.cubic_taps(), down.cubic_taps())),
+        Interpolation::Lanczos4 => Ok(fixed::lanczos(source, across.lanczos_taps(), down.lanczos_taps())),
+    }
+}

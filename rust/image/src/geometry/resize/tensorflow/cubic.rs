@@ -1,0 +1,71 @@
+//! `ResizeBicubic` with `half_pixel_centers`: Keys' cubic (a = -0.5) from a table of 1,024 steps; taps outside are left out.
+use crate::geometry::view::View;
+use crate::pixels::Size;
+
+const STEPS: usize = 1024;
+
+/// Four inputs of one output and their weights.
+struct Taps {
+    places: [usize; 4],
+    weights: [f32; 4],
+}
+
+/// `source` at `size`.
+pub(super) fn resize(source: View<u8>, size: Size) -> Vec<f32> {
+    let table: Vec<(f32, f32)> = (0..=STEPS).map(curve).collect();
+    let (columns, lines) =
+        (taps(&table, source.size().width, size.width), taps(&table, source.size().height, size.height));
+    let channels = source.channels();
+    let mut between = vec![0.0; source.size().width * channels];
+    let mut output = Vec::with_capacity(size.width * size.height * channels);
+    for line in &lines {
+        let rows = line.places.map(|y| source.row(y));
+        for (place, value) in between.iter_mut().enumerate() {
+            *value = weigh(rows.map(|row| f32::from(row[place])), line.weights);
+        }
+        for column in &columns {
+            let value = |channel| weigh(column.places.map(|x| between[x * channels + channel]), column.weights);
+            output.extend((0..channels).map(value));
+        }
+    }
+    output
+}
+
+#[inline(always)]
+fn weigh(values: [f32; 4], weights: [f32; 4]) -> f32 {
+    values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2] + values[3] * weights[3]
+}
+
+/// The curve at `step` and one pixel further out.
+fn curve(step: usize) -> (f32, f32) {
+    const A: f64 = -0.5;
+    let near = step as f64 / STEPS as f64;
+    let far = f64::from((near + 1.0) as f32);
+    let inner = ((A + 2.0) * near - (A + 3.0)) * near * near + 1.0;
+    let outer = ((A * far - 5.0 * A) * far + 8.0 * A) * far - 4.0 * A;
+    (inner as f32, outer as f32)
+}
+
+fn taps(table: &[(f32, f32)], input: usize, output: usize) -> Vec<Taps> {
+    let scale = input as f32 / output as f32;
+    let tap = |place: usize| {
+        let position = (place as f32 + 0.5) * scale - 0.5;
+        let floor = position.floor();
+        let step = ((position - floor) * STEPS as f32).round_ties_even() as usize;
+        let full = [table[step].1, table[step].0, table[STEPS - step].0, table[STEPS - step].1];
+        let wanted: [i64; 4] = std::array::from_fn(|tap| floor as i64 - 1 + tap as i64);
+        let inside = |place: i64| (0..input as i64).contains(&place);
+        let weights = std::array::from_fn(|tap| if inside(wanted[tap]) { full[tap] } else { 0.0 });
+        Taps { places: wanted.map(|place| place.clamp(0, input as i64 - 1) as usize), weights: normal(weights) }
+    };
+    (0..output).map(tap).collect()
+}
+
+fn normal(weights: [f32; 4]) -> [f32; 4] {
+    let sum = weights[0] + weights[1] + weights[2] + weights[3];
+    if sum.abs() < 1000.0 * f32::MIN_POSITIVE {
+        return weights;
+    }
+    let inverse = 1.0 / sum;
+    weights.map(|weight| weight * inverse)
+}

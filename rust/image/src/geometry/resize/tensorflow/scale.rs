@@ -1,0 +1,116 @@
+//! `ScaleAndTranslate`: any curve over a span of inputs, widened for shrinking when antialiased; down, then across.
+use super::Method;
+use crate::fault::Result;
+use crate::geometry::view::{MAX_VALUES, View, refuse};
+use crate::pixels::Size;
+use std::f32::consts::PI;
+
+/// The inputs of one output from `start` on, and their weights.
+struct Span {
+    start: usize,
+    weights: Vec<f32>,
+}
+
+/// `source` at `size`.
+pub(super) fn resize(source: View<u8>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
+    let columns = spans(source.size().width, size.width, method, antialias)?;
+    let lines = spans(source.size().height, size.height, method, antialias)?;
+    let channels = source.channels();
+    let mut between = vec![0.0; source.size().width * channels];
+    let mut output = Vec::with_capacity(size.width * size.height * channels);
+    for line in &lines {
+        between.fill(0.0);
+        for (offset, weight) in line.weights.iter().enumerate() {
+            let row = source.row(line.start + offset);
+            between.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * f32::from(*value));
+        }
+        for column in &columns {
+            let taps = |channel: usize| between[column.start * channels + channel..].iter().step_by(channels);
+            let sum = |channel: usize| {
+                taps(channel).zip(&column.weights).fold(0.0, |sum, (value, weight)| sum + weight * value)
+            };
+            output.extend((0..channels).map(sum));
+        }
+    }
+    Ok(output)
+}
+
+fn spans(input: usize, output: usize, method: Method, antialias: bool) -> Result<Vec<Span>> {
+    let scale = output as f32 / input as f32;
+    let inverse = (1.0 / f64::from(scale)) as f32;
+    let stretch = if antialias { inverse.max(1.0) } else { 1.0 };
+    let reach = radius(method) * stretch;
+    if output as f64 * (f64::from(reach) * 2.0 + 1.0) > MAX_VALUES as f64 / 64.0 {
+        return refuse("a resize with fewer weights", format!("{output} outputs of {reach} inputs"));
+    }
+    let narrow = 1.0 / stretch;
+    let last = input as i64 - 1;
+    let span = |place: usize| {
+        let sample = (place as f32 + 0.5) * inverse;
+        let start = ((sample - reach - 0.5).ceil() as i64).clamp(0, last) as usize;
+        let end = ((sample + reach - 0.5).floor() as i64).clamp(0, last) as usize + 1;
+        let weight = |index: usize| curve(method, ((index as f32 + 0.5 - sample) * narrow).abs());
+        Span { start, weights: normal((start..end).map(weight).collect()) }
+    };
+    Ok((0..output).map(span).collect())
+}
+
+fn normal(mut weights: Vec<f32>) -> Vec<f32> {
+    let sum = weights.iter().fold(0.0_f32, |sum, weight| sum + weight);
+    let inverse = if sum.abs() < 1000.0 * f32::MIN_POSITIVE { 0.0 } else { 1.0 / sum };
+    weights.iter_mut().for_each(|weight| *weight *= inverse);
+    weights
+}
+
+fn radius(method: Method) -> f32 {
+    match method {
+        Method::Bilinear | Method::Area => 1.0,
+        Method::Bicubic | Method::Mitchell => 2.0,
+        Method::Lanczos3 => 3.0,
+        Method::Lanczos5 => 5.0,
+        Method::Gaussian => 1.5,
+    }
+}
+
+fn curve(method: Method, x: f32) -> f32 {
+    match method {
+        Method::Bilinear | Method::Area => (1.0 - x).max(0.0),
+        Method::Bicubic => {
+            piecewise(x, |x| ((1.5 * x - 2.5) * x) * x + 1.0, |x| ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0)
+        }
+        Method::Mitchell => piecewise(
+            x,
+            |x| (((7.0 / 6.0) * x - 2.0) * x) * x + 8.0 / 9.0,
+            |x| (((-7.0 / 18.0) * x + 2.0) * x - 10.0 / 3.0) * x + 16.0 / 9.0,
+        ),
+        Method::Lanczos3 => lanczos(x, 3.0),
+        Method::Lanczos5 => lanczos(x, 5.0),
+        Method::Gaussian => gaussian(x),
+    }
+}
+
+fn piecewise(x: f32, inner: impl Fn(f32) -> f32, outer: impl Fn(f32) -> f32) -> f32 {
+    match x {
+        2.0.. => 0.0,
+        1.0.. => outer(x),
+        _ => inner(x),
+    }
+}
+
+fn lanczos(x: f32, radius: f32) -> f32 {
+    if x > radius {
+        return 0.0;
+    }
+    if x <= 1e-3 {
+        return 1.0;
+    }
+    radius * (PI * x).sin() * (PI * x / radius).sin() / (PI * PI * x * x)
+}
+
+fn gaussian(x: f32) -> f32 {
+    const SIGMA: f64 = 0.5;
+    if x >= 1.5 {
+        return 0.0;
+    }
+    (f64::from(-x * x) / (2.0 * SIGMA * SIGMA)).exp() as f32
+}

@@ -1,0 +1,119 @@
+//! The two-tap bilinear kernel: rows across, then between rows, in float32; the fast kernel for training.
+//!
+//! Every value has the bits of `tf.image.resize(image, size, "bilinear", antialias=False)`: multiply and add are
+//! separate roundings on every machine.
+use super::taps::{Tap, bilinear};
+use crate::collate::lanes::{Blend, Widen};
+use crate::geometry::dispatch::{self, Kernel};
+use crate::geometry::view::View;
+use crate::pixels::Size;
+
+/// Values that one load and one store take; those beyond the pixel's channels are overwritten by the next pixel's store.
+const LANES: usize = 4;
+/// Pixels that share one check of the output's bounds.
+const GROUP: usize = 4;
+
+/// Reads a source image as rows of the output, each in float32, from the top.
+pub(crate) struct TwoTap<'a> {
+    source: View<'a, u8>,
+    size: Size,
+    columns: Vec<Tap>,
+    lines: Vec<Tap>,
+    upper: Line,
+    lower: Line,
+    wide: Vec<f32>,
+}
+
+/// One source row, resized across.
+struct Line {
+    y: usize,
+    values: Vec<f32>,
+}
+
+impl<'a> TwoTap<'a> {
+    /// A reader of `source` at `size`; `flip` turns left and right.
+    pub fn new(source: View<'a, u8>, size: Size, flip: bool) -> Self {
+        let channels = source.channels();
+        let mut columns = bilinear(source.size().width, size.width);
+        columns.iter_mut().for_each(|tap| tap.first *= channels as u32);
+        if flip {
+            columns.reverse();
+        }
+        columns.resize(size.width.next_multiple_of(GROUP), Tap { first: 0, weight: 0.0 });
+        let line = || Line { y: usize::MAX, values: vec![0.0; columns.len() * channels + LANES] };
+        let lines = bilinear(source.size().height, size.height);
+        let wide = vec![0.0; source.size().width * channels + channels + LANES];
+        Self { source, size, lines, upper: line(), lower: line(), columns, wide }
+    }
+
+    /// The two source rows of output row `y`, resized across, and the weight of the second.
+    pub fn pair(&mut self, y: usize) -> (&[f32], &[f32], f32) {
+        let Tap { first, weight } = self.lines[y];
+        let first = first as usize;
+        let second = (first + 1).min(self.source.size().height - 1);
+        if self.upper.y != first {
+            std::mem::swap(&mut self.upper, &mut self.lower);
+        }
+        if self.upper.y != first {
+            self.wide_row(first);
+            stretch(&self.wide, &self.columns, self.source.channels(), &mut self.upper.values);
+            self.upper.y = first;
+        }
+        if self.lower.y != second {
+            self.wide_row(second);
+            stretch(&self.wide, &self.columns, self.source.channels(), &mut self.lower.values);
+            self.lower.y = second;
+        }
+        let length = self.size.width * self.source.channels();
+        (&self.upper.values[..length], &self.lower.values[..length], weight)
+    }
+
+    /// Output row `y` in float32.
+    pub fn read(&mut self, y: usize, output: &mut [f32]) {
+        let (upper, lower, weight) = self.pair(y);
+        dispatch::run(Blend { upper, lower, weight, output });
+    }
+
+    fn wide_row(&mut self, y: usize) {
+        dispatch::run(Widen { source: self.source.row(y), output: &mut self.wide });
+    }
+}
+
+fn stretch(row: &[f32], columns: &[Tap], channels: usize, output: &mut [f32]) {
+    match channels {
+        1 => dispatch::run(Stretch::<1> { row, columns, output }),
+        2 => dispatch::run(Stretch::<2> { row, columns, output }),
+        3 => dispatch::run(Stretch::<3> { row, columns, output }),
+        _ => dispatch::run(Stretch::<4> { row, columns, output }),
+    }
+}
+
+/// A row of `CHANNELS` per pixel, resized across. Lanes beyond the channels hold neighbours' values and are overwritten.
+struct Stretch<'a, const CHANNELS: usize> {
+    row: &'a [f32],
+    columns: &'a [Tap],
+    output: &'a mut [f32],
+}
+
+impl<const CHANNELS: usize> Kernel for Stretch<'_, CHANNELS> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (groups, _) = self.columns.as_chunks::<GROUP>();
+        let mut place = 0;
+        for group in groups {
+            let store = &mut self.output[place..][..(GROUP - 1) * CHANNELS + LANES];
+            for (index, tap) in group.iter().enumerate() {
+                let first = tap.first as usize;
+                let pair = &self.row[first..first + LANES + CHANNELS];
+                let left: &[f32; LANES] = pair.first_chunk().expect("four values");
+                let right: &[f32; LANES] = pair.last_chunk().expect("four values");
+                let between: [f32; LANES] =
+                    std::array::from_fn(|lane| left[lane] + (right[lane] - left[lane]) * tap.weight);
+                store[index * CHANNELS..][..LANES].copy_from_slice(&between);
+            }
+            place += GROUP * CHANNELS;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The fused form against its steps one by one.
+use crate::recordings::noise;
+use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
+use recordmill_image::colour::normalise::Normalise;
+use recordmill_image::geometry::fused::resize_into;
+use recordmill_image::geometry::rearrange::flip_horizontal;
+use recordmill_image::geometry::resize::pillow::Filter;
+use recordmill_image::geometry::resize::{Kernel, resize, resize_f32};
+use recordmill_image::geometry::view::View;
+use recordmill_image::pixels::{Size, Window};
+
+const SIZES: [(usize, usize); 6] = [(1, 1), (2, 3), (5, 1), (1, 9), (40, 23), (33, 64)];
+
+fn steps(source: View<u8>, size: Size, kernel: Kernel, flip: bool, normalise: &Normalise) -> Vec<f32> {
+    let channels = source.channels();
+    let mut values = resize_f32(source, size, kernel).expect("a resize");
+    if flip {
+        values = flip_horizontal(View::new(&values, size, channels).expect("a picture"));
+    }
+    values.iter().enumerate().map(|(place, value)| normalise.apply(place % channels, *value)).collect()
+}
+
+#[test]
+fn fused_form_when_compared_with_its_steps_then_has_the_same_bits() {
+    let normalise = Normalise::from_unit(&[0.485, 0.456, 0.406, 0.5], &[0.229, 0.224, 0.225, 0.25]).expect("channels");
+    for (index, (from, to)) in SIZES.iter().flat_map(|from| SIZES.map(|to| (*from, to))).enumerate() {
+        let (from, size) = (Size { width: from.0, height: from.1 }, Size { width: to.0, height: to.1 });
+        let (channels, flip) = (index % 4 + 1, index % 3 == 0);
+        let bytes = noise(from, channels, index as u64);
+        let view = View::new(&bytes, from, channels).expect("a picture");
+        for kernel in [Kernel::Fast, Kernel::Pillow(Filter::Bilinear)] {
+            let mut found = vec![f32::NAN; size.width * size.height * channels];
+            let slot = Slot::new(SlotValues::F32(&mut found), Layout::Nhwc, size, channels).expect("a slot");
+            resize_into(view, kernel, flip, &normalise, slot).expect("a resize");
+            assert_eq!(found, steps(view, size, kernel, flip, &normalise), "{from:?} to {size:?} by {kernel:?}");
+        }
+    }
+}
+
+#[test]
+fn fused_form_when_written_in_bytes_then_equals_the_plain_resize() {
+    let (from, size) = (Size { width: 50, height: 41 }, Size { width: 24, height: 31 });
+    let bytes = noise(from, 3, 5);
+    let view = View::new(&bytes, from, 3).expect("a picture");
+    for kernel in [Kernel::Fast, Kernel::Pillow(Filter::Bilinear), Kernel::Pillow(Filter::Lanczos)] {
+        let mut found = vec![0; size.width * size.height * 3];
+        let slot = Slot::new(SlotValues::U8(&mut found), Layout::Nhwc, size, 3).expect("a slot");
+        resize_into(view, kernel, false, &Normalise::IDENTITY, slot).expect("a resize");
+        assert_eq!(found, resize(view, size, kernel).expect("a resize"));
+    }
+}
+
+#[test]
+fn window_when_resized_then_equals_a_copy_of_it() {
+    let (from, size) = (Size { width: 50, height: 41 }, Size { width: 24, height: 31 });
+    let bytes = noise(from, 3, 6);
+    let window = View::new(&bytes, from, 3)
+        .and_then(|view| view.crop(Window { x: 7, y: 9, width: 30, height: 32 }))
+        .expect("a window");
+    let copy = window.to_vec();
+    let copied = View::new(&copy, window.size(), 3).expect("a picture");
+    for kernel in [Kernel::Fast, Kernel::Pillow(Filter::Bicubic)] {
+        assert_eq!(resize(window, size, kernel), resize(copied, size, kernel));
+    }
+}
+
+#[test]
+fn slot_of_other_channels_when_resized_into_then_refuses() {
+    let bytes = [0; 4];
+    let size = Size { width: 2, height: 2 };
+    let mut floats = [0.0; 12];
+    let slot = Slot::new(SlotValues::F32(&mut floats), Layout::Nhwc, size, 3).expect("a slot");
+    let view = View::new(&bytes, size, 1).expect("a picture");
+    assert!(resize_into(view, Kernel::Fast, false, &Normalise::IDENTITY, slot).is_err());
+}

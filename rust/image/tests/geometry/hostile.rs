@@ -1,0 +1,94 @@
+//! Requests that make no sense are refused before anything is allocated.
+use recordmill_image::fault::ImageFaultKind;
+use recordmill_image::geometry::rearrange::{Border, Margins, pad};
+use recordmill_image::geometry::resize::opencv::Interpolation;
+use recordmill_image::geometry::resize::pillow::{Bounds, Filter};
+use recordmill_image::geometry::resize::tensorflow::Method;
+use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_u16, resize_window};
+use recordmill_image::geometry::view::{MAX_SIDE, View};
+use recordmill_image::pixels::Size;
+
+fn every_kernel() -> Vec<Kernel> {
+    let mut kernels = vec![Kernel::Fast];
+    kernels.extend([Nearest::Pillow, Nearest::PillowDeep, Nearest::Opencv, Nearest::Tensorflow].map(Kernel::Nearest));
+    kernels
+        .extend([Filter::Box, Filter::Bilinear, Filter::Hamming, Filter::Bicubic, Filter::Lanczos].map(Kernel::Pillow));
+    let opencv = [Interpolation::Linear, Interpolation::Cubic, Interpolation::Area, Interpolation::Lanczos4];
+    kernels.extend(opencv.map(Kernel::Opencv));
+    for method in
+        [Method::Bilinear, Method::Bicubic, Method::Area, Method::Lanczos3, Method::Gaussian, Method::Mitchell]
+    {
+        kernels.extend([false, true].map(|antialias| Kernel::Tensorflow { method, antialias }));
+    }
+    kernels
+}
+
+#[test]
+fn view_when_its_size_lies_then_is_refused() {
+    let bytes = [0_u8; 12];
+    let size = |width, height| Size { width, height };
+    assert_eq!(View::new(&bytes, size(2, 2), 4).unwrap_err().kind, ImageFaultKind::BadArgument);
+    assert_eq!(View::new(&bytes, size(2, 2), 0).unwrap_err().kind, ImageFaultKind::BadArgument);
+    assert_eq!(View::new(&bytes, size(0, 2), 3).unwrap_err().kind, ImageFaultKind::BadDimensions);
+    assert_eq!(View::new(&bytes, size(usize::MAX, usize::MAX), 3).unwrap_err().kind, ImageFaultKind::BadDimensions);
+    assert!(View::new(&bytes, size(2, 2), 3).is_ok());
+}
+
+#[test]
+fn size_when_impossible_then_every_kernel_refuses() {
+    let bytes = [7_u8; 12];
+    let view = View::new(&bytes, Size { width: 2, height: 2 }, 3).expect("a picture");
+    for kernel in every_kernel() {
+        let kind = |width, height| resize(view, Size { width, height }, kernel).unwrap_err().kind;
+        assert_eq!(kind(0, 5), ImageFaultKind::BadDimensions, "{kernel:?}");
+        assert_eq!(kind(5, MAX_SIDE + 1), ImageFaultKind::BadDimensions, "{kernel:?}");
+        assert_eq!(kind(MAX_SIDE, MAX_SIDE), ImageFaultKind::LimitExceeded, "{kernel:?}");
+    }
+}
+
+#[test]
+fn flat_picture_when_resized_then_stays_flat() {
+    for (from, to) in [((1, 1), (9, 4)), ((7, 3), (2, 11)), ((64, 5), (3, 3)), ((3, 200), (5, 2))] {
+        let bytes = vec![77; from.0 * from.1 * 2];
+        let view = View::new(&bytes, Size { width: from.0, height: from.1 }, 2).expect("a picture");
+        for kernel in every_kernel() {
+            let found = resize(view, Size { width: to.0, height: to.1 }, kernel).expect("a resize");
+            assert_eq!(found, vec![77; to.0 * to.1 * 2], "{from:?} to {to:?} by {kernel:?}");
+        }
+    }
+}
+
+#[test]
+fn box_when_outside_or_empty_then_is_refused() {
+    let bytes = [7_u8; 12];
+    let view = View::new(&bytes, Size { width: 4, height: 3 }, 1).expect("a picture");
+    let whole = Bounds::whole(view.size());
+    let odd = [
+        Bounds { left: -0.1, ..whole },
+        Bounds { right: 4.1, ..whole },
+        Bounds { left: 2.0, right: 2.0, ..whole },
+        Bounds { lower: f32::NAN, ..whole },
+    ];
+    for bounds in odd {
+        assert!(resize_window(view, bounds, Size { width: 2, height: 2 }, Filter::Box).is_err(), "{bounds:?}");
+    }
+}
+
+#[test]
+fn deep_values_when_the_kernel_has_no_rule_then_are_refused() {
+    let values = [7_u16; 4];
+    let view = View::new(&values, Size { width: 2, height: 2 }, 1).expect("a picture");
+    let size = Size { width: 3, height: 3 };
+    assert!(resize_u16(view, size, Kernel::Fast).is_err());
+    assert_eq!(resize_u16(view, size, Kernel::Nearest(Nearest::Opencv)), Ok(vec![7; 9]));
+}
+
+#[test]
+fn margins_when_endless_then_are_refused() {
+    let bytes = [7_u8; 1];
+    let view = View::new(&bytes, Size { width: 1, height: 1 }, 1).expect("a picture");
+    let margins = Margins { left: usize::MAX, upper: 0, right: usize::MAX, lower: 0 };
+    for border in [Border::Constant([0; 4]), Border::Edge, Border::Reflect] {
+        assert!(pad(view, margins, border).is_err());
+    }
+}

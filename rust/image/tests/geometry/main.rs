@@ -1,0 +1,10 @@
+//! Geometry, colour and collation against recordings of real libraries and against their own definitions.
+mod collate;
+mod colour;
+mod fused;
+mod hostile;
+mod rearrange;
+mod recordings;
+mod resize;
+mod shapes;
+mod warp;

@@ -1,0 +1,102 @@
+//! Reads `tests/recordings/resize`: sources, and what a library made of them.
+use recordmill_image::geometry::view::View;
+use recordmill_image::pixels::Size;
+use std::path::PathBuf;
+
+/// A source picture.
+pub struct Picture {
+    pub size: Size,
+    pub channels: usize,
+    pub bytes: Vec<u8>,
+    pub deep: Vec<u16>,
+}
+
+impl Picture {
+    pub fn view(&self) -> View<'_, u8> {
+        View::new(&self.bytes, self.size, self.channels).expect("a recorded picture")
+    }
+
+    pub fn deep_view(&self) -> View<'_, u16> {
+        View::new(&self.deep, self.size, self.channels).expect("a recorded picture")
+    }
+}
+
+/// A recorded result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    F32(Vec<f32>),
+}
+
+/// One line of a recording.
+pub struct Case {
+    pub line: String,
+    pub operation: String,
+    pub picture: usize,
+    pub size: Size,
+    pub arguments: Vec<f64>,
+    pub expected: Values,
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/recordings/resize")
+}
+
+fn text(name: &str) -> Vec<String> {
+    let path = folder().join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+fn data(name: &str) -> Vec<u8> {
+    std::fs::read(folder().join(name)).expect("a recording")
+}
+
+pub fn pictures() -> Vec<Picture> {
+    let data = data("images.bin");
+    let picture = |line: &String| {
+        let numbers: Vec<usize> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
+        let (size, channels) = (Size { width: numbers[0], height: numbers[1] }, numbers[2]);
+        let bytes = data[numbers[3]..][..size.width * size.height * channels].to_vec();
+        let deep = bytes.iter().map(|byte| u16::from(*byte) * 257).collect();
+        Picture { size, channels, bytes, deep }
+    };
+    text("images.txt").iter().map(picture).collect()
+}
+
+/// The cases of a library whose operation begins with `prefix`; a test over none of them is no test.
+pub fn cases(library: &str, prefix: &str) -> Vec<Case> {
+    let data = data(&format!("{library}.bin"));
+    let lines = text(&format!("{library}.txt"));
+    let cases: Vec<Case> = lines.iter().filter(|line| line.starts_with(prefix)).map(|line| case(line, &data)).collect();
+    assert!(!cases.is_empty(), "{library} has no recordings of {prefix}");
+    cases
+}
+
+fn case(line: &str, data: &[u8]) -> Case {
+    let words: Vec<&str> = line.split(' ').collect();
+    let numbers: Vec<usize> = words[2..7].iter().map(|word| word.parse().expect("a number")).collect();
+    let size = Size { width: numbers[1], height: numbers[2] };
+    let count = size.width * size.height * numbers[3];
+    let data = &data[numbers[4]..];
+    let expected = match words[1] {
+        "u8" => Values::U8(data[..count].to_vec()),
+        "u16" => Values::U16(data[..count * 2].as_chunks().0.iter().map(|two| u16::from_le_bytes(*two)).collect()),
+        _ => Values::F32(data[..count * 4].as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect()),
+    };
+    let arguments = words[7..].iter().map(|word| word.parse().expect("a number")).collect();
+    Case { line: line.to_owned(), operation: words[0].to_owned(), picture: numbers[0], size, arguments, expected }
+}
+
+/// A picture of reproducible noise: an xorshift generator's bytes.
+pub fn noise(size: Size, channels: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..size.width * size.height * channels).map(|_| next()).collect()
+}

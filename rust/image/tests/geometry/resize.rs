@@ -1,0 +1,109 @@
+//! Every resize kernel against what its library recorded.
+use crate::recordings::{Case, Picture, Values, cases, pictures};
+use recordmill_image::geometry::resize::opencv::Interpolation;
+use recordmill_image::geometry::resize::pillow::{Bounds, Filter};
+use recordmill_image::geometry::resize::tensorflow::Method;
+use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_f32, resize_u16, resize_window};
+
+fn kernel(case: &Case) -> Kernel {
+    let antialias = case.arguments.first() == Some(&1.0);
+    let tensorflow = |method| Kernel::Tensorflow { method, antialias };
+    match case.operation.trim_end_matches("_box_box").trim_start_matches("mxnet_").trim_start_matches("opencv_") {
+        "nearest" => Kernel::Nearest(Nearest::Opencv),
+        "linear" => Kernel::Opencv(Interpolation::Linear),
+        "cubic" => Kernel::Opencv(Interpolation::Cubic),
+        "area" => Kernel::Opencv(Interpolation::Area),
+        "lanczos4" => Kernel::Opencv(Interpolation::Lanczos4),
+        "tensorflow_nearest" => Kernel::Nearest(Nearest::Tensorflow),
+        "tensorflow_bilinear" => tensorflow(Method::Bilinear),
+        "tensorflow_bicubic" => tensorflow(Method::Bicubic),
+        "tensorflow_area" => tensorflow(Method::Area),
+        "tensorflow_lanczos3" => tensorflow(Method::Lanczos3),
+        "tensorflow_lanczos5" => tensorflow(Method::Lanczos5),
+        "tensorflow_gaussian" => tensorflow(Method::Gaussian),
+        "tensorflow_mitchellcubic" => tensorflow(Method::Mitchell),
+        "pillow_nearest" => Kernel::Nearest(Nearest::Pillow),
+        _ => Kernel::Pillow(filter(&case.operation)),
+    }
+}
+
+fn filter(operation: &str) -> Filter {
+    match operation.split('_').nth(1) {
+        Some("box") => Filter::Box,
+        Some("bilinear") => Filter::Bilinear,
+        Some("hamming") => Filter::Hamming,
+        Some("bicubic") => Filter::Bicubic,
+        Some("lanczos") => Filter::Lanczos,
+        Some("mks2013") => Filter::Mks2013,
+        Some("mks2021") => Filter::Mks2021,
+        other => panic!("no filter {other:?}"),
+    }
+}
+
+fn computed(case: &Case, picture: &Picture) -> Values {
+    match &case.expected {
+        Values::U16(_) => Values::U16(resize_u16(picture.deep_view(), case.size, kernel(case)).expect("a resize")),
+        Values::F32(_) => Values::F32(resize_f32(picture.view(), case.size, kernel(case)).expect("a resize")),
+        Values::U8(_) if case.operation.starts_with("pillow") && case.arguments.len() == 4 => {
+            let [left, upper, right, lower] = std::array::from_fn(|index| case.arguments[index] as f32);
+            let bounds = Bounds { left, upper, right, lower };
+            Values::U8(resize_window(picture.view(), bounds, case.size, filter(&case.operation)).expect("a resize"))
+        }
+        Values::U8(_) => Values::U8(resize(picture.view(), case.size, kernel(case)).expect("a resize")),
+    }
+}
+
+fn assert_equal(library: &str, prefix: &str) {
+    let pictures = pictures();
+    for case in cases(library, prefix) {
+        assert_eq!(computed(&case, &pictures[case.picture]), case.expected, "{}", case.line);
+    }
+}
+
+#[test]
+fn pillow_kernels_when_compared_with_pillow_then_are_equal() {
+    assert_equal("pillow", "pillow_");
+}
+
+#[test]
+fn opencv_kernels_when_compared_with_opencv_then_are_equal() {
+    assert_equal("opencv", "opencv_");
+}
+
+#[test]
+fn tensorflow_kernels_when_compared_with_tensorflow_then_are_equal() {
+    for exact in
+        ["tensorflow_nearest", "tensorflow_bilinear", "tensorflow_bicubic", "tensorflow_area", "tensorflow_mitchell"]
+    {
+        assert_equal("tensorflow", exact);
+    }
+}
+
+#[test]
+fn tensorflow_kernels_with_sines_when_compared_with_tensorflow_then_differ_by_rounding_only() {
+    let pictures = pictures();
+    for case in ["tensorflow_lanczos", "tensorflow_gaussian"].into_iter().flat_map(|prefix| cases("tensorflow", prefix))
+    {
+        let (Values::F32(found), Values::F32(expected)) = (computed(&case, &pictures[case.picture]), &case.expected)
+        else {
+            panic!("{} is no float", case.line);
+        };
+        let apart = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
+        assert!(apart.fold(0.0, f32::max) < 1e-3, "{}", case.line);
+    }
+}
+
+#[test]
+fn opencv_kernels_when_compared_with_mxnet_then_are_equal_but_for_cubic() {
+    for exact in ["mxnet_nearest", "mxnet_linear", "mxnet_area", "mxnet_lanczos4"] {
+        assert_equal("mxnet", exact);
+    }
+    let pictures = pictures();
+    for case in cases("mxnet", "mxnet_cubic") {
+        let (Values::U8(found), Values::U8(expected)) = (computed(&case, &pictures[case.picture]), &case.expected)
+        else {
+            panic!("{} is no byte", case.line);
+        };
+        assert!(found.iter().zip(expected).all(|(found, expected)| found.abs_diff(*expected) <= 1), "{}", case.line);
+    }
+}

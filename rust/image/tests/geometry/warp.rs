@@ -1,0 +1,89 @@
+//! Affine maps against Pillow, and maps of maps.
+use crate::recordings::{Case, Values, cases, noise, pictures};
+use recordmill_image::geometry::affine::Affine;
+use recordmill_image::geometry::view::View;
+use recordmill_image::geometry::warp::{Sampling, warp};
+use recordmill_image::pixels::{Size, Window};
+
+fn compare(prefix: &str, sampling: Sampling) {
+    let pictures = pictures();
+    for case in cases("pillow", prefix) {
+        let found = warp(pictures[case.picture].view(), &map(&case), case.size, sampling, [0; 4]).expect("a map");
+        assert_eq!(Values::U8(found), case.expected, "{}", case.line);
+    }
+}
+
+fn map(case: &Case) -> Affine {
+    let [a, b, c, d, e, f] = std::array::from_fn(|index| case.arguments[index]);
+    Affine { a, b, c, d, e, f }
+}
+
+#[test]
+fn warp_when_compared_with_pillow_then_is_equal() {
+    compare("affine_nearest", Sampling::Nearest);
+    compare("affine_bilinear", Sampling::Bilinear);
+}
+
+#[test]
+fn warp_when_nothing_moves_then_copies_bytes_and_16_bit_values() {
+    let size = Size { width: 9, height: 5 };
+    let bytes = noise(size, 3, 1);
+    let deep: Vec<u16> = bytes.iter().map(|byte| u16::from(*byte) * 251 + 3).collect();
+    for sampling in [Sampling::Nearest, Sampling::Bilinear] {
+        let view = View::new(&bytes, size, 3).expect("a picture");
+        assert_eq!(warp(view, &Affine::IDENTITY, size, sampling, [0; 4]).expect("a map"), bytes);
+        let view = View::new(&deep, size, 3).expect("a picture");
+        assert_eq!(warp(view, &Affine::IDENTITY, size, sampling, [0; 4]).expect("a map"), deep);
+    }
+}
+
+#[test]
+fn warp_when_the_source_is_elsewhere_then_fills() {
+    let size = Size { width: 3, height: 2 };
+    let bytes = noise(size, 3, 2);
+    let view = View::new(&bytes, size, 3).expect("a picture");
+    for away in [3.0, -3.0, 1e300, -1e300] {
+        let map = Affine::translation(away, 0.0).then(&Affine::rotation(1e-9));
+        for sampling in [Sampling::Nearest, Sampling::Bilinear] {
+            assert_eq!(warp(view, &map, size, sampling, [1, 2, 3, 4]).expect("a map"), [1, 2, 3].repeat(6));
+        }
+    }
+}
+
+#[test]
+fn warp_when_numbers_are_not_finite_then_refuses() {
+    let bytes = [0_u8; 3];
+    let size = Size { width: 1, height: 1 };
+    let view = View::new(&bytes, size, 3).expect("a picture");
+    for odd in [f64::NAN, f64::INFINITY] {
+        assert!(warp(view, &Affine::translation(odd, 0.0), size, Sampling::Nearest, [0; 4]).is_err());
+    }
+}
+
+#[test]
+fn wide_source_when_turned_slightly_then_reads_the_pixel_under_the_centre() {
+    let size = Size { width: 40_000, height: 1 };
+    let deep: Vec<u16> = (0..40_000).map(|x| x as u16).collect();
+    let view = View::new(&deep, size, 1).expect("a picture");
+    let map = Affine { b: 1e-9, ..Affine::IDENTITY };
+    assert_eq!(warp(view, &map, size, Sampling::Nearest, [0; 4]).expect("a map"), deep);
+}
+
+#[test]
+fn map_when_undone_then_comes_back() {
+    let map = Affine::rotation(30.0).then(&Affine::scaling(2.0, 0.5)).then(&Affine::shear(10.0, -5.0)).about(3.0, 4.0);
+    let there_and_back = map.then(&map.inverse().expect("a map that can be undone"));
+    let (x, y) = there_and_back.apply(17.0, -5.0);
+    assert!((x - 17.0).abs() < 1e-9 && (y + 5.0).abs() < 1e-9);
+    assert!(Affine::scaling(0.0, 1.0).inverse().is_err());
+}
+
+#[test]
+fn crop_map_when_flipped_then_takes_the_window_corners_to_the_image_corners() {
+    let window = Window { x: 10, y: 20, width: 30, height: 40 };
+    let size = Size { width: 15, height: 10 };
+    let plain = Affine::crop(window, size, false);
+    assert_eq!((plain.apply(10.0, 20.0), plain.apply(40.0, 60.0)), ((0.0, 0.0), (15.0, 10.0)));
+    let mirrored = Affine::crop(window, size, true);
+    assert_eq!((mirrored.apply(10.0, 20.0), mirrored.apply(40.0, 60.0)), ((15.0, 0.0), (0.0, 10.0)));
+}
