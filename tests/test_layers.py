@@ -30,7 +30,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "storage": NATIVE,
     "formats": NATIVE,
     "shards": NATIVE | ANY_FORMAT | {"storage"},
-    "packing": NATIVE | ANY_FORMAT | {"storage", "shards"},
+    "decode": NATIVE,
+    "packing": NATIVE | ANY_FORMAT | {"storage", "shards", "decode.pillow"},
     "packing.sources.list_file": BASE | {"packing", "formats.recordio.lst"},
     "pipeline": NATIVE,
     "pipeline.dataset": NATIVE | {"pipeline", "shards"},
@@ -39,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli.demo": {PACKAGE, "cli", "demo"},
     "cli.sources": {PACKAGE, "cli", "packing"},
     "testing": NATIVE | {"formats", "storage", "shards"},
-    PACKAGE: NATIVE | {"storage", "formats", "shards", "packing", "pipeline"},
+    PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline"},
 }
 
 # folder: the modules in it that may name its members; the members do not know one another
@@ -49,7 +50,7 @@ MEMBERS: dict[str, set[str]] = {
 
 # third-party module: the layers that may import it, inside functions only
 OPTIONAL: dict[str, set[str]] = {
-    "PIL": {"packing", "demo"},
+    "PIL": {"decode", "packing", "demo"},
     "keras": {"demo"},
     "jax": {"demo"},
     "sklearn": {"demo"},

@@ -11,10 +11,24 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _PLACES = {
+    "decode.adjust": "adjust_brightness adjust_contrast adjust_hue adjust_saturation greyscale",
+    "decode.batch": "decode_batch",
+    "decode.draws": "Draws Stage",
+    "decode.images": "decode_image decode_jpeg decode_png",
+    "decode.mixing": "cutmix mixup",
+    "decode.presets": "IMAGENET_MEAN IMAGENET_STD",
+    "decode.specs.colour": "ColourJitter PCANoise RandomErasing RandomGrey",
+    "decode.specs.geometry": "CenterCrop Flip RandomAffine RandomCrop RandomResizedCrop Resize",
+    "decode.specs.image": "Image",
+    "decode.specs.mask": "Mask",
+    "decode.specs.places": "Boxes Keypoints",
+    "decode.specs.raw": "Raw",
+    "decode.specs.text": "Text",
+    "decode.steps": "affine crop flip normalize resize",
     "errors": (
-        "ChecksumError CompressionError DamageError FeatureError FormatError FramingError ImageError InputError "
-        "LabelError LimitError MissingExtraError OutputExistsError PayloadError RecordmillError ShardChangedError "
-        "TruncatedError WriteError"
+        "ChecksumError CompressionError DamageError DecodeError FeatureError FormatError FramingError ImageError "
+        "InputError LabelError LimitError MissingExtraError OutputExistsError PayloadError RecordmillError "
+        "ShardChangedError TruncatedError WriteError"
     ),
     "schema": "Feature Schema",
     "types": "Fault FeatureList FrameIndex Ragged",
@@ -33,10 +47,75 @@ _HOME = {name: module for module, names in _PLACES.items() for name in names.spl
 __all__ = sorted(_HOME)  # noqa: PLE0605
 
 if TYPE_CHECKING:
+    from recordmill.decode.adjust import (
+        adjust_brightness as adjust_brightness,
+        adjust_contrast as adjust_contrast,
+        adjust_hue as adjust_hue,
+        adjust_saturation as adjust_saturation,
+        greyscale as greyscale,
+    )
+    from recordmill.decode.batch import (
+        decode_batch as decode_batch,
+    )
+    from recordmill.decode.draws import (
+        Draws as Draws,
+        Stage as Stage,
+    )
+    from recordmill.decode.images import (
+        decode_image as decode_image,
+        decode_jpeg as decode_jpeg,
+        decode_png as decode_png,
+    )
+    from recordmill.decode.mixing import (
+        cutmix as cutmix,
+        mixup as mixup,
+    )
+    from recordmill.decode.presets import (
+        IMAGENET_MEAN as IMAGENET_MEAN,
+        IMAGENET_STD as IMAGENET_STD,
+    )
+    from recordmill.decode.specs.colour import (
+        ColourJitter as ColourJitter,
+        PCANoise as PCANoise,
+        RandomErasing as RandomErasing,
+        RandomGrey as RandomGrey,
+    )
+    from recordmill.decode.specs.geometry import (
+        CenterCrop as CenterCrop,
+        Flip as Flip,
+        RandomAffine as RandomAffine,
+        RandomCrop as RandomCrop,
+        RandomResizedCrop as RandomResizedCrop,
+        Resize as Resize,
+    )
+    from recordmill.decode.specs.image import (
+        Image as Image,
+    )
+    from recordmill.decode.specs.mask import (
+        Mask as Mask,
+    )
+    from recordmill.decode.specs.places import (
+        Boxes as Boxes,
+        Keypoints as Keypoints,
+    )
+    from recordmill.decode.specs.raw import (
+        Raw as Raw,
+    )
+    from recordmill.decode.specs.text import (
+        Text as Text,
+    )
+    from recordmill.decode.steps import (
+        affine as affine,
+        crop as crop,
+        flip as flip,
+        normalize as normalize,
+        resize as resize,
+    )
     from recordmill.errors import (
         ChecksumError as ChecksumError,
         CompressionError as CompressionError,
         DamageError as DamageError,
+        DecodeError as DecodeError,
         FeatureError as FeatureError,
         FormatError as FormatError,
         FramingError as FramingError,

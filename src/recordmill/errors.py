@@ -18,6 +18,7 @@
     ├── InputError (ValueError)             input of packing that cannot be used
     │   ├── LabelError                      a missing, unknown or malformed label
     │   └── ImageError                      an image that cannot be read
+    ├── DecodeError (ValueError)            a feature of one sample of a batch that does not become an array
     └── MissingExtraError (ImportError)     an optional package is not installed
 """
 
@@ -29,6 +30,7 @@ __all__ = [
     "ChecksumError",
     "CompressionError",
     "DamageError",
+    "DecodeError",
     "FeatureError",
     "FormatError",
     "FramingError",
@@ -94,14 +96,17 @@ class RecordmillError(Exception):
         lines = [self.message]
         if self.found is not None:
             lines[0] += f" (expected {self.expected}, found {self.found})" if self.expected else f" ({self.found})"
-        place = [f"shard '{self.shard}'"] if self.shard is not None else []
-        place += [f"record {self.record}"] if self.record is not None else []
-        place += [f"offset {self.offset}"] if self.offset is not None else []
-        if place:
+        if place := self._place():
             lines.append("  " + ", ".join(place))
         if self.hint is not None:
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
+
+    def _place(self) -> list[str]:
+        place = [f"shard '{self.shard}'"] if self.shard is not None else []
+        place += [f"record {self.record}"] if self.record is not None else []
+        place += [f"offset {self.offset}"] if self.offset is not None else []
+        return place
 
     def parts(self) -> dict[str, Any]:
         """Keyword arguments that build this error again.
@@ -180,6 +185,52 @@ class LabelError(InputError):
 
 class ImageError(InputError):
     """An image cannot be read."""
+
+
+class DecodeError(RecordmillError, ValueError):
+    """A feature of one sample of a batch does not become an array.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, in words.
+    position : int, optional
+        Of the sample in the batch, from 0.
+    feature : str, optional
+        Name of the feature.
+    cause : Exception, optional
+        The error behind it.
+    **parts
+        As in `RecordmillError`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        position: int | None = None,
+        feature: str | None = None,
+        cause: Exception | None = None,
+        **parts: Any,
+    ) -> None:
+        super().__init__(message, **parts)
+        self.position = position
+        self.feature = feature
+        self.cause = cause
+
+    def _place(self) -> list[str]:
+        place = [f"sample {self.position} of the batch"] if self.position is not None else []
+        place += [f"feature '{self.feature}'"] if self.feature is not None else []
+        return place + super()._place()
+
+    def parts(self) -> dict[str, Any]:
+        """Keyword arguments that build this error again.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        return super().parts() | {"position": self.position, "feature": self.feature, "cause": self.cause}
 
 
 class MissingExtraError(RecordmillError, ImportError):

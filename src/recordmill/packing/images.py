@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from recordmill.decode.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 from recordmill.errors import ImageError
-from recordmill.packing.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.decode.pillow import opened, sixteen_bits
 from recordmill.errors import ImageError
 from recordmill.packing.images import Recoding, move_pixels, save_picture
-from recordmill.packing.pillow import opened, sixteen_bits
 
 if TYPE_CHECKING:
     from PIL.Image import Image

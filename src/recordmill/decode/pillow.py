@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recordmill.errors import ImageError, MissingExtraError
+from recordmill.errors import ImageError, LimitError, MissingExtraError, RecordmillError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -31,7 +31,7 @@ def need_pillow() -> Any:
         from PIL import Image
     except ImportError:
         hint = "pip install 'recordmill[image]'"
-        raise MissingExtraError("re-encoding and looking into images needs Pillow", hint=hint) from None
+        raise MissingExtraError("working on images needs Pillow", hint=hint) from None
     return Image
 
 
@@ -57,11 +57,13 @@ class opened:  # noqa: N801
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._image.close()
-        if isinstance(error, Exception) and not isinstance(error, ImageError | MissingExtraError | MemoryError):
+        if isinstance(error, Exception) and not isinstance(error, RecordmillError | MemoryError):
             raise _unreadable(error) from error
 
 
-def _unreadable(error: Exception) -> ImageError:
+def _unreadable(error: Exception) -> RecordmillError:
+    if type(error).__name__.startswith("DecompressionBomb"):
+        return LimitError(f"the image is too large for Pillow: {error}", kind="limit_exceeded")
     cause = "no picture that Pillow knows" if "cannot identify image file" in str(error) else str(error) or repr(error)
     return ImageError(f"the image cannot be decoded: {cause}", kind="bad_image")
 

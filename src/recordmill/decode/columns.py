@@ -1,0 +1,148 @@
+"""The forms in which callers hold the features of a batch, brought to one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recordmill.errors import FeatureError
+from recordmill.types import Ragged
+
+Columns = dict[str, Any]
+
+
+def columns_of(data: Any, names: Sequence[str]) -> Columns:
+    """Columns by name.
+
+    Parameters
+    ----------
+    data : mapping of str to column, list of dict, or payloads
+        Columns as `Dataset.to_numpy` and batches have them; examples as `Dataset.fetch` gives them; or the byte
+        strings of one feature, as a list or a Ragged.
+    names : sequence of str
+        Features that specs ask for; payloads need exactly one.
+
+    Returns
+    -------
+    dict of str to column
+
+    Raises
+    ------
+    FeatureError
+        Columns of different lengths, or payloads where several features are asked for.
+    """
+    if isinstance(data, Mapping):
+        columns = dict(data)
+    elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):
+        columns = _transposed(data)
+    else:
+        if len(set(names)) != 1:
+            raise FeatureError(
+                "byte strings without names are one feature", expected="specs of one feature", found=f"{len(names)}"
+            )
+        columns = {names[0]: data}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise FeatureError("columns of one batch have one length", found=str(lengths))
+    return columns
+
+
+def _transposed(examples: Sequence[Mapping[str, Any]]) -> Columns:
+    names = examples[0].keys()
+    for position, example in enumerate(examples):
+        if example.keys() != names:
+            raise FeatureError(
+                f"example {position} has other features than example 0", expected=str([*names]), found=str([*example])
+            )
+    return {name: _column([example[name] for example in examples]) for name in names}
+
+
+def _column(values: list[Any]) -> Any:
+    if any(isinstance(value, bytes | str | list) for value in values):
+        return values
+    shapes = {np.shape(value) for value in values}
+    return np.stack([np.asarray(value) for value in values]) if len(shapes) == 1 else values
+
+
+def take(column: Any, rows: Sequence[int]) -> Any:
+    """Some rows of a column.
+
+    Parameters
+    ----------
+    column : ndarray, Ragged or list
+    rows : sequence of int
+
+    Returns
+    -------
+    ndarray, Ragged or list
+    """
+    if isinstance(column, np.ndarray):
+        return column[list(rows)]
+    chosen = [column[row] for row in rows]
+    return Ragged.from_rows(chosen) if isinstance(column, Ragged) and _is_flat(column) and chosen else chosen
+
+
+def _is_flat(column: Ragged) -> bool:
+    return isinstance(column.data, np.ndarray)
+
+
+def byte_rows(column: Any, name: str) -> list[Any]:
+    """Byte strings of a column, one for each sample.
+
+    Parameters
+    ----------
+    column : Ragged, list or ndarray of object
+    name : str
+        Of the feature, for errors.
+
+    Returns
+    -------
+    list of buffer
+
+    Raises
+    ------
+    FeatureError
+        The column holds something else, or several byte strings per sample.
+    """
+    rows = list(column)
+    for position, row in enumerate(rows):
+        value = row
+        if isinstance(row, Ragged | list) or (isinstance(row, np.ndarray) and row.dtype == object):
+            if len(row) != 1:
+                raise FeatureError(f"feature '{name}' of sample {position} holds {len(row)} byte strings, not one")
+            value = row[0]
+        if isinstance(value, np.ndarray) and (value.dtype != np.uint8 or value.ndim != 1):
+            raise FeatureError(f"feature '{name}' holds {value.dtype} of shape {value.shape}, not byte strings")
+        if not isinstance(value, bytes | bytearray | memoryview | np.ndarray):
+            raise FeatureError(f"feature '{name}' holds {type(value).__name__}, not byte strings")
+        rows[position] = value
+    return rows
+
+
+def whole_numbers(column: Any, name: str) -> list[int]:
+    """Lengths that a feature holds, one for each sample.
+
+    Parameters
+    ----------
+    column : ndarray, Ragged or list
+    name : str
+        Of the feature, for errors.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    FeatureError
+        Something else than one whole number, not negative, per sample.
+    """
+    numbers = []
+    for position, row in enumerate(column):
+        value = np.asarray(row).ravel()
+        if value.size != 1 or value.dtype.kind not in "iuf" or not float(value[0]).is_integer() or value[0] < 0:
+            raise FeatureError(f"feature '{name}' of sample {position} is no length: {np.asarray(row)!r}")
+        numbers.append(int(value[0]))
+    return numbers

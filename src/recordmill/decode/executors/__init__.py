@@ -1,0 +1,1 @@
+"""Who carries a plan out; every executor gives the same pixels, and all else is decided before."""

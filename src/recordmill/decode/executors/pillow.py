@@ -1,0 +1,193 @@
+"""Carries a plan out with Pillow and NumPy, one image after another; what other executors are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.executors.base import Faults, Headers, ImageJob, MaskJob
+from recordmill.decode.executors.rows import for_rows
+from recordmill.decode.pillow import need_pillow, opened
+from recordmill.decode.pixels.colouring import brighten, contrast, make_grey, paint, saturate, shift, turn_hue
+from recordmill.decode.pixels.header import read_header
+from recordmill.decode.pixels.indices import read_indices
+from recordmill.decode.pixels.moving import cut, flip_pixels, orient, warp
+from recordmill.decode.pixels.reading import Reading, prepare, read_pixels
+from recordmill.decode.pixels.resizing import resize_pixels
+from recordmill.decode.pixels.values import finish
+from recordmill.errors import ImageError
+
+_JITTER = (brighten, contrast, saturate, turn_hue)
+
+
+class PillowExecutor:
+    """An `Executor` without native code; needs the extra ``recordmill[image]``."""
+
+    def __init__(self) -> None:
+        need_pillow()
+
+    def headers(self, payloads: Sequence[Any], reading: Reading, *, upright: bool, max_pixels: int) -> Headers:
+        """Sizes, orientations and channels of encoded images.
+
+        Parameters
+        ----------
+        payloads : sequence of buffer
+        reading : Reading
+        upright : bool
+            Whether EXIF orientations are read.
+        max_pixels : int
+            Images of more are faults.
+
+        Returns
+        -------
+        Headers
+        """
+        table = np.zeros((len(payloads), 6), np.int64)
+
+        def read(row: int) -> None:
+            table[row] = read_header(payloads[row], reading, upright=upright, max_pixels=max_pixels)
+
+        faults = for_rows(read, len(payloads), 1)
+        return Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], faults)
+
+    def images(self, job: ImageJob, out: Sequence[Any], threads: int) -> Faults:
+        """Put row i's numbers into ``out[i]``.
+
+        Parameters
+        ----------
+        job : ImageJob
+        out : ndarray, or list of None
+        threads : int
+
+        Returns
+        -------
+        dict of int to Exception
+        """
+        return for_rows(lambda row: _put(out, row, lambda place: _image(job, row, place)), len(job.payloads), threads)
+
+    def masks(self, job: MaskJob, out: Sequence[Any], threads: int) -> Faults:
+        """Put row i's classes into ``out[i]``.
+
+        Parameters
+        ----------
+        job : MaskJob
+        out : ndarray, or list of None
+        threads : int
+
+        Returns
+        -------
+        dict of int to Exception
+        """
+        return for_rows(lambda row: _put(out, row, lambda place: _mask(job, row, place)), len(job.payloads), threads)
+
+
+def _put(out: Any, row: int, make: Any) -> None:
+    if isinstance(out, list):
+        out[row] = make(None)
+    else:
+        make(out[row])
+
+
+def _image(job: ImageJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:
+    data = job.payloads[row]
+    with opened(data) as image:
+        prepare(image, data, job.reading)
+        pixels = orient(read_pixels(image, job.reading), int(job.orientations[row]))
+    brightest = 65535 if pixels.dtype == np.uint16 else 255
+    if job.colours and brightest != 255:
+        raise ImageError("colours of 16 bits cannot be changed", kind="unsupported", expected="8 bits", found="16")
+    pixels = _moved(pixels, job, row, brightest // 255)
+    for step in job.colours:
+        if pixels.dtype == np.float32:
+            pixels = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
+        pixels = _coloured(pixels, step.kind, step.numbers[row], step.fill)
+    return finish(pixels, brightest, job.values, place)
+
+
+def _moved(pixels: NDArray[Any], job: ImageJob | MaskJob, row: int, unit: int) -> NDArray[Any]:
+    moves, border = job.moves, job.border
+    if moves is None:
+        return pixels
+    pixels = cut(pixels, _four(moves.window[row]))
+    width, height = moves.resized[row].tolist()
+    if (height, width) != pixels.shape[:2]:
+        pixels = resize_pixels(pixels, (height, width), job.kernel)
+    fill = _fill(border.fill, pixels.shape[2], unit)
+    pixels = cut(pixels, _four(moves.place[row]), border.mode, fill)
+    horizontal, vertical = moves.flip[row].tolist()
+    pixels = flip_pixels(pixels, horizontal=horizontal, vertical=vertical)
+    if moves.matrix is None:
+        return pixels
+    return warp(pixels, moves.matrix[row], border.warp_kernel, _fill(border.warp_fill, pixels.shape[2], unit))
+
+
+def _four(row: NDArray[np.int64]) -> tuple[int, int, int, int]:
+    x, y, width, height = row.tolist()
+    return x, y, width, height
+
+
+def _two(row: NDArray[np.int64]) -> tuple[int, int]:
+    width, height = row.tolist()
+    return width, height
+
+
+def _fill(levels: tuple[int, ...], channels: int, unit: int) -> tuple[int, ...]:
+    if len(levels) not in (1, channels):
+        raise ImageError(
+            "fill has another number of levels than the image has channels",
+            kind="bad_fill",
+            expected=f"1 or {channels}",
+            found=str(len(levels)),
+        )
+    return tuple(level * unit for level in (levels if len(levels) == channels else levels * channels))
+
+
+def _coloured(pixels: NDArray[Any], kind: str, numbers: NDArray[np.float64], fill: tuple[int, ...]) -> NDArray[Any]:
+    if kind == "jitter":
+        for which in numbers[4:].astype(int).tolist():
+            if not np.isnan(numbers[which]):
+                pixels = _JITTER[which](pixels, float(numbers[which]))
+        return pixels
+    if kind == "grey":
+        return make_grey(pixels) if numbers[0] else pixels
+    if kind == "shift":
+        return shift(pixels, numbers if pixels.shape[2] == 3 else numbers.mean(keepdims=True))
+    window = _four(numbers.astype(np.int64))
+    return paint(pixels, window, _fill(fill, pixels.shape[2], 1)) if window[2] else pixels
+
+
+def _mask(job: MaskJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:
+    classes = read_indices(job.payloads[row], upright=job.upright, max_pixels=job.max_pixels)[:, :, None]
+    if job.sizes is not None and job.decoded is not None:
+        classes = _fitted(classes, job, _two(job.sizes[row]), _two(job.decoded[row]))
+    classes = _moved(classes, job, row, 1)[:, :, 0]
+    top = int(classes.max(initial=0))
+    if top > np.iinfo(job.dtype).max:
+        raise ImageError(
+            f"a class does not fit into {job.dtype}",
+            kind="lost_depth",
+            expected=f"at most {np.iinfo(job.dtype).max}",
+            found=str(top),
+            hint='Mask(dtype="uint16") holds it',
+        )
+    if place is None:
+        return classes.astype(job.dtype)
+    place[...] = classes
+    return place
+
+
+def _fitted(classes: NDArray[Any], job: MaskJob, image: tuple[int, int], decoded: tuple[int, int]) -> NDArray[Any]:
+    """Bring a mask to the size at which its image is decoded."""
+    own = classes.shape[1::-1]
+    if own != image and not job.fit:
+        raise ImageError(
+            "the mask is not of its image's size",
+            kind="size_mismatch",
+            expected=f"{image[0]} x {image[1]}",
+            found=f"{own[0]} x {own[1]}",
+            hint="Mask(fit=True) brings masks to the size of their images",
+        )
+    return classes if own == decoded else resize_pixels(classes, decoded[::-1], job.kernel)

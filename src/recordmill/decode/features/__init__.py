@@ -1,0 +1,1 @@
+"""One kind of spec, one module: how its column becomes its output."""

@@ -1,0 +1,232 @@
+"""Columns of encoded images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.colours import plan_colours
+from recordmill.decode.columns import byte_rows
+from recordmill.decode.executors.base import Border, Headers, ImageJob
+from recordmill.decode.executors.registry import executor_of
+from recordmill.decode.geometry import Geometry, plan_moves
+from recordmill.decode.moves import Moves
+from recordmill.decode.pixels.reading import Reading
+from recordmill.decode.pixels.values import Values
+from recordmill.decode.presets import kernel_of, preset_of
+from recordmill.decode.specs.geometry import CenterCrop, RandomCrop
+from recordmill.decode.specs.image import Image
+from recordmill.decode.state import BatchState, ImagePlan
+from recordmill.errors import DecodeError, ImageError, LimitError
+
+Ints = NDArray[np.int64]
+
+
+def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
+    """Decode the images of one output.
+
+    Parameters
+    ----------
+    state : BatchState
+        Gets the images' geometry.
+    name : str
+    specs : mapping of str to spec
+
+    Returns
+    -------
+    dict of str to (ndarray or list)
+    """
+    spec = cast("Image", specs[name])
+    feature = spec.feature or name
+    payloads = byte_rows(state.column(feature), feature)
+    executor, reading = executor_of(spec.decoder), reading_of(spec)
+    upright = (spec.orientation or preset_of(spec.like).orientation) == "apply"
+    rows = state.alive()
+    headers = executor.headers([payloads[row] for row in rows], reading, upright=upright, max_pixels=state.max_pixels)
+    rows, headers = _without_faults(state, feature, rows, headers)
+    plan = _planned(state, spec, feature, rows, headers)
+    state.images[name] = plan
+    job = ImageJob(
+        [payloads[row] for row in plan.rows],
+        reading,
+        plan.headers.orientations,
+        plan.moves,
+        kernel_of(spec.kernel, spec.like),
+        plan.border,
+        plan_colours(spec.colour, plan.moves.sizes, state.draws, state.positions[plan.rows]),
+        values_of(spec),
+    )
+    place = _place(state, name, spec, plan)
+    target = [None] * len(plan.rows) if isinstance(place, list) else _Picked(place, plan.rows)
+    for row, fault in executor.images(job, cast("Any", target), state.threads).items():
+        state.fail(plan.rows[row], feature, fault)
+    if isinstance(target, list):
+        for row, pixels in zip(plan.rows, target, strict=True):
+            place[row] = pixels
+    return {name: place}
+
+
+class _Picked:
+    """Some slots of an array, by their own numbers."""
+
+    def __init__(self, array: NDArray[Any], rows: Ints) -> None:
+        self.array, self.rows = array, rows
+
+    def __getitem__(self, row: int) -> NDArray[Any]:
+        return cast("NDArray[Any]", self.array[self.rows[row]])
+
+
+def reading_of(spec: Image) -> Reading:
+    """What is read from the files of an image spec.
+
+    Parameters
+    ----------
+    spec : Image
+
+    Returns
+    -------
+    Reading
+    """
+    preset = preset_of(spec.like)
+    channels: Any = spec.channels or preset.channels
+    return Reading(
+        "rgb" if channels == "bgr" else channels,
+        spec.dct or preset.dct,
+        spec.upsampling or preset.upsampling,
+        preset.grey,
+        preset.cmyk,
+        preset.deep if dtype_of(spec) == "uint8" else "keep",
+        spec.scale,
+    )
+
+
+def dtype_of(spec: Image) -> str:
+    """Dtype of an image spec's output.
+
+    Parameters
+    ----------
+    spec : Image
+
+    Returns
+    -------
+    str
+    """
+    return spec.dtype or ("uint8" if spec.mean is None and spec.std is None else "float32")
+
+
+def values_of(spec: Image) -> Values:
+    """What the numbers of an image spec's output are.
+
+    Parameters
+    ----------
+    spec : Image
+
+    Returns
+    -------
+    Values
+    """
+    reverse = (spec.channels or preset_of(spec.like).channels) == "bgr"
+    mean, std = (cast("tuple[float, ...] | None", one) for one in (spec.mean, spec.std))
+    return Values(dtype_of(spec), spec.layout, reverse, mean, std, spec.white)
+
+
+def _without_faults(state: BatchState, feature: str, rows: Ints, headers: Headers) -> tuple[Ints, Headers]:
+    for row, fault in headers.faults.items():
+        state.fail(rows[row], feature, fault)
+    good = np.array([row not in headers.faults for row in range(len(rows))], np.bool_)
+    return rows[good], _chosen(headers, good)
+
+
+def _chosen(headers: Headers, good: NDArray[np.bool_]) -> Headers:
+    return Headers(headers.sizes[good], headers.decoded[good], headers.orientations[good], headers.channels[good], {})
+
+
+def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers) -> ImagePlan:
+    geometry = Geometry.of(spec)
+    moves, too_small = plan_moves(headers.decoded, geometry, state.draws, state.positions[rows])
+    too_large = np.maximum(moves.resized, moves.sizes).astype(np.float64).prod(axis=1) > state.max_pixels
+    for row in np.flatnonzero(too_small):
+        state.fail(rows[row], feature, _small(moves, int(row)))
+    for row in np.flatnonzero(too_large):
+        state.fail(rows[row], feature, _large(moves, int(row), state.max_pixels))
+    good = ~(too_small | too_large)
+    library = kernel_of(spec.kernel, spec.like).partition(":")[0]
+    return ImagePlan(rows[good], _chosen(headers, good), moves[good], library, _border(geometry))
+
+
+def _small(moves: Moves, row: int) -> ImageError:
+    width, height = moves.sizes[row]
+    found = moves.resized[row]
+    return ImageError(
+        "the image is smaller than the crop",
+        kind="small_image",
+        expected=f"at least {width} x {height}",
+        found=f"{found[0]} x {found[1]}",
+        hint='small="pad" or small="enlarge" accepts it, and so does a resize= before the crop',
+    )
+
+
+def _large(moves: Moves, row: int, limit: int) -> LimitError:
+    width, height = moves.resized[row]
+    return LimitError(
+        "resizing would make the image too large",
+        kind="limit_exceeded",
+        expected=f"at most {limit:,} pixels",
+        found=f"{width:,} x {height:,}",
+        hint="max_pixels= sets the limit",
+    )
+
+
+def _border(geometry: Geometry) -> Border:
+    crop, affine = geometry.crop, geometry.affine
+    mode = crop.mode if isinstance(crop, RandomCrop) else "constant"
+    fill: Any = crop.fill if isinstance(crop, CenterCrop | RandomCrop) else (0,)
+    if affine is None:
+        return Border(mode, fill)
+    return Border(mode, fill, affine.kernel, cast("tuple[int, ...]", affine.fill))
+
+
+def _place(state: BatchState, name: str, spec: Image, plan: ImagePlan) -> Any:
+    if not spec.stack:
+        return [None] * state.count
+    height, width = Geometry.of(spec).size or _one_size(name, plan)
+    wanted = spec.channels or preset_of(spec.like).channels
+    channels = {"grey": 1, "stored": 0}.get(wanted, 3) or _one_depth(name, plan)
+    shape = (channels, height, width) if spec.layout == "chw" else (height, width, channels)
+    return state.slots(name, shape, dtype_of(spec))
+
+
+def _one_size(name: str, plan: ImagePlan) -> tuple[int, int]:
+    other = np.flatnonzero((plan.moves.sizes != plan.moves.sizes[:1]).any(axis=1))
+    if len(other):
+        first, second = (plan.moves.sizes[row] for row in (0, other[0]))
+        raise DecodeError(
+            "images of one batch have several sizes",
+            kind="size_mismatch",
+            expected=f"{first[0]} x {first[1]}",
+            found=f"{second[0]} x {second[1]}",
+            hint="resize= or crop= brings them to one size; stack=False gives a list",
+            position=int(plan.rows[other[0]]),
+            feature=name,
+        )
+    width, height = plan.moves.sizes[0].tolist() if len(plan.rows) else (0, 0)
+    return height, width
+
+
+def _one_depth(name: str, plan: ImagePlan) -> int:
+    channels = plan.headers.channels
+    other = np.flatnonzero(channels != channels[:1])
+    if len(other):
+        raise DecodeError(
+            "images of one batch have several numbers of channels",
+            kind="channel_mismatch",
+            expected=str(channels[0]),
+            found=str(channels[other[0]]),
+            hint='channels="rgb" or "grey" brings them to one; stack=False gives a list',
+            position=int(plan.rows[other[0]]),
+            feature=name,
+        )
+    return int(channels[0]) if len(channels) else 0

@@ -1,0 +1,112 @@
+"""Columns of bytes that are numbers or text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.columns import byte_rows, whole_numbers
+from recordmill.decode.specs.raw import Raw
+from recordmill.decode.specs.text import Text
+from recordmill.decode.state import BatchState
+from recordmill.errors import DecodeError, FeatureError
+from recordmill.types import Ragged
+
+
+def decode_raw(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the numbers of one output.
+
+    Parameters
+    ----------
+    state : BatchState
+    name : str
+    specs : mapping of str to spec
+
+    Returns
+    -------
+    dict of str to (ndarray or list)
+    """
+    spec = cast("Raw", specs[name])
+    feature = spec.feature or name
+    payloads = byte_rows(state.column(feature), feature)
+    lengths = {one: whole_numbers(state.column(one, consume=False), one) for one in spec.shape if isinstance(one, str)}
+    rows: list[Any] = [None] * state.count
+    for row in state.alive().tolist():
+        shape = tuple(lengths[one][row] if isinstance(one, str) else one for one in spec.shape)
+        try:
+            rows[row] = _array(payloads[row], spec.dtype, shape)
+        except FeatureError as error:
+            state.fail(row, feature, error)
+    return {name: _stacked(state, name, spec, rows) if spec.stack else rows}
+
+
+def _array(data: Any, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    wanted, found = math.prod(shape) * np.dtype(dtype).itemsize, len(memoryview(data).cast("B"))
+    if wanted != found:
+        raise FeatureError(
+            f"the bytes are not those of {dtype} of shape {shape}",
+            kind="feature_mismatch",
+            expected=f"{wanted:,} bytes",
+            found=f"{found:,}",
+        )
+    return np.frombuffer(data, dtype).reshape(shape).astype(np.dtype(dtype).newbyteorder("="))
+
+
+def _stacked(state: BatchState, name: str, spec: Raw, rows: list[Any]) -> NDArray[Any]:
+    fixed = tuple(one for one in spec.shape if not isinstance(one, str))
+    known = [row for row in state.alive().tolist() if rows[row] is not None]
+    shape = rows[known[0]].shape if known else fixed if len(fixed) == len(spec.shape) else (0,) * len(spec.shape)
+    for row in known:
+        if rows[row].shape != shape:
+            raise DecodeError(
+                "arrays of one batch have several shapes",
+                kind="size_mismatch",
+                expected=str(shape),
+                found=str(rows[row].shape),
+                hint="stack=False gives a list",
+                position=row,
+                feature=name,
+            )
+    out: NDArray[Any] = state.slots(name, shape, np.dtype(spec.dtype).newbyteorder("=").name)
+    for row in known:
+        out[row] = rows[row]
+    return out
+
+
+def decode_text(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the text of one output.
+
+    Parameters
+    ----------
+    state : BatchState
+    name : str
+    specs : mapping of str to spec
+
+    Returns
+    -------
+    dict of str to ndarray of object
+    """
+    spec = cast("Text", specs[name])
+    feature = spec.feature or name
+    column = list(state.column(feature))
+    out = np.empty(state.count, object)
+    for row in state.alive().tolist():
+        try:
+            out[row] = _text(column[row], spec)
+        except (UnicodeDecodeError, FeatureError) as error:
+            state.fail(row, feature, error)
+    return {name: out}
+
+
+def _text(value: Any, spec: Text) -> Any:
+    if isinstance(value, Ragged | list):
+        return [_text(one, spec) for one in value]
+    if isinstance(value, np.ndarray) and value.dtype == np.uint8:
+        value = value.tobytes()
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise FeatureError("text is made from byte strings", expected="bytes", found=type(value).__name__)
+    return bytes(value).decode(spec.encoding, spec.errors)

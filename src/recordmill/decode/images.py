@@ -1,0 +1,206 @@
+"""One encoded image to its pixels."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.features.image import reading_of
+from recordmill.decode.pillow import opened
+from recordmill.decode.pixels.header import check_pixels, orientation_of
+from recordmill.decode.pixels.indices import MAX_PIXELS, read_indices
+from recordmill.decode.pixels.moving import cut, orient
+from recordmill.decode.pixels.reading import Reading, prepare, read_pixels
+from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, preset_of
+from recordmill.decode.specs.checks import check_word
+from recordmill.decode.specs.image import Image
+from recordmill.errors import ImageError
+
+Pixels = NDArray[Any]
+Window = tuple[int, int, int, int]
+
+
+def decode_jpeg(
+    data: Any,
+    *,
+    window: Window | None = None,
+    channels: Literal["rgb", "bgr", "grey", "stored"] = "rgb",
+    mode: Dct = "accurate",
+    upsampling: Upsampling = "fancy",
+    scale: Literal[1, 2, 4, 8] = 1,
+    orientation: Orientation = "ignore",
+    max_pixels: int = MAX_PIXELS,
+) -> Pixels:
+    """Pixels of a JPEG.
+
+    Parameters
+    ----------
+    data : buffer
+    window : (int, int, int, int), optional
+        x, y, width and height, within the upright image as decoded; the result equals that part of the whole image.
+    channels : {"rgb", "bgr", "grey", "stored"}
+        "grey" is the luma plane.
+    mode : {"accurate", "fast"}
+        Inverse transform: libjpeg's ISLOW or IFAST.
+    upsampling : {"fancy", "plain"}
+        How halved colour planes are brought to size.
+    scale : {1, 2, 4, 8}
+        Decode at a half, a quarter or an eighth of the size, rounded up.
+    orientation : {"ignore", "apply"}
+        What becomes of a rotation that EXIF asks for.
+    max_pixels : int
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, 3); (height, width) for grey, (height, width, 4) for stored CMYK
+
+    Raises
+    ------
+    ImageError
+        No JPEG, a damaged one, a window beyond it, or a mode that no decoder here has.
+    LimitError
+        More than `max_pixels` pixels.
+    """
+    _check_magic(data, b"\xff\xd8", "JPEG")
+    check_word("channels", channels, ("rgb", "bgr", "grey", "stored"))
+    check_word("mode", mode, ("accurate", "fast"))
+    check_word("upsampling", upsampling, ("fancy", "plain"))
+    if scale not in (1, 2, 4, 8):
+        raise ValueError(f"scale is 1, 2, 4 or 8, not {scale!r}")
+    read: Any = "rgb" if channels == "bgr" else channels
+    how = Reading(read, mode, upsampling, grey="libpng", scale=scale)
+    return _decoded(data, how, window, orientation, channels == "bgr", max_pixels)
+
+
+def decode_png(
+    data: Any,
+    *,
+    palette: Literal["colours", "indices"] = "colours",
+    window: Window | None = None,
+    max_pixels: int = MAX_PIXELS,
+) -> Pixels:
+    """Pixels of a PNG, as the file holds them.
+
+    Parameters
+    ----------
+    data : buffer
+    palette : {"colours", "indices"}
+        Whether palette images give colours, or the indices, as label images need. With "indices", grey images of less
+        than 8 bits give values as stored, not brightness.
+    window : (int, int, int, int), optional
+        x, y, width and height, within the image.
+    max_pixels : int
+
+    Returns
+    -------
+    ndarray of uint8 or uint16, shape (height, width) or (height, width, channels)
+        Two channels are grey and alpha, four are red, green, blue and alpha. Transparent colours become alpha.
+
+    Raises
+    ------
+    ImageError
+        No PNG, a damaged one, a window beyond it, indices of an image without a palette or grey values, or 16-bit
+        colours, of which Pillow would give the high bytes alone.
+    LimitError
+        More than `max_pixels` pixels.
+    """
+    _check_magic(data, b"\x89PNG\r\n\x1a\n", "PNG")
+    check_word("palette", palette, ("colours", "indices"))
+    if palette == "indices":
+        classes = read_indices(data, max_pixels=max_pixels)
+        return _squeezed(_windowed(classes[:, :, None], window))
+    return _decoded(data, Reading("stored"), window, "ignore", False, max_pixels)
+
+
+def decode_image(  # noqa: PLR0913 (the options of one call)
+    data: Any,
+    *,
+    like: Like = "pillow",
+    window: Window | None = None,
+    channels: Channels | None = None,
+    orientation: Orientation | None = None,
+    dct: Dct | None = None,
+    upsampling: Upsampling | None = None,
+    scale: Literal[1, 2, 4, 8] = 1,
+    depth: Literal["stored", "8"] = "stored",
+    max_pixels: int = MAX_PIXELS,
+) -> Pixels:
+    """Pixels of an image of any format, decoded as a framework decodes it.
+
+    Parameters
+    ----------
+    data : buffer
+    like : {"pillow", "opencv", "tensorflow", "mxnet"}
+        Whose choices hold where an option is not given.
+    window : (int, int, int, int), optional
+        x, y, width and height, within the upright image as decoded.
+    channels, orientation, dct, upsampling, scale
+        As in `Image`.
+    depth : {"stored", "8"}
+        Whether 16-bit samples stay, or become 8 bits as the framework makes them (Pillow's choice is an error).
+    max_pixels : int
+
+    Returns
+    -------
+    ndarray of uint8 or uint16, shape (height, width, channels), or (height, width) where there is one
+
+    Raises
+    ------
+    ImageError
+        No image, a damaged one, a window beyond it, or something that no decoder here does.
+    LimitError
+        More than `max_pixels` pixels.
+    """
+    check_word("depth", depth, ("stored", "8"))
+    preset, dtype = preset_of(like), "uint8" if depth == "8" else "uint16"
+    spec = Image(
+        like=like,
+        channels=channels,
+        orientation=orientation,
+        dct=dct,
+        upsampling=upsampling,
+        scale=scale,
+        dtype=dtype,  # type: ignore[arg-type]
+    )
+    reverse = (channels or preset.channels) == "bgr"
+    return _decoded(data, reading_of(spec), window, orientation or preset.orientation, reverse, max_pixels)
+
+
+def _check_magic(data: Any, magic: bytes, name: str) -> None:
+    head = bytes(memoryview(data)[: len(magic)])
+    if head != magic:
+        raise ImageError(f"the bytes are no {name}", kind="bad_image", expected=magic.hex(" "), found=head.hex(" "))
+
+
+def _decoded(
+    data: Any, how: Reading, window: Window | None, orientation: str, reverse: bool, max_pixels: int
+) -> Pixels:
+    check_word("orientation", orientation, ("ignore", "apply"))
+    with opened(data) as image:
+        check_pixels(image.width, image.height, max_pixels)
+        turn = orientation_of(image) if orientation == "apply" else 1
+        prepare(image, data, how)
+        pixels = _windowed(orient(read_pixels(image, how), turn), window)
+    if reverse and pixels.shape[2] == 3:
+        pixels = pixels[:, :, ::-1]
+    return _squeezed(pixels)
+
+
+def _windowed(pixels: Pixels, window: Window | None) -> Pixels:
+    if window is None:
+        return pixels
+    x, y, width, height = window
+    if min(x, y) < 0 or min(width, height) < 1 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
+        raise ImageError(
+            "the window does not lie within the image",
+            kind="bad_window",
+            expected=f"within {pixels.shape[1]} x {pixels.shape[0]}",
+            found=str(tuple(window)),
+        )
+    return cut(pixels, (x, y, width, height))
+
+
+def _squeezed(pixels: Pixels) -> Pixels:
+    return np.ascontiguousarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)

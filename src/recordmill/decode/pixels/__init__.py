@@ -1,0 +1,1 @@
+"""One step on the pixels of one image, as functions of arrays."""

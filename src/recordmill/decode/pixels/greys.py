@@ -1,0 +1,80 @@
+"""Conversions of colours as several libraries make them, each with its own weights and rounding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def grey_like_pillow(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Grey with weights of 16 bits, rounded.
+
+    Parameters
+    ----------
+    colours : ndarray of uint8, shape (height, width, 3)
+        Red, green, blue.
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, 1)
+    """
+    return _weighted(colours, (19595, 38470, 7471), 16, 1 << 15)
+
+
+def grey_like_opencv(colours: NDArray[np.uint8], bits: int = 14) -> NDArray[np.uint8]:
+    """Grey as OpenCV makes it where the format's own library does not: rounded.
+
+    Parameters
+    ----------
+    colours : ndarray of uint8, shape (height, width, 3)
+        Red, green, blue.
+    bits : {14, 15}
+        Of the weights: 15 for WebP, 14 for the others.
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, 1)
+    """
+    weights = (4899, 9617, 1868) if bits == 14 else (9798, 19235, 3735)
+    return _weighted(colours, weights, bits, 1 << (bits - 1))
+
+
+def grey_like_libpng(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Grey with weights of 15 bits, cut off: what OpenCV and TensorFlow let libpng do with colour PNG.
+
+    Parameters
+    ----------
+    colours : ndarray of uint8, shape (height, width, 3)
+        Red, green, blue.
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, 1)
+    """
+    return _weighted(colours, (9797, 19234, 3737), 15, 0)
+
+
+def _weighted(colours: NDArray[np.uint8], weights: tuple[int, int, int], bits: int, half: int) -> NDArray[np.uint8]:
+    total = colours.astype(np.uint32) @ np.array(weights, np.uint32)
+    return ((total + np.uint32(half)) >> np.uint32(bits)).astype(np.uint8)[:, :, None]
+
+
+def cmyk_like_opencv(inks: NDArray[Any], *, inverted: bool) -> NDArray[np.uint8]:
+    """Red, green and blue as OpenCV computes them from the four planes of a JPEG.
+
+    Parameters
+    ----------
+    inks : ndarray of uint8, shape (height, width, 4)
+        Cyan, magenta, yellow, black as Pillow gives them, 255 for full ink.
+    inverted : bool
+        Whether the file holds 255 minus ink, as Adobe's do; OpenCV's formula is for such files.
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, 3)
+    """
+    stored = (255 - inks if inverted else inks).astype(np.int32)
+    colours, black = stored[:, :, :3], stored[:, :, 3:]
+    return (black - ((255 - colours) * black >> 8)).astype(np.uint8)

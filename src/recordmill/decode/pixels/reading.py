@@ -1,0 +1,188 @@
+"""Encoded images to pixels, with Pillow: which channels, which depth, which conversions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.pillow import refuse_lost_depth, sixteen_bits
+from recordmill.decode.pixels.greys import cmyk_like_opencv, grey_like_libpng, grey_like_opencv
+from recordmill.errors import ImageError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_JPEG = ("JPEG", "MPO")
+_KEPT = ("L", "LA", "RGB", "RGBA", "CMYK")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What to make of an encoded image; the words are those of `Preset`.
+
+    Parameters
+    ----------
+    channels : {"rgb", "grey", "stored"}
+    dct : {"accurate", "fast"}
+    upsampling : {"fancy", "plain"}
+    grey : {"pillow", "libpng"}
+    cmyk : {"pillow", "opencv"}
+    deep : {"refuse", "high_byte", "keep"}
+    scale : int
+        1, 2, 4 or 8.
+    """
+
+    channels: Literal["rgb", "grey", "stored"] = "rgb"
+    dct: str = "accurate"
+    upsampling: str = "fancy"
+    grey: str = "pillow"
+    cmyk: str = "pillow"
+    deep: str = "keep"
+    scale: int = 1
+
+
+def prepare(image: Image, data: Any, how: Reading) -> None:
+    """Set an opened image up for a reading, and refuse what Pillow would do in another way than asked.
+
+    Parameters
+    ----------
+    image : PIL.Image.Image
+        Opened, not yet loaded; its size may change.
+    data : buffer
+        What it was opened from.
+    how : Reading
+
+    Raises
+    ------
+    ImageError
+        A reading that Pillow does not have.
+    """
+    if how.deep != "high_byte":
+        refuse_lost_depth(image, data)
+    if image.format in _JPEG:
+        _prepare_jpeg(image, how)
+    elif how.scale != 1:
+        raise ImageError(
+            f"only JPEG can be decoded at 1/{how.scale}", kind="bad_scale", expected="JPEG", found=str(image.format)
+        )
+
+
+def _prepare_jpeg(image: Image, how: Reading) -> None:
+    if how.dct != "accurate":
+        _refuse('the fast inverse DCT, dct="accurate"')
+    if how.upsampling != "fancy" and image.mode != "L":
+        _refuse('plain upsampling, upsampling="fancy"')
+    luma = how.channels == "grey" and how.grey == "libpng" and image.mode == "RGB"
+    if how.scale == 1 and not luma:
+        return
+    wanted = tuple(-(-side // how.scale) for side in image.size)
+    target = tuple(max(1, side // how.scale) for side in image.size)
+    image.draft("L" if luma else None, target if how.scale > 1 else None)  # type: ignore[arg-type]
+    if image.size != wanted:
+        _refuse(f"1/{how.scale} of so small a picture, scale=1")
+
+
+def _refuse(what: str) -> None:
+    missing, _, instead = what.partition(", ")
+    raise ImageError(f"Pillow has no {missing} for JPEG", kind="unsupported", hint=f"use {instead}")
+
+
+def read_pixels(image: Image, how: Reading) -> NDArray[Any]:
+    """Pixels of an opened and prepared image.
+
+    Parameters
+    ----------
+    image : PIL.Image.Image
+    how : Reading
+
+    Returns
+    -------
+    ndarray of uint8 or uint16, shape (height, width, channels)
+
+    Raises
+    ------
+    ImageError
+        A damaged image, or one that does not become what is wanted.
+    """
+    image.load()
+    if image.mode[0] in "IF":
+        pixels = _deep_grey(image, how)
+        return np.repeat(pixels, 3, axis=2) if how.channels == "rgb" else pixels
+    if how.channels == "rgb":
+        return _rgb(image, how)
+    return _grey(image, how) if how.channels == "grey" else _array(_as_stored(image))
+
+
+def _array(image: Image) -> NDArray[np.uint8]:
+    pixels = np.asarray(image)
+    return pixels[:, :, None] if pixels.ndim == 2 else pixels
+
+
+def _deep_grey(image: Image, how: Reading) -> NDArray[Any]:
+    if image.mode == "F":
+        raise ImageError("a picture of fractions has no levels", kind="unsupported", found="mode F")
+    levels = np.asarray(sixteen_bits(image)).astype(np.uint16)[:, :, None]
+    if how.deep == "keep":
+        return levels
+    if how.deep == "high_byte":
+        return (levels >> 8).astype(np.uint8)
+    raise ImageError(
+        "a 16-bit picture would lose its low bits",
+        kind="lost_depth",
+        expected="8 bits per sample",
+        found="16",
+        hint='dtype="uint16" or a float dtype keeps them',
+    )
+
+
+def _rgb(image: Image, how: Reading) -> NDArray[np.uint8]:
+    if image.mode == "CMYK" and how.cmyk == "opencv":
+        return cmyk_like_opencv(np.asarray(image), inverted="adobe" in image.info)
+    return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
+
+
+def _grey(image: Image, how: Reading) -> NDArray[np.uint8]:
+    if image.mode in ("L", "LA", "1") or how.grey == "pillow":
+        return _array(image.convert("L"))
+    if image.mode == "CMYK":
+        raise ImageError(
+            "a CMYK picture has no luma plane",
+            kind="unsupported",
+            expected="grey or YCbCr",
+            found="CMYK",
+            hint='like="pillow" converts it',
+        )
+    colours = np.asarray(image.convert("RGB"))
+    if image.format == "PNG":
+        return grey_like_libpng(colours)
+    return grey_like_opencv(colours, 15 if image.format == "WEBP" else 14)
+
+
+def stored_mode(image: Image) -> str:
+    """Pillow mode of what a file holds, palette looked up and transparent colours as a channel.
+
+    Parameters
+    ----------
+    image : PIL.Image.Image
+
+    Returns
+    -------
+    str
+        "L", "LA", "RGB", "RGBA", "CMYK" or "I;16".
+    """
+    if image.mode[0] in "IF":
+        return "I;16"
+    transparent = image.has_transparency_data
+    if image.mode in ("1", "L"):
+        return "LA" if transparent else "L"
+    if image.mode == "LA" or (image.mode in _KEPT and not transparent):
+        return image.mode
+    return "RGBA" if transparent else "RGB"
+
+
+def _as_stored(image: Image) -> Image:
+    wanted = stored_mode(image)
+    return image if image.mode == wanted else image.convert(wanted)

@@ -1,0 +1,82 @@
+"""Levels to the numbers of the batch: order of colours, mean and deviation, dtype, layout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What the numbers of the output are.
+
+    Parameters
+    ----------
+    dtype : {"uint8", "uint16", "float16", "float32"}
+    layout : {"chw", "hwc"}
+    reverse : bool
+        Whether colours go blue, green, red.
+    mean, std : tuple of float, optional
+        One number, or one for each channel of the output, in units of `white`.
+    white : float
+        What the brightest level becomes in float output.
+    """
+
+    dtype: str = "uint8"
+    layout: str = "hwc"
+    reverse: bool = False
+    mean: tuple[float, ...] | None = None
+    std: tuple[float, ...] | None = None
+    white: float = 1.0
+
+
+def finish(pixels: NDArray[Any], brightest: int, how: Values, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Numbers of an image as they stand in a batch.
+
+    Float output is ``(level - mean * brightest / white) * ((white / brightest) / std)``: the two terms in brackets
+    are rounded to float32 first, then come one subtraction and one multiplication in float32; float16 is rounded from
+    that. Whole numbers are rounded to the nearest, halves to even; 8-bit levels become 16-bit ones times 257.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
+    brightest : int
+        The brightest level: 255 or 65,535.
+    how : Values
+    out : ndarray, optional
+        Where they go; a new array by default.
+
+    Returns
+    -------
+    ndarray, shape (channels, height, width) or (height, width, channels)
+    """
+    if how.reverse and pixels.shape[2] >= 3:
+        order = [2, 1, 0, *range(3, pixels.shape[2])]
+        pixels = pixels[:, :, order]
+    numbers = _whole(pixels, brightest, how) if how.dtype.startswith("uint") else _fractions(pixels, brightest, how)
+    if how.layout == "chw":
+        numbers = numbers.transpose(2, 0, 1)
+    if out is None:
+        return np.ascontiguousarray(numbers, how.dtype)
+    out[...] = numbers
+    return out
+
+
+def _whole(pixels: NDArray[Any], brightest: int, how: Values) -> NDArray[Any]:
+    limit = 255 if how.dtype == "uint8" else 65535
+    if pixels.dtype == np.float32:
+        scaled = pixels if limit == brightest else pixels * np.float32(limit / brightest)
+        rounded: NDArray[Any] = np.clip(np.rint(scaled), 0, limit).astype(how.dtype)
+        return rounded
+    return pixels.astype(np.uint16) * np.uint16(257) if limit > brightest else pixels
+
+
+def _fractions(pixels: NDArray[Any], brightest: int, how: Values) -> NDArray[np.float32]:
+    numbers = pixels.astype(np.float32)
+    if how.mean is not None:
+        numbers = numbers - np.asarray([mean * (brightest / how.white) for mean in how.mean], np.float32)
+    factor = np.float32(how.white / brightest) / np.asarray(how.std or (1.0,), np.float32)
+    return numbers * factor if (factor != 1).any() else numbers

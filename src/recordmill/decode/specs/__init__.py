@@ -1,0 +1,1 @@
+"""Values that say how features become arrays; they check themselves and do nothing else."""

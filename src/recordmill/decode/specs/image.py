@@ -1,0 +1,161 @@
+"""How an encoded image becomes an array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, kernel_of, preset_of
+from recordmill.decode.specs.base import Spec
+from recordmill.decode.specs.checks import check_word, number, per_channel
+from recordmill.decode.specs.colour import Colour, ColourJitter, PCANoise, RandomErasing, RandomGrey
+from recordmill.decode.specs.geometry import CenterCrop, Crop, Flip, RandomAffine, RandomCrop, RandomResizedCrop, Resize
+
+Decoder = Literal["auto", "pillow", "native"]
+Layout = Literal["chw", "hwc"]
+Dtype = Literal["uint8", "uint16", "float16", "float32"]
+_WORDS: dict[str, tuple[str, ...]] = {
+    "channels": ("rgb", "bgr", "grey", "stored"),
+    "orientation": ("ignore", "apply"),
+    "dct": ("accurate", "fast"),
+    "upsampling": ("fancy", "plain"),
+    "dtype": ("uint8", "uint16", "float16", "float32"),
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Image(Spec):
+    """An encoded image, decoded, cut, coloured and normalised.
+
+    The order of the steps is fixed: orientation, `resize`, `crop`, `flip`, `affine`, `colour`, then values. What is
+    None is as `like` says; `docs/guide/images.md` has the table.
+
+    Parameters
+    ----------
+    crop : CenterCrop, RandomCrop or RandomResizedCrop, optional
+    resize : Resize, optional
+        Done before `crop`; a RandomResizedCrop resizes by itself.
+    flip : bool, float or Flip
+        True is left to right with a probability of one half, a number another probability.
+    affine : RandomAffine, optional
+        Of the finished cut.
+    colour : sequence of ColourJitter, RandomGrey, PCANoise and RandomErasing
+        In this order, on red, green and blue of 8 bits.
+    channels : {"rgb", "bgr", "grey", "stored"}, optional
+        "stored" is what the file holds, colours in the order red, green, blue. Where "rgb" or "bgr" is wanted, grey is
+        repeated, transparency is dropped and CMYK is converted.
+    like : {"pillow", "opencv", "tensorflow", "mxnet"}
+        Whose choices hold where an option is not given.
+    orientation : {"ignore", "apply"}, optional
+        What becomes of a rotation that EXIF asks for.
+    dct : {"accurate", "fast"}, optional
+        Inverse transform of JPEG.
+    upsampling : {"fancy", "plain"}, optional
+        How halved colour planes of JPEG are brought to size.
+    kernel : str, optional
+        How pixels are weighted in resizing, in the words of the preset's library ("bilinear"), or "library:kernel".
+    scale : {1, 2, 4, 8}
+        Decode JPEG at a half, a quarter or an eighth of its size. Other formats are refused then.
+    mean, std : float or sequence of float, optional
+        Subtracted, then divided by, in the order of the output's channels and in units of `white`:
+        `IMAGENET_MEAN` and `IMAGENET_STD` go with the default.
+    white : float
+        Value of the brightest level in float output: 1.0, or 255.0 for levels as they are.
+    dtype : {"uint8", "uint16", "float16", "float32"}, optional
+        float32 where `mean` or `std` is given, else uint8. uint16 holds 8-bit levels times 257.
+    layout : {"chw", "hwc"}
+        Channels first or last.
+    stack : bool
+        True for one array per batch, which needs images of one size; False for a list of arrays.
+    decoder : {"auto", "pillow", "native"}
+        Who decodes.
+    feature : str, optional
+        Where the bytes are; the name of the output by default.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Options that exist not, or do not go together.
+
+    Examples
+    --------
+    >>> Image(crop=RandomResizedCrop(224), flip=True)
+    Image(crop=RandomResizedCrop((224, 224)), flip=Flip())
+    """
+
+    crop: Crop | None = None
+    resize: Resize | None = None
+    flip: bool | float | Flip | None = None
+    affine: RandomAffine | None = None
+    colour: Sequence[Colour] = ()
+    channels: Channels | None = None
+    like: Like = "pillow"
+    orientation: Orientation | None = None
+    dct: Dct | None = None
+    upsampling: Upsampling | None = None
+    kernel: str | None = None
+    scale: Literal[1, 2, 4, 8] = 1
+    mean: float | Sequence[float] | None = None
+    std: float | Sequence[float] | None = None
+    white: float = 1.0
+    dtype: Dtype | None = None
+    layout: Layout = "chw"
+    stack: bool = True
+    decoder: Decoder = "auto"
+    feature: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options and bring them to one form."""
+        preset_of(self.like)
+        for name, allowed in _WORDS.items():
+            if getattr(self, name) is not None:
+                check_word(name, getattr(self, name), allowed)
+        check_word("layout", self.layout, ("chw", "hwc"))
+        check_word("decoder", self.decoder, ("auto", "pillow", "native"))
+        if self.kernel is not None:
+            kernel_of(self.kernel, self.like)
+        if self.scale not in (1, 2, 4, 8):
+            raise ValueError(f"scale is 1, 2, 4 or 8, not {self.scale!r}")
+        self._set(flip=_flip(self.flip), colour=tuple(self.colour), mean=per_channel("mean", self.mean))
+        self._set(std=per_channel("std", self.std), white=number("white", self.white, 1e-6, 1e6))
+        self._check_geometry()
+        self._check_colour()
+        self._check_values()
+
+    def _check_geometry(self) -> None:
+        _check_type("crop", self.crop, CenterCrop, RandomCrop, RandomResizedCrop)
+        _check_type("resize", self.resize, Resize)
+        _check_type("affine", self.affine, RandomAffine)
+        if isinstance(self.crop, RandomResizedCrop) and self.resize is not None:
+            raise ValueError("RandomResizedCrop brings its window to a size by itself: leave resize= out")
+
+    def _check_colour(self) -> None:
+        for piece in self.colour:
+            _check_type("colour", piece, ColourJitter, RandomGrey, PCANoise, RandomErasing)
+        if self.colour and self.channels == "stored":
+            raise ValueError('colour= works on red, green and blue, or grey: channels="stored" may be anything else')
+        if self.colour and self.dtype == "uint16":
+            raise ValueError('colour= works on 8-bit levels, not with dtype="uint16"')
+
+    def _check_values(self) -> None:
+        wanted = {"grey": (1,), "rgb": (1, 3), "bgr": (1, 3), None: (1, 3)}.get(self.channels, (1, 2, 3, 4))
+        for name in ("mean", "std"):
+            values = getattr(self, name)
+            if values is not None and self.dtype in ("uint8", "uint16"):
+                raise ValueError(f"{name}= needs a float dtype, not {self.dtype!r}")
+            if values is not None and len(values) not in wanted:
+                raise ValueError(f"{name} has a number for every channel of the output, not {len(values)}")
+        if self.std is not None and min(cast("tuple[float, ...]", self.std)) <= 0:
+            raise ValueError(f"std is above 0, not {self.std}")
+
+
+def _flip(value: bool | float | Flip | None) -> Flip | None:
+    if value is None or value is False or isinstance(value, Flip):
+        return value or None
+    return Flip() if value is True else Flip(value)
+
+
+def _check_type(name: str, value: object, *types: type) -> None:
+    if value is not None and not isinstance(value, types):
+        raise TypeError(f"{name} is a {' or '.join(one.__name__ for one in types)}, not {value!r}")

@@ -1,0 +1,243 @@
+"""What is known while a batch is decoded: its columns, its draws, the geometry of its images, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.columns import take
+from recordmill.decode.draws import Draws
+from recordmill.decode.executors.base import Border, Headers
+from recordmill.decode.moves import Moves
+from recordmill.errors import DecodeError, FeatureError, RecordmillError
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ImagePlan:
+    """The geometry of one feature's images, for those that have one.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n,)
+        Places of the samples in the batch, rising.
+    headers : Headers
+    moves : Moves
+    library : str
+        Of the resize kernel.
+    border : Border
+    """
+
+    rows: Ints
+    headers: Headers
+    moves: Moves
+    library: str
+    border: Border
+
+    def at(self, rows: Ints) -> Ints:
+        """Places in this plan of rows of the batch.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        return np.searchsorted(self.rows, rows)
+
+
+@dataclass(slots=True)
+class BatchState:
+    """One batch on its way.
+
+    Parameters
+    ----------
+    columns : dict of str to column
+    count : int
+        Samples.
+    positions : ndarray of int64, shape (count,)
+    draws : Draws, optional
+    threads : int
+    max_pixels : int
+    """
+
+    columns: dict[str, Any]
+    count: int
+    positions: Ints
+    draws: Draws | None
+    threads: int
+    max_pixels: int
+    images: dict[str, ImagePlan] = field(default_factory=dict)
+    faults: dict[int, DecodeError] = field(default_factory=dict)
+    consumed: set[str] = field(default_factory=set)
+    out: Mapping[str, Any] = field(default_factory=dict)
+
+    def places_for(self, out: Mapping[str, Any], specs: Mapping[str, Any]) -> None:
+        """Note the caller's arrays.
+
+        Parameters
+        ----------
+        out : mapping of str to ndarray
+        specs : mapping of str to spec
+
+        Raises
+        ------
+        ValueError
+            For an output that is no single array.
+        """
+        for name in out:
+            if name not in specs or not getattr(specs[name], "stack", False):
+                raise ValueError(f"out has '{name}', which is no output of one array")
+        self.out = out
+
+    def column(self, feature: str, *, consume: bool = True) -> Any:
+        """Return the column of a feature.
+
+        Parameters
+        ----------
+        feature : str
+        consume : bool
+            Whether the column itself is no longer passed on.
+
+        Returns
+        -------
+        column
+
+        Raises
+        ------
+        FeatureError
+            There is none.
+        """
+        if feature not in self.columns:
+            raise FeatureError(f"no feature '{feature}'", expected=", ".join(self.columns), found=feature)
+        if consume:
+            self.consumed.add(feature)
+        return self.columns[feature]
+
+    def kept_rows(self) -> list[int]:
+        """Places of the samples that have not failed.
+
+        Returns
+        -------
+        list of int
+        """
+        return [row for row in range(self.count) if row not in self.faults]
+
+    def alive(self) -> Ints:
+        """Places of the samples that have not failed.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        return np.array(self.kept_rows(), np.int64)
+
+    def fail(self, row: int, feature: str, cause: Exception) -> None:
+        """Note that a sample failed; its first failure counts.
+
+        Parameters
+        ----------
+        row : int
+        feature : str
+        cause : Exception
+        """
+        self.faults.setdefault(int(row), decode_error(int(row), feature, cause))
+
+    def errors(self) -> list[DecodeError]:
+        """Failures in the order of the batch.
+
+        Returns
+        -------
+        list of DecodeError
+        """
+        return [self.faults[row] for row in sorted(self.faults)]
+
+    def raise_first(self) -> None:
+        """Raise the failure of the first sample that failed.
+
+        Raises
+        ------
+        DecodeError
+        """
+        for error in self.errors():
+            raise error from error.cause
+
+    def slots(self, name: str, shape: tuple[int, ...], dtype: str) -> Any:
+        """Return an array for one output: the caller's, or a new one.
+
+        Parameters
+        ----------
+        name : str
+        shape : tuple of int
+            Of one sample.
+        dtype : str
+
+        Returns
+        -------
+        ndarray
+
+        Raises
+        ------
+        ValueError
+            The caller's array has another shape or dtype, or cannot be written.
+        """
+        wanted = (self.count, *shape)
+        place = self.out.get(name)
+        if place is None:
+            return np.zeros(wanted, dtype) if self.faults else np.empty(wanted, dtype)
+        if not isinstance(place, np.ndarray) or place.shape != wanted or place.dtype != np.dtype(dtype):
+            raise ValueError(f"out['{name}'] is to be {dtype} of shape {wanted}, not {_described(place)}")
+        if not place.flags.writeable:
+            raise ValueError(f"out['{name}'] cannot be written")
+        return place
+
+    def compact(self, name: str, column: Any, kept: list[int]) -> Any:
+        """Leave out the failed samples of an output.
+
+        Parameters
+        ----------
+        name : str
+        column : ndarray, Ragged or list
+        kept : list of int
+
+        Returns
+        -------
+        ndarray, Ragged or list
+            The first rows of the caller's array, where there is one.
+        """
+        rows = take(column, kept)
+        if name not in self.out:
+            return rows
+        place = self.out[name][: len(kept)]
+        place[...] = rows
+        return place
+
+
+def _described(place: Any) -> str:
+    return f"{place.dtype} of shape {place.shape}" if isinstance(place, np.ndarray) else type(place).__name__
+
+
+def decode_error(position: int | None, feature: str, cause: Exception) -> DecodeError:
+    """Put an error of one sample into words.
+
+    Parameters
+    ----------
+    position : int, optional
+    feature : str
+    cause : Exception
+
+    Returns
+    -------
+    DecodeError
+    """
+    if isinstance(cause, RecordmillError):
+        parts = {name: value for name, value in cause.parts().items() if name not in ("position", "feature", "cause")}
+        return DecodeError(cause.message, position=position, feature=feature, cause=cause, **parts)
+    return DecodeError(str(cause) or repr(cause), kind="bad_value", position=position, feature=feature, cause=cause)
