@@ -1,6 +1,7 @@
 //! Images from bytes to batch memory: JPEG and PNG decoding, geometry, colour and collation, without Python or file access.
 #![deny(unsafe_code)]
 
+pub mod batch;
 pub mod collate;
 pub mod colour;
 pub mod fault;

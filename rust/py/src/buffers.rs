@@ -36,6 +36,8 @@ pub fn give_buffer(buffer: Vec<u8>) {
 pub enum Numbers {
     /// Bytes.
     UInt8(Vec<u8>),
+    /// 16-bit integers, or the bits of half floats.
+    UInt16(Vec<u16>),
     /// 32-bit integers.
     Int32(Vec<i32>),
     /// 64-bit integers.
@@ -52,6 +54,7 @@ impl Numbers {
     fn layout(&self) -> (*const c_void, usize, isize, &'static CStr) {
         match self {
             Self::UInt8(values) => (values.as_ptr().cast(), values.len(), 1, c"B"),
+            Self::UInt16(values) => (values.as_ptr().cast(), values.len(), 2, c"H"),
             Self::Int32(values) => (values.as_ptr().cast(), values.len(), 4, c"i"),
             Self::Int64(values) => (values.as_ptr().cast(), values.len(), 8, c"q"),
             Self::UInt64(values) => (values.as_ptr().cast(), values.len(), 8, c"Q"),
@@ -162,5 +165,29 @@ impl<T: pyo3::buffer::Element> View<T> {
         // contiguity. That nobody writes to an argument during the call is the callers' duty, as with NumPy's own
         // functions that release the lock; the elements are plain numbers, for which every bit pattern is valid.
         unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast::<T>(), self.0.item_count()) }
+    }
+}
+
+/// A contiguous array that is written where it lies while the interpreter lock is released.
+pub struct ViewMut<T: pyo3::buffer::Element>(PyBuffer<T>);
+
+impl<T: pyo3::buffer::Element> ViewMut<T> {
+    /// Of any writable object with a contiguous buffer of this element type.
+    pub fn get(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let buffer = PyBuffer::get(object)?;
+        if !buffer.is_c_contiguous() || buffer.readonly() {
+            return Err(PyValueError::new_err("the array must be contiguous and writable"));
+        }
+        Ok(Self(buffer))
+    }
+
+    /// The elements.
+    pub fn slice(&mut self) -> &mut [T] {
+        if self.0.item_count() == 0 {
+            return &mut [];
+        }
+        // SAFETY: as for `View::slice`; the exporter says that the memory may be written, and `&mut self` lets this
+        // view hand it out once at a time. That nobody else uses the output meanwhile is the callers' duty.
+        unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<T>(), self.0.item_count()) }
     }
 }

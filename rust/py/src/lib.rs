@@ -6,6 +6,7 @@ mod cursor;
 mod error;
 mod files;
 mod framing;
+mod image;
 mod payload;
 mod rows;
 mod serialize;
@@ -35,5 +36,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(framing::crc32c, module)?)?;
     module.add_function(wrap_pyfunction!(rows::row_checksums, module)?)?;
     module.add_function(wrap_pyfunction!(framing::read_files, module)?)?;
+    image::register(module)?;
     payload::register(module)
 }

@@ -34,11 +34,28 @@ impl Decoder {
     /// # Errors
     /// As [`Decoder::decode`].
     pub fn decode_pixels(&mut self, data: &[u8], window: Option<Window>, options: &Options) -> Result<Pixels> {
+        let mut samples = Vec::new();
+        let (size, channels) = self.decode_to(data, window, options, None, &mut samples)?;
+        Ok(Pixels { size, channels, samples: Samples::U8(samples) })
+    }
+
+    /// [`Decoder::decode`] to the front of `out`, which gets the size of the result; what it held is dropped.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`].
+    pub fn decode_to(
+        &mut self,
+        data: &[u8],
+        window: Option<Window>,
+        options: &Options,
+        points: Option<&EntryPoints>,
+        out: &mut Vec<u8>,
+    ) -> Result<(Size, usize)> {
         self.num_finished = 0;
         let (size, channels) = self.check(data, window, options)?;
-        let mut samples = vec![0; size.width * size.height * channels];
-        self.decode(data, window, options, None, &mut samples, size.width * channels)?;
-        Ok(Pixels { size, channels, samples: Samples::U8(samples) })
+        out.resize(size.width * size.height * channels, 0);
+        self.decode(data, window, options, points, out, size.width * channels)?;
+        Ok((size, channels))
     }
 
     /// Decodes `data`, or `window` of it, to `out`, whose rows lie `stride` bytes apart. The window is given in pixels of the
@@ -66,7 +83,9 @@ impl Decoder {
         check_cost(&reader, &scan, options)?;
         let mut picture = Picture::new(&reader, options, window, &mut self.scratch.planes)?;
         let mut target = Target { out, stride };
-        let result = target.check(&picture).and_then(|()| self.fill((&mut reader, scan), (options, points), (&mut picture, &mut target)));
+        let result = target
+            .check(&picture)
+            .and_then(|()| self.fill((&mut reader, scan), (options, points), (&mut picture, &mut target)));
         self.num_finished = picture.num_finished();
         self.scratch.planes = picture.into_scratch();
         result

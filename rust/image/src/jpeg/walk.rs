@@ -36,11 +36,28 @@ pub(super) struct Walk<'s, 'a> {
 impl<'s, 'a> Walk<'s, 'a> {
     /// Begins in a scan of `num_mcus` whose data start at byte `offset`, at the last place up to MCU `target` that can be reached
     /// without decoding. `places` are such places, in order.
-    pub(super) fn new(stream: &'s mut Stream<'a>, offset: usize, interval: usize, num_mcus: usize, target: usize, places: &'s [Place]) -> Result<Self> {
+    pub(super) fn new(
+        stream: &'s mut Stream<'a>,
+        offset: usize,
+        interval: usize,
+        num_mcus: usize,
+        target: usize,
+        places: &'s [Place],
+    ) -> Result<Self> {
         let interval = if interval == 0 { num_mcus } else { interval };
         stream.forget();
         let start = Place { mcu: 0, offset, bit: 0, predictors: [0; 3] };
-        let mut walk = Self { stream, bits: Bits::new(0), predictors: [0; 3], mcu: 0, num_mcus, interval, interval_end: 0, limit: 0, places };
+        let mut walk = Self {
+            stream,
+            bits: Bits::new(0),
+            predictors: [0; 3],
+            mcu: 0,
+            num_mcus,
+            interval,
+            interval_end: 0,
+            limit: 0,
+            places,
+        };
         let place = walk.shortcut(start, target)?.unwrap_or(start);
         walk.enter(place);
         Ok(walk)

@@ -59,6 +59,16 @@ impl Decoder {
         Ok(job.shape)
     }
 
+    /// Decodes a whole file to 8-bit samples in `out`, which gets their number; what it held is dropped.
+    pub fn decode_to(&mut self, data: &[u8], options: &Options, out: &mut Vec<u8>) -> Result<Shape> {
+        let job = Job::new(data, options)?;
+        let stride = job.shape.row_samples();
+        out.resize(stride * job.shape.size.height, 0);
+        check_room(job.shape, out.len(), stride)?;
+        self.render(&job, &mut Canvas { samples: out, stride, channels: job.shape.channels })?;
+        Ok(job.shape)
+    }
+
     fn collect<T: Finish>(&mut self, job: &Job) -> Result<Vec<T>> {
         let stride = job.shape.row_samples();
         let mut samples = vec![T::default(); stride * job.shape.size.height];

@@ -3,6 +3,6 @@ mod data;
 mod entry;
 mod libjpeg;
 mod modes;
+mod scans;
 mod whole;
 mod windows;
-mod scans;

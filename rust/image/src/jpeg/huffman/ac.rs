@@ -60,7 +60,12 @@ impl AcTable {
     /// Decodes the coefficients behind the DC into `block`, whose first 64 are zero but for the DC. Gives the last one's place in
     /// the order of transmission.
     #[inline(always)]
-    pub(in crate::jpeg) fn block(&self, bits: &mut Bits, data: &[u8], block: &mut RoomyBlock) -> std::result::Result<usize, Damage> {
+    pub(in crate::jpeg) fn block(
+        &self,
+        bits: &mut Bits,
+        data: &[u8],
+        block: &mut RoomyBlock,
+    ) -> std::result::Result<usize, Damage> {
         let mut at = *bits;
         let mut place = 0_usize;
         let last = loop {
@@ -68,7 +73,11 @@ impl AcTable {
             let Some(entry) = self.run(&mut at, &mut place, block) else { continue };
             if entry.steps >= VALUE {
                 at.refill(data);
-                let (next, is_end) = if entry.steps < CODE { value(entry, &mut at, place, block)? } else { self.symbol(&mut at, place, block)? };
+                let (next, is_end) = if entry.steps < CODE {
+                    value(entry, &mut at, place, block)?
+                } else {
+                    self.symbol(&mut at, place, block)?
+                };
                 place = next;
                 if is_end {
                     break place;
@@ -101,7 +110,12 @@ impl AcTable {
 
     /// A symbol that the table does not resolve. Gives its place, and whether the block ends.
     #[inline(never)]
-    fn symbol(&self, at: &mut Bits, place: usize, block: &mut RoomyBlock) -> std::result::Result<(usize, bool), Damage> {
+    fn symbol(
+        &self,
+        at: &mut Bits,
+        place: usize,
+        block: &mut RoomyBlock,
+    ) -> std::result::Result<(usize, bool), Damage> {
         let (symbol, length) = self.code.find(at.peek(16))?;
         at.skip(length);
         let size = u32::from(symbol & 15);
@@ -119,7 +133,12 @@ impl AcTable {
 
 /// A value whose code the table resolves, and whose size it gives.
 #[inline(always)]
-fn value(entry: &Entry, at: &mut Bits, place: usize, block: &mut RoomyBlock) -> std::result::Result<(usize, bool), Damage> {
+fn value(
+    entry: &Entry,
+    at: &mut Bits,
+    place: usize,
+    block: &mut RoomyBlock,
+) -> std::result::Result<(usize, bool), Damage> {
     let place = place + usize::from(entry.step);
     if place > 63 {
         return Err(Damage::Run);

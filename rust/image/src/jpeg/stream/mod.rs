@@ -124,7 +124,8 @@ impl<'a> Stream<'a> {
     /// The offset behind the restart marker at `offset`, which must have number `number` modulo eight.
     pub(in crate::jpeg) fn restart(&self, offset: usize, number: usize) -> Result<usize> {
         let expected = RST0 + (number % 8) as u8;
-        let code = self.data[offset..].iter().position(|&byte| byte != 0xff).map(|fill| (self.data[offset + fill], fill));
+        let code =
+            self.data[offset..].iter().position(|&byte| byte != 0xff).map(|fill| (self.data[offset + fill], fill));
         match code {
             Some((code, fill)) if code == expected => Ok(offset + fill + 1),
             Some((code, _)) if (RST0..=RST7).contains(&code) => {
@@ -224,7 +225,12 @@ impl<'a> Stream<'a> {
     /// Whole bytes behind the last block. Few of them may go unnoticed by other decoders, many are damage.
     fn ends_late(&self, num_bytes: usize) -> ImageFault {
         let kind = if num_bytes <= 8 { ImageFaultKind::Unsupported } else { ImageFaultKind::BadCode };
-        ImageFault::new(kind, self.next - num_bytes.min(self.next), "a marker behind the last block", format!("{num_bytes} more bytes"))
+        ImageFault::new(
+            kind,
+            self.next - num_bytes.min(self.next),
+            "a marker behind the last block",
+            format!("{num_bytes} more bytes"),
+        )
     }
 }
 

@@ -1,0 +1,153 @@
+//! What is to be done to the images of a batch; all that is random has been drawn already.
+use crate::collate::slot::Layout;
+use crate::colour::normalise::Normalise;
+use crate::geometry::affine::Affine;
+use crate::geometry::resize::Kernel;
+use crate::geometry::warp::Sampling;
+use crate::jpeg::samples::{Dct, Scale};
+use crate::pixels::{Size, Window};
+
+/// The channels wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Want {
+    /// Red, green, blue.
+    Rgb,
+    /// One.
+    Grey,
+    /// Those of the file, with alpha if it has any transparency.
+    Stored,
+}
+
+/// How colour becomes grey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grey {
+    /// Pillow's rule, of the decoded colours.
+    Pillow,
+    /// The luma plane of JPEG; libpng's rule for PNG.
+    Libpng,
+}
+
+/// What becomes of 16 bits where 8 are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deep {
+    /// The image is left to another decoder, which refuses or keeps it.
+    Leave,
+    /// The upper byte is kept.
+    HighByte,
+}
+
+/// What to make of an encoded image.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    /// Channels.
+    pub want: Want,
+    /// Rule for grey.
+    pub grey: Grey,
+    /// Rule for 16 bits.
+    pub deep: Deep,
+    /// Inverse transform of JPEG.
+    pub dct: Dct,
+    /// Whether chroma of JPEG is interpolated.
+    pub fancy: bool,
+    /// Size at which JPEG is decoded.
+    pub scale: Scale,
+    /// Images of more are faults.
+    pub max_pixels: usize,
+}
+
+/// A rectangle that may reach beyond an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Left edge.
+    pub x: i64,
+    /// Upper edge.
+    pub y: i64,
+    /// Columns and rows.
+    pub size: Size,
+}
+
+/// What happens to the pixels of one image, in this order.
+#[derive(Debug, Clone, Copy)]
+pub struct Move {
+    /// EXIF orientation to undo, 1 to 8.
+    pub orientation: u8,
+    /// The part of the upright image that is used.
+    pub window: Window,
+    /// The size to which that part is brought.
+    pub resized: Size,
+    /// The output in the resized part.
+    pub place: Place,
+    /// Left to right, top to bottom.
+    pub flip: [bool; 2],
+    /// From places in the output to places before.
+    pub matrix: Option<Affine>,
+}
+
+/// What lies beyond an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Beyond {
+    /// A level for each channel, or one for all.
+    Constant(Vec<u8>),
+    /// The nearest pixel.
+    Edge,
+    /// The image mirrored.
+    Reflect,
+}
+
+/// Factors of one image's colour jitter, each where it is used, and their order: 0 brightness, 1 contrast, 2 saturation,
+/// 3 hue.
+#[derive(Debug, Clone, Copy)]
+pub struct Jitter {
+    /// The factors; hue in turns.
+    pub factors: [Option<f64>; 4],
+    /// The order.
+    pub order: [usize; 4],
+}
+
+/// One thing done to the colours of every image, with the numbers of each.
+#[derive(Debug, Clone)]
+pub enum Colours {
+    /// Brightness, contrast, saturation, hue.
+    Jitter(Vec<Jitter>),
+    /// Whether the image becomes grey.
+    Grey(Vec<bool>),
+    /// Levels added to red, green and blue.
+    Shift(Vec<[f32; 3]>),
+    /// A window painted over with levels, if there is one.
+    Paint(Vec<Option<Window>>, Vec<u8>),
+}
+
+/// What the numbers of the output are.
+#[derive(Debug, Clone, Copy)]
+pub struct Finish {
+    /// Order of the axes.
+    pub layout: Layout,
+    /// Whether colours go blue, green, red.
+    pub reverse: bool,
+    /// Mean and factor, for levels 0 to 255.
+    pub normalise: Normalise,
+    /// Number of means, of factors: 1 or that of the channels.
+    pub counts: [usize; 2],
+}
+
+/// A batch and all that is to be done to it.
+pub struct Job<'a> {
+    /// Encoded images.
+    pub payloads: &'a [&'a [u8]],
+    /// How they are read.
+    pub reading: Reading,
+    /// One for each image.
+    pub moves: &'a [Move],
+    /// How they are resized.
+    pub kernel: Kernel,
+    /// Beside the image.
+    pub beyond: Beyond,
+    /// How the affine map samples.
+    pub sampling: Sampling,
+    /// Levels where the affine map leaves the image, one for each channel or one for all.
+    pub warp_fill: Vec<u8>,
+    /// What is done to colours.
+    pub colours: &'a [Colours],
+    /// How numbers are stored.
+    pub finish: Finish,
+}

@@ -1,0 +1,84 @@
+//! Encoded images to pixels: which decoder, which channels, which depth.
+use super::engine::Engine;
+use super::plan::{Deep, Grey, Reading, Want};
+use crate::colour::channels::to_grey;
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::jpeg::Channels as JpegChannels;
+use crate::pixels::{Size, Window};
+use crate::png::{Channels as PngChannels, Depth, GreyRule};
+use crate::{jpeg, png};
+
+/// The codings that are decoded here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coded {
+    Jpeg,
+    Png,
+}
+
+/// The coding of an image, told by its first bytes.
+pub fn kind_of(data: &[u8]) -> Result<Coded> {
+    if data.starts_with(&[0xff, 0xd8]) {
+        return Ok(Coded::Jpeg);
+    }
+    if data.starts_with(b"\x89PNG\r\n\x1a\n") {
+        return Ok(Coded::Png);
+    }
+    let start = &data[..data.len().min(8)];
+    Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG or PNG", format!("a file that begins with {start:02x?}")))
+}
+
+/// Pixels in the engine's memory: their size and channels, and whether they are the window alone.
+pub struct Pixels {
+    pub size: Size,
+    pub channels: usize,
+    pub is_window: bool,
+}
+
+/// Decodes an image into the engine's memory: only `window` of it where the decoder can.
+pub fn read(engine: &mut Engine, data: &[u8], reading: &Reading, window: Option<Window>) -> Result<Pixels> {
+    match kind_of(data)? {
+        Coded::Jpeg => read_jpeg(engine, data, reading, window),
+        Coded::Png => read_png(engine, data, reading),
+    }
+}
+
+fn read_jpeg(engine: &mut Engine, data: &[u8], reading: &Reading, window: Option<Window>) -> Result<Pixels> {
+    let reduces = reading.want == Want::Grey && reading.grey == Grey::Pillow;
+    let channels = match reading.want {
+        Want::Rgb => JpegChannels::Rgb,
+        Want::Grey if !reduces => JpegChannels::Grey,
+        Want::Grey | Want::Stored => JpegChannels::AsStored,
+    };
+    let limits = jpeg::Limits { max_pixels: reading.max_pixels, ..jpeg::Limits::default() };
+    let options = jpeg::Options { channels, dct: reading.dct, fancy: reading.fancy, scale: reading.scale, limits };
+    let (size, channels) = engine.jpeg.decode_to(data, window, &options, None, &mut engine.pixels)?;
+    if reduces && channels == 3 {
+        engine.pixels = to_grey(&engine.pixels)?;
+        return Ok(Pixels { size, channels: 1, is_window: true });
+    }
+    Ok(Pixels { size, channels, is_window: true })
+}
+
+fn read_png(engine: &mut Engine, data: &[u8], reading: &Reading) -> Result<Pixels> {
+    let header = png::Header::parse(data)?;
+    if header.bit_depth == 16 && reading.deep == Deep::Leave {
+        return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits per sample", "16"));
+    }
+    let has_alpha = header.transparency || header.colour.has_alpha();
+    let is_grey = header.colour.samples() <= 2 && header.colour != png::ColourType::Palette;
+    let options = png::Options {
+        channels: match (reading.want, is_grey, has_alpha) {
+            (Want::Rgb, ..) => PngChannels::Rgb,
+            (Want::Grey, ..) => PngChannels::Grey,
+            (Want::Stored, true, true) => PngChannels::GreyAlpha,
+            (Want::Stored, false, true) => PngChannels::Rgba,
+            (Want::Stored, _, false) => PngChannels::AsStored,
+        },
+        depth: Depth::Eight,
+        grey: if reading.grey == Grey::Pillow { GreyRule::Pillow } else { GreyRule::Libpng },
+        limits: png::Limits { max_pixels: reading.max_pixels as u64, ..png::Limits::default() },
+        ..png::Options::default()
+    };
+    let shape = engine.png.decode_to(data, &options, &mut engine.pixels)?;
+    Ok(Pixels { size: shape.size, channels: shape.channels, is_window: false })
+}

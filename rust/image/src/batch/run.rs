@@ -1,0 +1,95 @@
+//! The threads of a batch: each takes the next image that nobody has, with the memory that belongs to it.
+use std::sync::Mutex;
+
+use super::element::Element;
+use super::engine::Engine;
+use super::image::{Memory, make};
+use super::plan::Job;
+use crate::collate::slot::{Layout, Slot};
+use crate::fault::{ImageFault, Result};
+use crate::geometry::view::count_values;
+use crate::pixels::Size;
+
+/// One decoded image.
+#[derive(Debug, Clone)]
+pub struct Decoded<T> {
+    /// Its numbers.
+    pub values: Vec<T>,
+    /// Width and height.
+    pub size: Size,
+    /// Values per pixel.
+    pub channels: usize,
+}
+
+/// Decodes all images into `out`, where each takes up as many values; returns the rows that failed, in order.
+///
+/// The values of a row that failed are unspecified; no other row is touched.
+pub fn decode_into<T: Element>(job: &Job, out: &mut [T], threads: usize) -> Vec<(usize, ImageFault)> {
+    let count = job.moves.len();
+    let per_image = out.len().checked_div(count).unwrap_or(0).max(1);
+    let rows = out.chunks_mut(per_image).take(count).enumerate();
+    let mut faults = spread(rows, threads, |engine, (row, memory)| {
+        make(engine, job, row, &mut Given(memory)).err().map(|fault| (row, fault))
+    });
+    faults.sort_unstable_by_key(|(row, _)| *row);
+    faults
+}
+
+/// Decodes all images into memory of their own, in order.
+pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Vec<Result<Decoded<T>>> {
+    let mut done = spread(0..job.moves.len(), threads, |engine, row| {
+        let size = job.moves[row].place.size;
+        let mut image = Decoded { values: Vec::new(), size, channels: 0 };
+        let made = make(engine, job, row, &mut image);
+        Some((row, made.map(|()| image)))
+    });
+    done.sort_unstable_by_key(|(row, _)| *row);
+    done.into_iter().map(|(_, decoded)| decoded).collect()
+}
+
+/// Memory whose size was decided before.
+struct Given<'a, T>(&'a mut [T]);
+
+impl<T: Element> Memory for Given<'_, T> {
+    fn slot(&mut self, layout: Layout, size: Size, channels: usize) -> Result<Slot<'_>> {
+        Slot::new(T::slot(self.0), layout, size, channels)
+    }
+}
+
+impl<T: Element> Memory for Decoded<T> {
+    fn slot(&mut self, layout: Layout, size: Size, channels: usize) -> Result<Slot<'_>> {
+        self.channels = channels;
+        self.values = vec![T::default(); count_values(size, channels)?];
+        Slot::new(T::slot(&mut self.values), layout, size, channels)
+    }
+}
+
+/// Calls `work` for every item on some threads, this one among them; what it returns comes in any order.
+fn spread<I: Send, R: Send>(
+    items: impl Iterator<Item = I> + Send,
+    threads: usize,
+    work: impl Fn(&mut Engine, I) -> Option<R> + Sync,
+) -> Vec<R> {
+    let (items, results) = (Mutex::new(items), Mutex::new(Vec::new()));
+    let drain = || {
+        let mut engine = Engine::take();
+        let mut own = Vec::new();
+        loop {
+            let item = items.lock().map_or(None, |mut items| items.next());
+            let Some(item) = item else { break };
+            own.extend(work(&mut engine, item));
+        }
+        engine.give();
+        if let Ok(mut results) = results.lock() {
+            results.append(&mut own);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where no further thread can be had, the others do its work.
+            let _ = std::thread::Builder::new().name("recordmill-decode".into()).spawn_scoped(scope, drain);
+        }
+        drain();
+    });
+    results.into_inner().unwrap_or_default()
+}

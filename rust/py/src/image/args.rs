@@ -1,0 +1,221 @@
+//! The words and numbers of a batch's plan, as Python gives them.
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use recordmill_image::batch::{Beyond, Colours, Deep, Finish, Grey, Jitter, Move, Place, Reading, Want};
+use recordmill_image::collate::slot::Layout;
+use recordmill_image::colour::normalise::Normalise;
+use recordmill_image::geometry::affine::Affine;
+use recordmill_image::geometry::resize::opencv::Interpolation;
+use recordmill_image::geometry::resize::pillow::Filter;
+use recordmill_image::geometry::resize::tensorflow::Method;
+use recordmill_image::geometry::resize::{Kernel, Nearest};
+use recordmill_image::geometry::warp::Sampling;
+use recordmill_image::jpeg::samples::{Dct, Scale};
+use recordmill_image::pixels::{Size, Window};
+
+use super::refused;
+use crate::buffers::vector;
+
+/// Numbers of one image's geometry: window, resized, place, flip.
+const GEOMETRY: usize = 12;
+
+/// The value that a word stands for.
+fn choose<T: Copy>(what: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
+    let found = known.iter().find(|(name, _)| *name == word);
+    found.map(|(_, value)| *value).ok_or_else(|| PyValueError::new_err(format!("{what} is not {word:?}")))
+}
+
+/// How encoded images are read.
+#[derive(FromPyObject)]
+pub struct ReadingArgs {
+    want: String,
+    grey: String,
+    deep: String,
+    dct: String,
+    upsampling: String,
+    scale: usize,
+    max_pixels: usize,
+}
+
+impl ReadingArgs {
+    /// As the engine takes it.
+    pub fn reading(&self) -> PyResult<Reading> {
+        Ok(Reading {
+            want: choose("want", &self.want, &[("rgb", Want::Rgb), ("grey", Want::Grey), ("stored", Want::Stored)])?,
+            grey: choose("grey", &self.grey, &[("pillow", Grey::Pillow), ("libpng", Grey::Libpng)])?,
+            deep: choose("deep", &self.deep, &[("leave", Deep::Leave), ("high_byte", Deep::HighByte)])?,
+            dct: dct(&self.dct)?,
+            fancy: fancy(&self.upsampling)?,
+            scale: scale(self.scale)?,
+            max_pixels: self.max_pixels,
+        })
+    }
+}
+
+/// The inverse transform that a word stands for.
+pub fn dct(word: &str) -> PyResult<Dct> {
+    choose("dct", word, &[("accurate", Dct::Islow), ("fast", Dct::Ifast)])
+}
+
+/// Whether chroma is interpolated.
+pub fn fancy(word: &str) -> PyResult<bool> {
+    choose("upsampling", word, &[("fancy", true), ("plain", false)])
+}
+
+/// The size at which JPEG is decoded.
+pub fn scale(denominator: usize) -> PyResult<Scale> {
+    Ok(match denominator {
+        1 => Scale::Full,
+        2 => Scale::Half,
+        4 => Scale::Quarter,
+        8 => Scale::Eighth,
+        other => return Err(PyValueError::new_err(format!("scale is 1, 2, 4 or 8, not {other}"))),
+    })
+}
+
+fn kernel(word: &str) -> PyResult<Kernel> {
+    let smooth = Kernel::Tensorflow { method: Method::Bilinear, antialias: false };
+    choose(
+        "kernel",
+        word,
+        &[
+            ("pillow:nearest", Kernel::Nearest(Nearest::Pillow)),
+            ("pillow:box", Kernel::Pillow(Filter::Box)),
+            ("pillow:bilinear", Kernel::Pillow(Filter::Bilinear)),
+            ("pillow:hamming", Kernel::Pillow(Filter::Hamming)),
+            ("pillow:bicubic", Kernel::Pillow(Filter::Bicubic)),
+            ("pillow:lanczos", Kernel::Pillow(Filter::Lanczos)),
+            ("opencv:nearest", Kernel::Nearest(Nearest::Opencv)),
+            ("opencv:bilinear", Kernel::Opencv(Interpolation::Linear)),
+            ("tensorflow:nearest", Kernel::Nearest(Nearest::Tensorflow)),
+            ("tensorflow:bilinear", smooth),
+        ],
+    )
+}
+
+/// A batch's plan; `geometry` has twelve numbers for each image.
+#[derive(FromPyObject)]
+pub struct JobArgs<'py> {
+    pub payloads: Vec<Bound<'py, PyAny>>,
+    pub reading: ReadingArgs,
+    orientations: Bound<'py, PyAny>,
+    geometry: Bound<'py, PyAny>,
+    matrix: Option<Bound<'py, PyAny>>,
+    kernel: String,
+    mode: String,
+    fill: Vec<u8>,
+    sampling: String,
+    pub warp_fill: Vec<u8>,
+    colours: Vec<(String, Bound<'py, PyAny>, Vec<u8>)>,
+    layout: String,
+    reverse: bool,
+    mean: Vec<f32>,
+    factor: Vec<f32>,
+}
+
+impl JobArgs<'_> {
+    /// Where the pixels of each image go.
+    pub fn moves(&self, py: Python<'_>) -> PyResult<Vec<Move>> {
+        let orientations = vector::<i64>(py, &self.orientations)?;
+        let geometry = vector::<i64>(py, &self.geometry)?;
+        let matrix = self.matrix.as_ref().map(|matrix| vector::<f64>(py, matrix)).transpose()?;
+        let count = self.payloads.len();
+        let fits = matrix.as_ref().is_none_or(|matrix| matrix.len() == 6 * count);
+        if orientations.len() != count || geometry.len() != GEOMETRY * count || !fits {
+            return Err(PyValueError::new_err("the plan's arrays must have a row for every payload"));
+        }
+        let maps = |row: usize| matrix.as_ref().map(|numbers| affine(&numbers[6 * row..]));
+        let rows = orientations.iter().zip(geometry.as_chunks::<GEOMETRY>().0).enumerate();
+        rows.map(|(row, (&orientation, numbers))| one_move(orientation, numbers, maps(row))).collect()
+    }
+
+    /// How images are resized.
+    pub fn kernel(&self) -> PyResult<Kernel> {
+        kernel(&self.kernel)
+    }
+
+    /// What lies beside an image.
+    pub fn beyond(&self) -> PyResult<Beyond> {
+        Ok(match self.mode.as_str() {
+            "constant" => Beyond::Constant(self.fill.clone()),
+            "edge" => Beyond::Edge,
+            "reflect" => Beyond::Reflect,
+            other => return Err(PyValueError::new_err(format!("mode is not {other:?}"))),
+        })
+    }
+
+    /// How the affine map samples.
+    pub fn sampling(&self) -> PyResult<Sampling> {
+        choose("sampling", &self.sampling, &[("nearest", Sampling::Nearest), ("bilinear", Sampling::Bilinear)])
+    }
+
+    /// What is done to colours.
+    pub fn colours(&self, py: Python<'_>) -> PyResult<Vec<Colours>> {
+        let pieces = self.colours.iter();
+        pieces.map(|(kind, numbers, fill)| piece(kind, &vector::<f64>(py, numbers)?, fill, self.payloads.len())).collect()
+    }
+
+    /// How numbers are stored.
+    pub fn finish(&self) -> PyResult<Finish> {
+        Ok(Finish {
+            layout: choose("layout", &self.layout, &[("hwc", Layout::Nhwc), ("chw", Layout::Nchw)])?,
+            reverse: self.reverse,
+            normalise: Normalise::new(&self.mean, &self.factor).map_err(refused)?,
+            counts: [self.mean.len(), self.factor.len()],
+        })
+    }
+}
+
+fn affine(numbers: &[f64]) -> Affine {
+    let [a, b, c, d, e, f] = std::array::from_fn(|place| numbers[place]);
+    Affine { a, b, c, d, e, f }
+}
+
+fn one_move(orientation: i64, numbers: &[i64; GEOMETRY], matrix: Option<Affine>) -> PyResult<Move> {
+    let size = |place: usize| -> PyResult<Size> {
+        let side = |number: i64| usize::try_from(number).ok().filter(|&side| side > 0);
+        let wrong = || PyValueError::new_err("sizes of the plan are above 0");
+        let (width, height) = side(numbers[place]).zip(side(numbers[place + 1])).ok_or_else(wrong)?;
+        Ok(Size { width, height })
+    };
+    let corner = |place: usize| {
+        usize::try_from(numbers[place]).map_err(|_| PyValueError::new_err("windows of the plan lie within the image"))
+    };
+    let part = size(2)?;
+    Ok(Move {
+        orientation: u8::try_from(orientation).unwrap_or(0),
+        window: Window { x: corner(0)?, y: corner(1)?, width: part.width, height: part.height },
+        resized: size(4)?,
+        place: Place { x: numbers[6], y: numbers[7], size: size(8)? },
+        flip: [numbers[10] != 0, numbers[11] != 0],
+        matrix,
+    })
+}
+
+/// One piece of colour; `numbers` has as many for each of `count` images.
+fn piece(kind: &str, numbers: &[f64], fill: &[u8], count: usize) -> PyResult<Colours> {
+    let width = numbers.len().checked_div(count).unwrap_or(0);
+    let wanted = choose("colours", kind, &[("jitter", 8), ("grey", 1), ("shift", 3), ("paint", 4)])?;
+    if count > 0 && (width != wanted || numbers.len() != width * count) {
+        return Err(PyValueError::new_err(format!("{kind} has {wanted} numbers for each image")));
+    }
+    let rows = numbers.chunks_exact(wanted);
+    Ok(match kind {
+        "jitter" => Colours::Jitter(rows.map(jitter).collect()),
+        "grey" => Colours::Grey(rows.map(|row| row[0] != 0.0).collect()),
+        "shift" => Colours::Shift(rows.map(|row| [row[0] as f32, row[1] as f32, row[2] as f32]).collect()),
+        _ => Colours::Paint(rows.map(painted).collect(), fill.to_vec()),
+    })
+}
+
+fn jitter(row: &[f64]) -> Jitter {
+    Jitter {
+        factors: std::array::from_fn(|which| Some(row[which]).filter(|factor| !factor.is_nan())),
+        order: std::array::from_fn(|place| row[4 + place] as usize),
+    }
+}
+
+fn painted(row: &[f64]) -> Option<Window> {
+    let [x, y, width, height] = std::array::from_fn(|place| row[place] as usize);
+    (width > 0).then_some(Window { x, y, width, height })
+}

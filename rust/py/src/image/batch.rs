@@ -1,0 +1,132 @@
+//! Batches of encoded images.
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use recordmill_image::batch::{Decoded, Element, Job, Reading, decode_each, decode_into, describe};
+use recordmill_image::fault::Result as Outcome;
+
+use super::args::{JobArgs, ReadingArgs};
+use super::{Parts, parts};
+use crate::buffers::{Block, Numbers, View, ViewMut};
+
+type Faults = Vec<(usize, Parts)>;
+
+fn views(payloads: &[Bound<'_, PyAny>]) -> PyResult<Vec<View<u8>>> {
+    payloads.iter().map(View::get).collect()
+}
+
+/// Width, height, decoded width and height, orientation and channels of each image; and what cannot be read, by row.
+#[pyfunction]
+pub fn image_headers(
+    py: Python<'_>,
+    payloads: Vec<Bound<'_, PyAny>>,
+    reading: ReadingArgs,
+    upright: bool,
+) -> PyResult<(Block, Faults)> {
+    let (views, reading) = (views(&payloads)?, reading.reading()?);
+    let payloads: Vec<&[u8]> = views.iter().map(View::slice).collect();
+    let (table, faults) = py.detach(|| headers(&payloads, &reading, upright));
+    Ok((Block::integers(table), faults))
+}
+
+fn headers(payloads: &[&[u8]], reading: &Reading, upright: bool) -> (Vec<i64>, Faults) {
+    let (mut table, mut faults) = (Vec::with_capacity(6 * payloads.len()), Vec::new());
+    for (row, data) in payloads.iter().enumerate() {
+        let numbers = match describe(data, reading, upright) {
+            Ok(found) => {
+                let (size, decoded) = (found.size, found.decoded);
+                let sides = [size.width, size.height, decoded.width, decoded.height];
+                let [a, b, c, d] = sides.map(|side| side as i64);
+                [a, b, c, d, i64::from(found.orientation), found.channels as i64]
+            }
+            Err(fault) => {
+                faults.push((row, parts(fault)));
+                [0; 6]
+            }
+        };
+        table.extend(numbers);
+    }
+    (table, faults)
+}
+
+/// Calls `$run` with the job that `$args` describe.
+macro_rules! with_job {
+    ($py:ident, $args:ident, $run:expr) => {{
+        let views = views(&$args.payloads)?;
+        let payloads: Vec<&[u8]> = views.iter().map(View::slice).collect();
+        let (moves, colours) = ($args.moves($py)?, $args.colours($py)?);
+        let job = Job {
+            payloads: &payloads,
+            reading: $args.reading.reading()?,
+            moves: &moves,
+            kernel: $args.kernel()?,
+            beyond: $args.beyond()?,
+            sampling: $args.sampling()?,
+            warp_fill: $args.warp_fill.clone(),
+            colours: &colours,
+            finish: $args.finish()?,
+        };
+        $py.detach(|| $run(&job))
+    }};
+}
+
+/// Decodes images into `out`, an array of equal parts; float16 comes as uint16. Returns the rows that failed.
+#[pyfunction]
+pub fn decode_images(
+    py: Python<'_>,
+    job: JobArgs<'_>,
+    dtype: &str,
+    out: &Bound<'_, PyAny>,
+    threads: usize,
+) -> PyResult<Faults> {
+    match dtype {
+        "uint8" => fill::<u8>(py, &job, out, threads),
+        "float16" => fill::<u16>(py, &job, out, threads),
+        "float32" => fill::<f32>(py, &job, out, threads),
+        other => Err(PyValueError::new_err(format!("dtype is not {other:?}"))),
+    }
+}
+
+fn fill<T: Element + pyo3::buffer::Element>(
+    py: Python<'_>,
+    args: &JobArgs<'_>,
+    out: &Bound<'_, PyAny>,
+    threads: usize,
+) -> PyResult<Faults> {
+    let mut out = ViewMut::<T>::get(out)?;
+    let memory = out.slice();
+    if !args.payloads.is_empty() && !memory.len().is_multiple_of(args.payloads.len()) {
+        return Err(PyValueError::new_err("the output must have equal parts for all payloads"));
+    }
+    let faults = with_job!(py, args, |job: &Job| decode_into(job, memory, threads));
+    Ok(faults.into_iter().map(|(row, fault)| (row, parts(fault))).collect())
+}
+
+type Each = (Option<(Block, usize, usize, usize)>, Option<Parts>);
+
+/// Decodes images one by one: for each (values, height, width, channels) or None, and the fault or None.
+#[pyfunction]
+pub fn decode_each_image(py: Python<'_>, job: JobArgs<'_>, dtype: &str, threads: usize) -> PyResult<Vec<Each>> {
+    match dtype {
+        "uint8" => each(py, &job, threads, Numbers::UInt8),
+        "float16" => each(py, &job, threads, Numbers::UInt16),
+        "float32" => each(py, &job, threads, Numbers::Float32),
+        other => Err(PyValueError::new_err(format!("dtype is not {other:?}"))),
+    }
+}
+
+fn each<T: Element>(
+    py: Python<'_>,
+    args: &JobArgs<'_>,
+    threads: usize,
+    wrap: fn(Vec<T>) -> Numbers,
+) -> PyResult<Vec<Each>> {
+    let images: Vec<Outcome<Decoded<T>>> = with_job!(py, args, |job: &Job| decode_each(job, threads));
+    let each = images.into_iter().map(|image| match image {
+        Ok(image) => {
+            let shape = (Block::new(wrap(image.values)), image.size.height, image.size.width, image.channels);
+            (Some(shape), None)
+        }
+        Err(fault) => (None, Some(parts(fault))),
+    });
+    Ok(each.collect())
+}

@@ -1,0 +1,38 @@
+//! Encoded images to pixels and to batch memory.
+mod args;
+mod batch;
+mod single;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use recordmill_image::fault::ImageFault;
+
+create_exception!(
+    recordmill._core,
+    ImageRefused,
+    PyException,
+    "An image that is not decoded here: args are (kind, offset, expected, found)."
+);
+
+/// A fault as plain parts.
+type Parts = (&'static str, usize, String, String);
+
+fn parts(fault: ImageFault) -> Parts {
+    (fault.kind.as_str(), fault.offset, fault.expected, fault.found)
+}
+
+fn refused(fault: ImageFault) -> PyErr {
+    ImageRefused::new_err(parts(fault))
+}
+
+/// Adds everything here to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ImageRefused", module.py().get_type::<ImageRefused>())?;
+    module.add_function(wrap_pyfunction!(batch::image_headers, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::decode_images, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::decode_each_image, module)?)?;
+    module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;
+    module.add_function(wrap_pyfunction!(single::decode_png, module)?)?;
+    Ok(())
+}

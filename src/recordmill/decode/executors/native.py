@@ -1,0 +1,262 @@
+"""Carries a plan out in the native module, whole batches per call; what it leaves alone goes to another executor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.decode.executors.base import Executor, Faults, Headers, ImageJob, MaskJob
+from recordmill.decode.pixels.reading import Reading
+from recordmill.decode.pixels.values import Values
+from recordmill.errors import ImageError, MissingExtraError
+
+_Parts = tuple[str, int, str, str]
+# The header has been held against the caller's limit before; the memory of what is decoded follows the header.
+_NO_LIMIT = 1 << 40
+
+
+class NativeExecutor:
+    """An `Executor` for JPEG and PNG of 8 bits.
+
+    Parameters
+    ----------
+    others : callable, optional
+        Makes the executor of what is left alone: other codings, irregular or damaged files, 16 bits. Without one these
+        are faults.
+    """
+
+    def __init__(self, others: Any = None) -> None:
+        self._others = others
+
+    def headers(self, payloads: Sequence[Any], reading: Reading, *, upright: bool, max_pixels: int) -> Headers:
+        """Sizes, orientations and channels of encoded images.
+
+        Parameters
+        ----------
+        payloads : sequence of buffer
+        reading : Reading
+        upright : bool
+            Whether EXIF orientations are read.
+        max_pixels : int
+            Images of more are faults.
+
+        Returns
+        -------
+        Headers
+        """
+        numbers, refused = _core.image_headers(list(payloads), _reading(reading, max_pixels), upright)
+        table = np.asarray(numbers).reshape(-1, 6)
+        headers = Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], {})
+        rows = [row for row, _ in refused]
+        if not rows:
+            return headers
+        try:
+            others = self._executor().headers([payloads[row] for row in rows], reading, upright=upright, max_pixels=max_pixels)
+        except MissingExtraError as missing:
+            return replace(headers, faults=_faults(refused, missing))
+        for name in ("sizes", "decoded", "orientations", "channels"):
+            getattr(headers, name)[rows] = getattr(others, name)
+        return replace(headers, faults={rows[row]: fault for row, fault in others.faults.items()})
+
+    def images(self, job: ImageJob, out: Sequence[Any], threads: int) -> Faults:
+        """Put row i's numbers into ``out[i]``.
+
+        Parameters
+        ----------
+        job : ImageJob
+        out : ndarray, list of None, or what has an array and rows of it
+        threads : int
+
+        Returns
+        -------
+        dict of int to Exception
+        """
+        native = _native_job(job)
+        if native is None or not len(job.payloads):
+            return self._executor().images(job, out, threads)
+        whole = _whole(out, len(job.payloads))
+        dtype = job.values.dtype
+        if whole is not None:
+            memory = whole.view(np.uint16) if dtype == "float16" else whole
+            refused = _core.decode_images(native, dtype, memory.reshape(-1), max(1, threads))
+        else:
+            refused = []
+            for row, (image, fault) in enumerate(_core.decode_each_image(native, dtype, max(1, threads))):
+                if image is None:
+                    refused.append((row, cast("_Parts", fault)))
+                else:
+                    _put(out, row, _array(image, job.values))
+        return self._rest(job, out, refused, threads) if refused else {}
+
+    def masks(self, job: MaskJob, out: Sequence[Any], threads: int) -> Faults:
+        """Put row i's classes into ``out[i]``.
+
+        Parameters
+        ----------
+        job : MaskJob
+        out : ndarray, or list of None
+        threads : int
+
+        Returns
+        -------
+        dict of int to Exception
+        """
+        return self._executor().masks(job, out, threads)
+
+    def _executor(self) -> Executor:
+        if self._others is None:
+            from recordmill.decode.executors.pillow import PillowExecutor
+
+            self._others = PillowExecutor
+        return cast("Executor", self._others())
+
+    def _rest(self, job: ImageJob, out: Any, refused: Sequence[tuple[int, _Parts]], threads: int) -> Faults:
+        """Hand the rows that were refused to the other executor."""
+        rows = np.array([row for row, _ in refused])
+        steps = [replace(step, numbers=step.numbers[rows]) for step in job.colours]
+        some = ImageJob(
+            [job.payloads[row] for row in rows],
+            job.reading,
+            job.orientations[rows],
+            job.moves[rows],
+            job.kernel,
+            job.border,
+            steps,
+            job.values,
+        )
+        places: Any = [None] * len(rows)
+        try:
+            found = self._executor().images(some, places, threads)
+        except MissingExtraError as missing:
+            return _faults(refused, missing)
+        for place, row in enumerate(rows.tolist()):
+            if place not in found:
+                _put(out, row, places[place])
+        return {int(rows[place]): fault for place, fault in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class NativeReading:
+    """`Reading` in the words of the native module."""
+
+    want: str
+    grey: str
+    deep: str
+    dct: str
+    upsampling: str
+    scale: int
+    max_pixels: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NativeJob:
+    """`ImageJob` as the native module takes it: twelve numbers of geometry for each image, a mean and a factor."""
+
+    payloads: list[Any]
+    reading: NativeReading
+    orientations: NDArray[np.int64]
+    geometry: NDArray[np.int64]
+    matrix: NDArray[np.float64] | None
+    kernel: str
+    mode: str
+    fill: list[int]
+    sampling: str
+    warp_fill: list[int]
+    colours: list[tuple[str, NDArray[np.float64], list[int]]]
+    layout: str
+    reverse: bool
+    mean: list[float]
+    factor: list[float]
+
+
+def _reading(reading: Reading, max_pixels: int) -> NativeReading:
+    deep = "high_byte" if reading.deep == "high_byte" else "leave"
+    return NativeReading(
+        reading.channels, reading.grey, deep, reading.dct, reading.upsampling, reading.scale, max_pixels
+    )
+
+
+def _native_job(job: ImageJob) -> NativeJob | None:
+    """The job for the native module; None for what it does not have."""
+    values, moves, border = job.values, job.moves, job.border
+    if values.dtype == "uint16":
+        return None
+    geometry = np.concatenate([moves.window, moves.resized, moves.place, moves.flip.astype(np.int64)], axis=1)
+    mean, factor = _levels(values)
+    matrix = None if moves.matrix is None else np.ascontiguousarray(moves.matrix, np.float64).reshape(-1)
+    return NativeJob(
+        list(job.payloads),
+        _reading(job.reading, _NO_LIMIT),
+        np.ascontiguousarray(job.orientations, np.int64),
+        np.ascontiguousarray(geometry, np.int64).reshape(-1),
+        matrix,
+        job.kernel,
+        border.mode,
+        list(border.fill),
+        border.warp_kernel,
+        list(border.warp_fill),
+        [(step.kind, np.ascontiguousarray(step.numbers, np.float64).reshape(-1), list(step.fill)) for step in job.colours],
+        values.layout,
+        values.reverse,
+        mean,
+        factor,
+    )
+
+
+def _levels(values: Values) -> tuple[list[float], list[float]]:
+    """Mean and factor for levels from 0 to 255, as `finish` has them."""
+    if values.dtype == "uint8":
+        return [0.0], [1.0]
+    means = [float(np.float32(mean * (255 / values.white))) for mean in values.mean or (0.0,)]
+    factors = np.float32(values.white / 255) / np.asarray(values.std or (1.0,), np.float32)
+    return means, [float(factor) for factor in factors]
+
+
+def _whole(out: Any, count: int) -> NDArray[Any] | None:
+    """The array behind `out` if all its rows are wanted, in order."""
+    array, rows = getattr(out, "array", out), getattr(out, "rows", None)
+    if not isinstance(array, np.ndarray) or len(array) != count or not array.flags.c_contiguous:
+        return None
+    if rows is not None and not np.array_equal(rows, np.arange(count)):
+        return None
+    return array
+
+
+def _array(image: Any, values: Values) -> NDArray[Any]:
+    block, height, width, channels = image
+    shape = (channels, height, width) if values.layout == "chw" else (height, width, channels)
+    return np.asarray(block).view(values.dtype).reshape(shape)
+
+
+def _put(out: Any, row: int, pixels: NDArray[Any]) -> None:
+    if isinstance(out, list):
+        out[row] = pixels
+    else:
+        out[row][...] = pixels
+
+
+def _faults(refused: Sequence[tuple[int, _Parts]], missing: MissingExtraError) -> Faults:
+    return {row: image_error(parts, hint=missing.hint) for row, parts in refused}
+
+
+def image_error(parts: _Parts, hint: str | None = None) -> ImageError:
+    """Exception for the parts of a native fault.
+
+    Parameters
+    ----------
+    parts : (str, int, str, str)
+        Kind, offset in the encoded image, what was expected and found.
+    hint : str, optional
+
+    Returns
+    -------
+    ImageError
+    """
+    kind, offset, expected, found = parts
+    message = "an image cannot be decoded natively" if kind == "unsupported" else "an image is damaged"
+    return ImageError(message, kind=kind, offset=offset, expected=expected, found=found, hint=hint)
