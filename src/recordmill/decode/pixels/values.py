@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.errors import ImageError
+
 
 @dataclass(frozen=True, slots=True)
 class Values:
@@ -75,6 +77,14 @@ def _whole(pixels: NDArray[Any], brightest: int, how: Values) -> NDArray[Any]:
 
 
 def _fractions(pixels: NDArray[Any], brightest: int, how: Values) -> NDArray[np.float32]:
+    for numbers_of in (how.mean, how.std):
+        if numbers_of is not None and len(numbers_of) not in (1, pixels.shape[2]):
+            raise ImageError(
+                "mean and std have another number of entries than the image has channels",
+                kind="channel_mismatch",
+                expected=f"1 or {pixels.shape[2]}",
+                found=str(len(numbers_of)),
+            )
     numbers = pixels.astype(np.float32)
     if how.mean is not None:
         numbers = numbers - np.asarray([mean * (brightest / how.white) for mean in how.mean], np.float32)
