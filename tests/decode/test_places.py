@@ -8,10 +8,7 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from recordmill.decode.places import map_boxes
 from tests.decode.pictures import encode, jpeg, png, turned
-
-IDENTITY = np.eye(3)
 
 
 def painted(box: tuple[int, int, int, int], width: int = 60, height: int = 48) -> bytes:
@@ -58,24 +55,24 @@ def test_box_when_turned_then_is_the_upright_one_around_its_corners() -> None:
     np.testing.assert_allclose(batch["box"][0], [[15, 2, 17, 8]], atol=1e-4)
 
 
-def test_boxes_when_hardly_seen_then_are_dropped_with_what_goes_along() -> None:
-    boxes = np.array([[0, 0, 4, 4], [8, 8, 12, 12], [9, 9, 11, 11], [5, 5, 5, 9], [30, 30, 40, 40]], np.float32)
+@pytest.mark.parametrize("visible, kept", [(0.0, [0, 1, 2]), (0.25, [0, 1, 2]), (0.26, [0, 2]), (0.51, [0])])
+def test_boxes_when_hardly_seen_then_are_dropped_with_what_goes_along(visible: float, kept: list[int]) -> None:
+    # The middle crop shows 5 to 15: all of box 0, a quarter of box 1, half of box 2; 3 has no area, 4 is outside.
+    boxes = np.array([[6, 6, 9, 9], [13, 13, 17, 17], [3, 7, 7, 9], [8, 8, 8, 12], [16, 0, 20, 20]], np.float32)
     columns = {
         "image": [png(0, 20, 20), png(1, 20, 20)],
         "box": rm.Ragged(np.concatenate([boxes.ravel(), boxes[0]]), np.array([0, 20, 24])),
         "label": rm.Ragged(np.array([0, 1, 2, 3, 4, 9]), np.array([0, 5, 6])),
     }
-    for visible, kept in ((0.0, [0, 1, 2]), (0.25, [0, 1, 2]), (0.26, [0, 2]), (1.0, [0])):
-        specs = {"image": rm.Image(), "box": rm.Boxes(min_visible=visible, along=["label"])}
-        crop = {**specs, "image": rm.Image(crop=rm.CenterCrop(20))}
-        assert rm.decode_batch(columns, crop)["label"].to_list() == [[0, 1, 2], [9]]
-        cut, _ = map_boxes(boxes.astype(float), IDENTITY, (10, 10), visible)
-        batch = rm.decode_batch(columns, {**specs, "image": rm.Image(crop=rm.RandomCrop(10, padding=0))}, rng=1)
-        assert len(batch["label"][0]) == len(batch["box"][0])
-        expected = [row for row in range(5) if row in kept]
-        if visible < 1:
-            assert len(cut) == len(expected)
-    assert map_boxes(boxes.astype(float), IDENTITY, (10, 10), 0.25)[1].tolist() == [True, True, True, False, False]
+    specs = {
+        "image": rm.Image(crop=rm.CenterCrop(10)),
+        "box": rm.Boxes(min_visible=visible, along=["label"]),
+    }
+    batch = rm.decode_batch(columns, specs)
+    assert batch["label"].to_list() == [kept, [9]] and batch["label"].data.dtype == np.int64
+    clipped = np.array([[1, 1, 4, 4], [8, 8, 10, 10], [0, 2, 2, 4]], np.float32)
+    np.testing.assert_array_equal(batch["box"][0], clipped[kept])
+    assert batch["box"][1].tolist() == [[1, 1, 4, 4]]
 
 
 @pytest.mark.parametrize("form, stored", [("xyxy", [2, 3, 12, 9]), ("yxyx", [3, 2, 9, 12]), ("xywh", [2, 3, 10, 6])])
