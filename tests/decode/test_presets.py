@@ -53,6 +53,20 @@ def test_preset_when_resizing_then_pixels_are_those_of_the_library(library: str,
     np.testing.assert_array_equal(found, RECORDED[library][key])
 
 
+@pytest.mark.parametrize("name", ["jpeg_1", "jpeg_turned_6", "png_RGB"])
+def test_mxnet_when_a_whole_batch_is_made_then_is_that_of_image_record_iter(name: str) -> None:
+    spec = rm.Image(
+        resize=rm.Resize(shorter=11),
+        crop=rm.CenterCrop((8, 10)),
+        like="mxnet",
+        mean=(123.68, 116.28, 103.53),
+        std=(58.395, 57.12, 57.375),
+        white=255.0,
+    )
+    batch = rm.decode_batch([PICTURES[name]], {"image": spec})["image"]
+    np.testing.assert_array_equal(batch[0], RECORDED["mxnet"][f"iterated_{name}"])
+
+
 def test_opencv_when_no_channels_are_named_then_colours_are_blue_green_red() -> None:
     found = rm.decode_image(PICTURES["jpeg_2"], like="opencv")
     np.testing.assert_array_equal(found[:, :, ::-1], RECORDED["opencv"]["rgb_jpeg_2"])

@@ -98,20 +98,33 @@ def mxnet(files, pixels):
                 yield f"{word}_{name}", _mxnet_decode(mx, data.tobytes(), channels, turned=name in lying)
             except mx.base.MXNetError:
                 continue
+    for name in ("jpeg_1", "jpeg_turned_6", "png_RGB"):
+        yield f"iterated_{name}", _mxnet_iterated(mx, files[name].tobytes())
     for height, width in SIZES:
         resized = mx.image.imresize(mx.nd.array(pixels, dtype="uint8"), width, height, interp=1)
         yield f"resize_bilinear_{height}_{width}", resized.asnumpy()
 
 
-def _mxnet_decode(mx, data, channels, turned):
+def _mxnet_iterated(mx, data):
+    """Shorter side to 11, middle 8 x 10, mean and deviation."""
+    means = {"mean_r": 123.68, "mean_g": 116.28, "mean_b": 103.53}
+    deviations = {"std_r": 58.395, "std_g": 57.12, "std_b": 57.375}
+    return _mxnet_one(mx, data, data_shape=(3, 8, 10), resize=11, **means, **deviations)
+
+
+def _mxnet_one(mx, data, **options):
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/one.rec"
         record = mx.recordio.MXRecordIO(path, "w")
         record.write(mx.recordio.pack(mx.recordio.IRHeader(0, 1.0, 0, 0), data))
         record.close()
-        shape = (channels, 13, 9) if turned else (channels, 9, 13)
-        batch = next(iter(mx.io.ImageRecordIter(path_imgrec=path, data_shape=shape, batch_size=1, dtype="uint8")))
-        decoded = batch.data[0].asnumpy()[0]
+        batch = next(iter(mx.io.ImageRecordIter(path_imgrec=path, batch_size=1, **options)))
+        return batch.data[0].asnumpy()[0]
+
+
+def _mxnet_decode(mx, data, channels, turned):
+    shape = (channels, 13, 9) if turned else (channels, 9, 13)
+    decoded = _mxnet_one(mx, data, data_shape=shape, dtype="uint8")
     return decoded.transpose(1, 2, 0) if channels == 3 else decoded[0]
 
 
