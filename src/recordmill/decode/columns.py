@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged
@@ -66,7 +67,7 @@ def _column(values: list[Any]) -> Any:
     return np.stack([np.asarray(value) for value in values]) if len(shapes) == 1 else values
 
 
-def take(column: Any, rows: Sequence[int]) -> Any:
+def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
     """Some rows of a column.
 
     Parameters
@@ -78,14 +79,15 @@ def take(column: Any, rows: Sequence[int]) -> Any:
     -------
     ndarray, Ragged or list
     """
+    chosen = np.asarray(rows, np.int64)
     if isinstance(column, np.ndarray):
-        return column[list(rows)]
-    chosen = [column[row] for row in rows]
-    return Ragged.from_rows(chosen) if isinstance(column, Ragged) and _is_flat(column) and chosen else chosen
-
-
-def _is_flat(column: Ragged) -> bool:
-    return isinstance(column.data, np.ndarray)
+        return column[chosen]
+    if not isinstance(column, Ragged):
+        return [column[row] for row in rows]
+    starts, counts = column.row_splits[:-1][chosen], np.diff(column.row_splits)[chosen]
+    splits = np.concatenate([[0], np.cumsum(counts)])
+    inside = np.repeat(starts - splits[:-1], counts) + np.arange(splits[-1])
+    return Ragged(take(column.data, inside), splits)
 
 
 def byte_rows(column: Any, name: str) -> list[Any]:
@@ -106,6 +108,8 @@ def byte_rows(column: Any, name: str) -> list[Any]:
     FeatureError
         The column holds something else, or several byte strings per sample.
     """
+    if isinstance(column, np.ndarray) and column.dtype.kind == "S":
+        raise FeatureError(f"feature '{name}' is an array of {column.dtype}, which has lost zeros at the ends")
     rows = list(column)
     for position, row in enumerate(rows):
         value = row

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recordmill.errors import ImageError, LimitError, MissingExtraError, RecordmillError
+from recordmill.errors import ImageError, MissingExtraError, RecordmillError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -61,11 +61,10 @@ class opened:  # noqa: N801
             raise _unreadable(error) from error
 
 
-def _unreadable(error: Exception) -> RecordmillError:
-    if type(error).__name__.startswith("DecompressionBomb"):
-        return LimitError(f"the image is too large for Pillow: {error}", kind="limit_exceeded")
+def _unreadable(error: Exception) -> ImageError:
     cause = "no picture that Pillow knows" if "cannot identify image file" in str(error) else str(error) or repr(error)
-    return ImageError(f"the image cannot be decoded: {cause}", kind="bad_image")
+    is_bomb = type(error).__name__.startswith("DecompressionBomb")
+    return ImageError(f"the image cannot be decoded: {cause}", kind="limit_exceeded" if is_bomb else "bad_image")
 
 
 def sixteen_bits(image: Image) -> Image:

@@ -32,7 +32,10 @@ def decode_raw(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[s
     """
     spec = cast("Raw", specs[name])
     feature = spec.feature or name
-    payloads = byte_rows(state.column(feature), feature)
+    column = state.column(feature)
+    if spec.stack and _is_regular(column, spec):
+        return {name: _at_once(state, name, spec, column)}
+    payloads = byte_rows(column, feature)
     lengths = {one: whole_numbers(state.column(one, consume=False), one) for one in spec.shape if isinstance(one, str)}
     rows: list[Any] = [None] * state.count
     for row in state.alive().tolist():
@@ -42,6 +45,23 @@ def decode_raw(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[s
         except FeatureError as error:
             state.fail(row, feature, error)
     return {name: _stacked(state, name, spec, rows) if spec.stack else rows}
+
+
+def _is_regular(column: Any, spec: Raw) -> bool:
+    """Whether the bytes of all samples, back to back, are the whole result."""
+    if not isinstance(column, Ragged) or not isinstance(column.data, np.ndarray) or column.data.dtype != np.uint8:
+        return False
+    shape = [one for one in spec.shape if not isinstance(one, str)]
+    wanted = math.prod(shape) * np.dtype(spec.dtype).itemsize
+    return len(shape) == len(spec.shape) and bool((np.diff(column.row_splits) == wanted).all())
+
+
+def _at_once(state: BatchState, name: str, spec: Raw, column: Ragged) -> NDArray[Any]:
+    shape = cast("tuple[int, ...]", tuple(spec.shape))
+    out: NDArray[Any] = state.slots(name, shape, np.dtype(spec.dtype).newbyteorder("=").name)
+    stored = column.data[column.row_splits[0] : column.row_splits[-1]]
+    out[...] = np.ascontiguousarray(stored).view(spec.dtype).reshape(out.shape)
+    return out
 
 
 def _array(data: Any, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:

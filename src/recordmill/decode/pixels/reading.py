@@ -73,15 +73,15 @@ def prepare(image: Image, data: Any, how: Reading) -> None:
 def _prepare_jpeg(image: Image, how: Reading) -> None:
     if how.dct != "accurate":
         _refuse('the fast inverse DCT, dct="accurate"')
-    if how.upsampling != "fancy" and image.mode != "L":
-        _refuse('plain upsampling, upsampling="fancy"')
     luma = how.channels == "grey" and how.grey == "libpng" and image.mode == "RGB"
+    if how.upsampling != "fancy" and image.mode != "L" and not luma:
+        _refuse('plain upsampling, upsampling="fancy"')
     if how.scale == 1 and not luma:
         return
     wanted = tuple(-(-side // how.scale) for side in image.size)
     target = tuple(max(1, side // how.scale) for side in image.size)
     image.draft("L" if luma else None, target if how.scale > 1 else None)  # type: ignore[arg-type]
-    if image.size != wanted:
+    if image.size != wanted or (how.scale > 1 and image.decoderconfig[:1] != (how.scale,)):  # type: ignore[attr-defined]
         _refuse(f"1/{how.scale} of so small a picture, scale=1")
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.errors import ImageError
+
 
 @dataclass(frozen=True, slots=True)
 class Values:
@@ -53,15 +55,22 @@ def finish(pixels: NDArray[Any], brightest: int, how: Values, out: NDArray[Any] 
     -------
     ndarray, shape (channels, height, width) or (height, width, channels)
     """
-    if how.reverse and pixels.shape[2] >= 3:
-        order = [2, 1, 0, *range(3, pixels.shape[2])]
-        pixels = pixels[:, :, order]
-    numbers = _whole(pixels, brightest, how) if how.dtype.startswith("uint") else _fractions(pixels, brightest, how)
-    if how.layout == "chw":
-        numbers = numbers.transpose(2, 0, 1)
+    channels = pixels.shape[2]
+    order = [2, 1, 0, *range(3, channels)] if how.reverse and channels >= 3 else list(range(channels))
     if out is None:
-        return np.ascontiguousarray(numbers, how.dtype)
-    out[...] = numbers
+        height, width = pixels.shape[:2]
+        out = np.empty((channels, height, width) if how.layout == "chw" else (height, width, channels), how.dtype)
+    planes = out if how.layout == "chw" else out.transpose(2, 0, 1)
+    ordered = pixels[:, :, order] if how.reverse else pixels
+    if how.dtype.startswith("uint"):
+        planes[...] = _whole(ordered, brightest, how).transpose(2, 0, 1)
+    elif pixels.dtype == np.uint8:
+        levels = np.broadcast_to(np.arange(256, dtype=np.uint8)[:, None, None], (256, 1, channels))
+        table = _fractions(levels, brightest, how)[:, 0].astype(how.dtype)
+        for place, channel in enumerate(order):
+            planes[place] = table[:, place].take(pixels[:, :, channel])
+    else:
+        planes[...] = _fractions(ordered, brightest, how).transpose(2, 0, 1)
     return out
 
 
@@ -75,6 +84,14 @@ def _whole(pixels: NDArray[Any], brightest: int, how: Values) -> NDArray[Any]:
 
 
 def _fractions(pixels: NDArray[Any], brightest: int, how: Values) -> NDArray[np.float32]:
+    for numbers_of in (how.mean, how.std):
+        if numbers_of is not None and len(numbers_of) not in (1, pixels.shape[2]):
+            raise ImageError(
+                "mean and std have another number of entries than the image has channels",
+                kind="channel_mismatch",
+                expected=f"1 or {pixels.shape[2]}",
+                found=str(len(numbers_of)),
+            )
     numbers = pixels.astype(np.float32)
     if how.mean is not None:
         numbers = numbers - np.asarray([mean * (brightest / how.white) for mean in how.mean], np.float32)

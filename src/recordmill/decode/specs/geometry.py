@@ -61,7 +61,7 @@ class CenterCrop(Spec):
         What becomes of images smaller than that: refused; surrounded by `fill`, as torchvision does; or enlarged until
         both sides reach it, as MXNet's ImageRecordIter does.
     fill : int or tuple of int
-        Level (0 to 255) of pixels that no image covers, one for each channel or one for all.
+        Level (0 to 255) of pixels that no image covers, one for each channel (red, green, blue) or one for all.
     """
 
     size: int | tuple[int, int]
@@ -85,7 +85,7 @@ class RandomCrop(Spec):
     padding : int or (int, int, int, int)
         Pixels added to every side, or left, top, right and bottom, before the window is drawn.
     fill : int or tuple of int
-        Level (0 to 255) of added pixels, one for each channel or one for all.
+        Level (0 to 255) of added pixels, one for each channel (red, green, blue) or one for all.
     mode : {"constant", "edge", "reflect"}
         What is added: `fill`, the outermost pixel again, or the image mirrored about its outermost pixels.
     small : {"error", "pad", "enlarge"}

@@ -1,0 +1,160 @@
+"""Whole batches: equal to the steps one by one, to any split, for any threads; colours as drawn."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given, settings, strategies as st
+from PIL import Image
+
+import recordmill as rm
+from recordmill.decode.geometry import Geometry, plan_moves
+from tests.decode.pictures import encode, jpeg, png, turned
+
+MIXED = [
+    jpeg(0, 40, 30),
+    png(1, 33, 47),
+    jpeg(2, 31, 31, mode="L"),
+    png(3, 50, 32, mode="RGBA"),
+    jpeg(4, 64, 40),
+    png(5),
+]
+RANDOM = {
+    "image": rm.Image(
+        crop=rm.RandomResizedCrop((12, 16), scale=(0.2, 1)),
+        flip=rm.Flip(0.5, 0.3),
+        affine=rm.RandomAffine(15, (0.1, 0.1), (0.8, 1.2), 5, kernel="bilinear", fill=(1, 2, 3)),
+        colour=[rm.ColourJitter(0.4, 0.4, 0.4, 0.1), rm.RandomGrey(0.3), rm.PCANoise(0.5), rm.RandomErasing(0.5)],
+        mean=rm.IMAGENET_MEAN,
+        std=rm.IMAGENET_STD,
+    )
+}
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 9), st.lists(st.integers(1, 5), max_size=3))
+@settings(max_examples=15)
+def test_batch_when_split_then_is_the_same(seed: int, epoch: int, cuts: list[int]) -> None:
+    whole = rm.decode_batch(MIXED, RANDOM, rng=seed, epoch=epoch)["image"]
+    bounds = sorted({0, *cuts, len(MIXED)})
+    parts = [
+        rm.decode_batch(MIXED[start:stop], RANDOM, rng=rm.Draws(seed, epoch), positions=range(start, stop))["image"]
+        for start, stop in pairwise(bounds)
+    ]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_batch_when_threads_differ_then_is_the_same() -> None:
+    alone = rm.decode_batch(MIXED * 3, RANDOM, rng=5)["image"]
+    for threads in (0, 2, 5, 64):
+        np.testing.assert_array_equal(rm.decode_batch(MIXED * 3, RANDOM, rng=5, threads=threads)["image"], alone)
+
+
+def test_batch_when_positions_are_in_another_order_then_follows_them() -> None:
+    first = rm.decode_batch(MIXED, RANDOM, rng=5, positions=[9, 8, 7, 3, 2, 1])["image"]
+    second = rm.decode_batch(MIXED[::-1], RANDOM, rng=5, positions=[1, 2, 3, 7, 8, 9])["image"]
+    np.testing.assert_array_equal(first, second[::-1])
+
+
+def test_batch_when_seed_or_epoch_differ_then_differs() -> None:
+    seen = [rm.decode_batch(MIXED, RANDOM, rng=s, epoch=e)["image"].tobytes() for s in (0, 1) for e in (0, 1)]
+    assert len(set(seen)) == 4
+
+
+LIKES = st.sampled_from(["pillow", "opencv", "tensorflow", "mxnet"])
+CROPS = st.sampled_from(
+    [
+        rm.RandomResizedCrop((9, 13)),
+        rm.CenterCrop((10, 11), small="pad", fill=50),
+        rm.CenterCrop(40, small="enlarge"),
+        rm.RandomCrop((12, 9), padding=(0, 1, 2, 3), fill=(10, 20, 30)),
+        rm.RandomCrop(10, padding=4, mode="reflect"),
+        rm.RandomCrop(45, mode="edge", small="pad"),
+    ]
+)
+
+
+@given(LIKES, CROPS, st.booleans(), st.sampled_from(["chw", "hwc"]), st.sampled_from(["float16", "float32"]), st.data())
+@settings(max_examples=40)
+def test_batch_when_done_step_by_step_then_is_equal(like, crop, turn, layout, dtype, data) -> None:
+    resize = (
+        None
+        if isinstance(crop, rm.RandomResizedCrop)
+        else data.draw(st.sampled_from([None, rm.Resize((21, 17)), rm.Resize(shorter=19)]))
+    )
+    spec = rm.Image(
+        crop=crop,
+        resize=resize,
+        flip=rm.Flip(0.5, 0.5),
+        affine=rm.RandomAffine(20, fill=9) if turn else None,
+        like=like,
+        dct="accurate",
+        channels="rgb",
+        mean=rm.IMAGENET_MEAN,
+        std=rm.IMAGENET_STD,
+        layout=layout,
+        dtype=dtype,
+    )
+    files, seed = [jpeg(1, 40, 30), turned(6, 2, 33, 47), png(3, 15, 52)], data.draw(st.integers(0, 99))
+    batch = rm.decode_batch(files, {"image": spec}, rng=seed, threads=2)["image"]
+    whole = [rm.decode_image(file, like=like, dct="accurate", channels="rgb") for file in files]
+    sizes = np.array([pixels.shape[1::-1] for pixels in whole])
+    moves, _ = plan_moves(sizes, Geometry.of(spec), rm.Draws(seed), np.arange(3))
+    for row, pixels in enumerate(whole):
+        x, y, w, h = moves.window[row].tolist()
+        width, height = moves.resized[row].tolist()
+        step = rm.crop(pixels, (x, y, w, h))
+        step = step if (w, h) == (width, height) else rm.resize(step, (height, width), like=like)
+        mode = crop.mode if isinstance(crop, rm.RandomCrop) else "constant"
+        fill = getattr(crop, "fill", 0)
+        step = rm.crop(step, tuple(moves.place[row].tolist()), mode=mode, fill=fill)
+        step = rm.flip(step, horizontal=moves.flip[row, 0], vertical=moves.flip[row, 1])
+        if turn:
+            step = rm.affine(step, moves.matrix[row], fill=9)
+        step = rm.normalize(step, rm.IMAGENET_MEAN, rm.IMAGENET_STD, layout=layout, dtype=dtype)
+        np.testing.assert_array_equal(batch[row], step)
+
+
+def test_colours_when_factors_are_fixed_then_are_the_steps() -> None:
+    spec = rm.Image(
+        colour=[rm.ColourJitter(brightness=(0.5, 0.5)), rm.ColourJitter(contrast=(1.5, 1.5)), rm.RandomGrey(1)],
+        layout="hwc",
+    )
+    expected = rm.greyscale(rm.adjust_contrast(rm.adjust_brightness(rm.decode_image(MIXED[0]), 0.5), 1.5))
+    np.testing.assert_array_equal(rm.decode_batch(MIXED[:1], {"image": spec}, rng=0)["image"][0], expected)
+
+
+def test_jitter_when_improbable_then_most_images_stay() -> None:
+    spec = {"image": rm.Image(colour=[rm.ColourJitter(0.5, 0.5, 0.5, 0.2, probability=0.25)], layout="hwc")}
+    batch = rm.decode_batch(MIXED[:1] * 200, spec, rng=1)["image"]
+    changed = (batch != rm.decode_image(MIXED[0])).any(axis=(1, 2, 3)).mean()
+    assert 0.15 < changed < 0.35
+
+
+def test_erasing_when_drawn_then_paints_one_rectangle_of_the_right_size() -> None:
+    spec = {"image": rm.Image(colour=[rm.RandomErasing(1, scale=(0.1, 0.3), fill=(0, 255, 7))], layout="hwc")}
+    image = png(3, 40, 30)
+    for painted in rm.decode_batch([image] * 40, spec, rng=1)["image"]:
+        where = (painted == (0, 255, 7)).all(axis=2)
+        rows, columns = np.flatnonzero(where.any(axis=1)), np.flatnonzero(where.any(axis=0))
+        area = (rows[-1] - rows[0] + 1) * (columns[-1] - columns[0] + 1)
+        assert where.sum() == area and 0.08 < area / 1200 < 0.33
+        np.testing.assert_array_equal(painted[~where], rm.decode_png(image)[~where])
+
+
+def test_pca_noise_when_added_then_shifts_every_pixel_alike() -> None:
+    spec = {"image": rm.Image(colour=[rm.PCANoise(0.3)], layout="hwc")}
+    flat = encode(Image.fromarray(np.full((4, 4, 3), 128, np.uint8)))
+    batch = rm.decode_batch([flat] * 300, spec, rng=2)["image"].astype(float)
+    assert (batch == batch[:, :1, :1]).all()
+    shifts = batch[:, 0, 0] - 128
+    assert abs(shifts.mean(axis=0)).max() < 3
+    expected = 0.3 * 255 * np.array([0.1246, 0.1264, 0.1277])  # the axes, weighted with the deviations
+    np.testing.assert_allclose(shifts.std(axis=0), expected, rtol=0.15)
+
+
+def test_two_images_of_a_sample_when_specs_agree_then_share_their_draws() -> None:
+    columns = {"left": MIXED[:4], "right": MIXED[:4]}
+    spec = RANDOM["image"]
+    batch = rm.decode_batch(columns, {"left": spec, "right": spec}, rng=3)
+    np.testing.assert_array_equal(batch["left"], batch["right"])

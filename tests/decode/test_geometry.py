@@ -1,0 +1,218 @@
+"""Geometry of batches against the same rules written for one image, with Python's own numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import recordmill as rm
+from recordmill.decode.affine import inverse_matrices
+from recordmill.decode.draws import Stage
+from recordmill.decode.geometry import Geometry, plan_moves
+from recordmill.decode.moves import Moves
+
+SIZES = st.lists(st.tuples(st.integers(1, 500), st.integers(1, 500)), min_size=1, max_size=8)
+SIDES = st.tuples(st.integers(1, 300), st.integers(1, 300))
+SEEDS = st.integers(0, 2**64 - 1)
+
+
+def plan(sizes, geometry: Geometry, seed: int = 0, first: int = 0) -> tuple[Moves, np.ndarray]:
+    positions = np.arange(first, first + len(sizes))
+    return plan_moves(np.array(sizes, np.int64).reshape(-1, 2), geometry, rm.Draws(seed), positions)
+
+
+def random_window(width: int, height: int, crop: rm.RandomResizedCrop, draws: rm.Draws, position: int) -> list[int]:
+    """Torchvision's algorithm, an image at a time."""
+    unit = draws.uniform([position], Stage.CROP, 20)[0]
+    for attempt in range(10):
+        area = width * height * (crop.scale[0] + (crop.scale[1] - crop.scale[0]) * unit[2 * attempt])
+        low, high = (math.log(end) for end in crop.ratio)
+        ratio = math.exp(low + (high - low) * unit[2 * attempt + 1])
+        w, h = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+        if 0 < w <= width and 0 < h <= height:
+            x = int(draws.integers([position], Stage.CROP, width - w + 1, first=20)[0])
+            y = int(draws.integers([position], Stage.CROP, height - h + 1, first=21)[0])
+            return [x, y, w, h]
+    if width / height < crop.ratio[0]:
+        w, h = width, round(width / crop.ratio[0])
+    elif width / height > crop.ratio[1]:
+        w, h = round(height * crop.ratio[1]), height
+    else:
+        w, h = width, height
+    w, h = max(1, min(w, width)), max(1, min(h, height))
+    return [(width - w) // 2, (height - h) // 2, w, h]
+
+
+@given(SIZES, SEEDS, st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)), st.tuples(st.floats(0.2, 5), st.floats(0.2, 5)))
+def test_random_resized_crop_when_planned_then_is_the_published_algorithm(sizes, seed, scale, ratio) -> None:
+    crop = rm.RandomResizedCrop((5, 7), scale=sorted(scale), ratio=sorted(ratio))
+    moves, too_small = plan(sizes, Geometry(crop=crop), seed, first=3)
+    expected = [random_window(*size, crop, rm.Draws(seed), 3 + row) for row, size in enumerate(sizes)]
+    assert moves.window.tolist() == expected and not too_small.any()
+    assert moves.place.tolist() == [[0, 0, 7, 5]] * len(sizes) and moves.resized.tolist() == [[7, 5]] * len(sizes)
+
+
+def test_random_resized_crop_when_nothing_fits_then_takes_the_largest_middle_part() -> None:
+    crop = rm.RandomResizedCrop(8, scale=(1, 1), ratio=(1, 1))
+    moves, _ = plan([(100, 20), (20, 101)], Geometry(crop=crop))
+    assert moves.window.tolist() == [[40, 0, 20, 20], [0, 40, 20, 20]]
+
+
+def test_random_resized_crop_when_drawn_often_then_area_and_place_are_uniform() -> None:
+    moves, _ = plan([(400, 400)] * 4000, Geometry(crop=rm.RandomResizedCrop(8, scale=(0.25, 0.5), ratio=(1, 1))))
+    x, _, width, height = moves.window.T
+    areas = width * height / 160_000
+    assert abs(areas.mean() - 0.375) < 0.006 and abs(np.quantile(areas, [0.25, 0.75]) - [0.3125, 0.4375]).max() < 0.01
+    assert abs((x / (400 - width)).mean() - 0.5) < 0.02 and (width == height).all()
+
+
+@given(SIZES, SIDES)
+def test_resize_when_a_size_is_given_then_every_image_gets_it(sizes, side) -> None:
+    moves, _ = plan(sizes, Geometry(resize=rm.Resize(side)))
+    assert moves.resized.tolist() == [[side[1], side[0]]] * len(sizes) == moves.sizes.tolist()
+    assert moves.window.tolist() == [[0, 0, *size] for size in sizes]
+
+
+@given(SIZES, st.integers(1, 300))
+def test_resize_when_the_shorter_side_is_given_then_the_longer_follows(sizes, shorter) -> None:
+    moves, _ = plan(sizes, Geometry(resize=rm.Resize(shorter=shorter)))
+    for (width, height), resized in zip(sizes, moves.resized.tolist(), strict=True):
+        short, long = sorted((width, height))
+        assert sorted(resized) == [shorter, long * shorter // short]
+        assert (resized[0] < resized[1]) <= (width < height)
+
+
+@given(SIZES, SIDES, st.sampled_from(["even", "floor"]))
+def test_centre_crop_when_smaller_images_are_padded_then_the_middle_stays_the_middle(sizes, side, centre) -> None:
+    moves, too_small = plan(sizes, Geometry(crop=rm.CenterCrop(side, small="pad"), centre=centre))
+    assert not too_small.any()
+    for size, place in zip(sizes, moves.place.tolist(), strict=True):
+        for length, wanted, corner in zip(size, side[::-1], place[:2], strict=True):
+            room = length - wanted
+            if room < 0:
+                assert corner == -((wanted - length) // 2)
+            else:
+                assert corner == (round(room / 2) if centre == "even" else room // 2)
+        assert place[2:] == [side[1], side[0]]
+
+
+def test_centre_crop_when_an_image_is_smaller_then_that_is_told() -> None:
+    _, too_small = plan([(10, 10), (9, 10), (10, 9), (11, 11)], Geometry(crop=rm.CenterCrop(10)))
+    assert too_small.tolist() == [False, True, True, False]
+
+
+@given(SIZES, SIDES, SEEDS)
+def test_random_crop_when_images_are_large_enough_then_lies_within_the_padding(sizes, side, seed) -> None:
+    crop = rm.RandomCrop(side, padding=(1, 2, 3, 4))
+    moves, too_small = plan(sizes, Geometry(crop=crop), seed)
+    for (width, height), (x, y, w, h), small in zip(sizes, moves.place.tolist(), too_small, strict=True):
+        assert small == (width + 4 < w or height + 6 < h) and (h, w) == side
+        assert small or (-1 <= x <= width + 3 - w and -2 <= y <= height + 4 - h)
+
+
+def test_random_crop_when_drawn_often_then_every_place_is_equally_likely() -> None:
+    moves, _ = plan([(6, 5)] * 6000, Geometry(crop=rm.RandomCrop(5, padding=1)))
+    places, counts = np.unique(moves.place[:, :2], axis=0, return_counts=True)
+    assert places.tolist() == [[x, y] for x in (-1, 0, 1, 2) for y in (-1, 0, 1)]
+    assert abs(counts - 500).max() < 110
+
+
+def test_random_crop_when_small_images_are_padded_then_both_sides_get_what_is_missing() -> None:
+    moves, too_small = plan([(4, 20)] * 2000, Geometry(crop=rm.RandomCrop((10, 7), padding=1, small="pad")))
+    assert not too_small.any()
+    assert np.unique(moves.place[:, 0]).tolist() == [-2, -1]
+    assert np.unique(moves.place[:, 1]).tolist() == list(range(-1, 12))
+
+
+@given(SIZES, SIDES)
+def test_crop_when_small_images_are_enlarged_then_they_just_reach_it(sizes, side) -> None:
+    moves, too_small = plan(sizes, Geometry(crop=rm.CenterCrop(side, small="enlarge")))
+    assert not too_small.any()
+    assert [tuple(size) for size in moves.resized.tolist()] == [enlarged(*size, side[1], side[0]) for size in sizes]
+
+
+def enlarged(width: int, height: int, goal_width: int, goal_height: int) -> tuple[int, int]:
+    """The rule of MXNet's ImageRecordIter: first to the height, then to the width, cut to whole pixels each time."""
+    if height < goal_height:
+        width, height = max(1, int(np.float32(goal_height) / np.float32(height) * np.float32(width))), goal_height
+    if width < goal_width:
+        width, height = goal_width, max(1, int(np.float32(goal_width) / np.float32(width) * np.float32(height)))
+    return width, height
+
+
+def test_flips_when_drawn_then_are_as_likely_as_asked_for_and_apart() -> None:
+    moves, _ = plan([(4, 4)] * 8000, Geometry(flip=rm.Flip(0.5, 0.25)))
+    assert abs(moves.flip.mean(axis=0) - [0.5, 0.25]).max() < 0.02
+    assert abs(moves.flip.all(axis=1).mean() - 0.125) < 0.02
+    certain, _ = plan([(4, 4)] * 3, Geometry(flip=rm.Flip(1, 0)))
+    assert certain.flip.tolist() == [[True, False]] * 3
+
+
+def test_geometry_when_random_without_draws_then_asks_for_them() -> None:
+    sizes, positions = np.array([[9, 9]]), np.array([0])
+    for geometry in (
+        Geometry(crop=rm.RandomCrop(3)),
+        Geometry(crop=rm.RandomResizedCrop(3)),
+        Geometry(flip=rm.Flip()),
+        Geometry(affine=rm.RandomAffine(3)),
+    ):
+        assert geometry.is_random
+        with pytest.raises(ValueError, match="rng=seed"):
+            plan_moves(sizes, geometry, None, positions)
+    for geometry in (Geometry(), Geometry(flip=rm.Flip(1)), Geometry(crop=rm.CenterCrop(3), resize=rm.Resize(4))):
+        assert not geometry.is_random
+        assert len(plan_moves(sizes, geometry, None, positions)[0]) == 1
+
+
+def one_matrix(angle=0.0, shift=(0.0, 0.0), scale=1.0, slant=0.0, size=(10, 6)) -> np.ndarray:
+    numbers = (np.array([value]) for value in (np.deg2rad(angle), scale, np.deg2rad(slant)))
+    turn, enlarge, shear = numbers
+    return inverse_matrices(np.array([size]), turn, np.array([shift]), enlarge, shear)[0]
+
+
+def test_affine_when_turned_clockwise_then_the_right_edge_comes_from_the_top() -> None:
+    matrix = one_matrix(angle=90)
+    np.testing.assert_allclose(matrix @ [5, 3, 1], [5, 3], atol=1e-12)
+    # The place right of the middle shows what was above it.
+    np.testing.assert_allclose(matrix @ [7, 3, 1], [5, 1], atol=1e-12)
+
+
+def test_affine_when_shifted_scaled_or_sheared_then_the_inverse_is_taken() -> None:
+    np.testing.assert_allclose(one_matrix(shift=(2, -1)) @ [5, 3, 1], [3, 4], atol=1e-12)
+    np.testing.assert_allclose(one_matrix(scale=2) @ [7, 3, 1], [6, 3], atol=1e-12)
+    # Shearing by 45 degrees along x moves rows below the middle to the left.
+    np.testing.assert_allclose(one_matrix(slant=45) @ [3, 5, 1], [5, 5], atol=1e-12)
+
+
+def test_affine_when_drawn_then_stays_within_its_ranges() -> None:
+    affine = rm.RandomAffine(degrees=(10, 20), translate=(0.1, 0.5), scale=(2, 3))
+    moves, _ = plan([(100, 40)] * 500, Geometry(affine=affine))
+    forward = np.linalg.inv(moves.matrix[:, :, :2])
+    angles = np.rad2deg(np.arctan2(forward[:, 1, 0], forward[:, 0, 0]))
+    scales = np.sqrt(np.linalg.det(forward))
+    assert 10 <= angles.min() < 10.5 and 19.5 < angles.max() <= 20
+    assert 2 <= scales.min() < 2.05 and 2.95 < scales.max() <= 3
+    middle = np.array([50, 20])
+    shifts = -np.einsum("nij,nj->ni", forward, moves.matrix[:, :, 2]) - middle + np.einsum("nij,j->ni", forward, middle)
+    assert abs(shifts).max(axis=0).round(6).tolist() == [10, 20]
+
+
+@given(SIZES, SEEDS, st.booleans())
+def test_point_maps_when_applied_to_windows_then_give_the_output(sizes, seed, turn) -> None:
+    affine = rm.RandomAffine(30, (0.2, 0.2), (0.5, 2), 10) if turn else None
+    moves, _ = plan(sizes, Geometry(crop=rm.RandomResizedCrop((9, 12)), flip=rm.Flip(0.5, 0.5), affine=affine), seed)
+    maps = moves.point_maps()
+    for row in range(len(sizes)):
+        x, y, w, h = moves.window[row].tolist()
+        corners = np.array([[x, y, 1], [x + w, y + h, 1]])
+        mapped = corners @ maps[row].T[:, :2]
+        if moves.matrix is not None:
+            mapped = np.concatenate([mapped, np.ones((2, 1))], axis=1) @ moves.matrix[row].T
+        expected = np.array([[0, 0], [12, 9]])
+        for axis in (0, 1):
+            if moves.flip[row, axis]:
+                expected[:, axis] = expected[::-1, axis]
+        np.testing.assert_allclose(mapped, expected, atol=1e-6)

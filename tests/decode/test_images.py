@@ -1,0 +1,227 @@
+"""Single images: channels, depths, palettes, windows, scales, and files that are no images."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from PIL import Image
+
+import recordmill as rm
+from tests.decode.pictures import colours, deep_grey, encode, jpeg, palette_mask, png, turned
+
+
+def opened(data: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(data))
+
+
+def test_jpeg_when_decoded_then_is_what_pillow_gives() -> None:
+    data = jpeg(1)
+    np.testing.assert_array_equal(rm.decode_jpeg(data), np.asarray(opened(data)))
+    np.testing.assert_array_equal(rm.decode_jpeg(data, channels="bgr"), np.asarray(opened(data))[:, :, ::-1])
+    np.testing.assert_array_equal(rm.decode_jpeg(bytearray(data)), rm.decode_jpeg(memoryview(data)))
+
+
+def test_grey_jpeg_when_decoded_then_channels_are_as_asked_for() -> None:
+    data = jpeg(1, mode="L")
+    grey = np.asarray(opened(data))
+    np.testing.assert_array_equal(rm.decode_jpeg(data, channels="stored"), grey)
+    np.testing.assert_array_equal(rm.decode_jpeg(data, channels="grey"), grey)
+    np.testing.assert_array_equal(rm.decode_jpeg(data), np.repeat(grey[:, :, None], 3, axis=2))
+
+
+def test_cmyk_jpeg_when_decoded_then_is_converted_as_the_preset_says() -> None:
+    data = jpeg(1, mode="CMYK")
+    assert rm.decode_jpeg(data, channels="stored").shape == (14, 20, 4)
+    np.testing.assert_array_equal(rm.decode_image(data), np.asarray(opened(data).convert("RGB")))
+    other = rm.decode_image(data, like="mxnet")
+    assert other.shape == (14, 20, 3) and (other != rm.decode_image(data)).any()
+
+
+@pytest.mark.parametrize("scale", [2, 4, 8])
+def test_jpeg_when_scaled_then_sides_are_rounded_up(scale: int) -> None:
+    y, x = np.mgrid[:75, :113]
+    smooth = np.stack([x * 2, y * 3, x + y], axis=2).astype(np.uint8)
+    data = encode(Image.fromarray(smooth), "JPEG", quality=95)
+    small = rm.decode_jpeg(data, scale=scale)
+    assert small.shape == (-(-75 // scale), -(-113 // scale), 3)
+    blocks = rm.resize(rm.decode_jpeg(data)[:72, :112], (72 // scale, 112 // scale), kernel="pillow:box").astype(int)
+    assert abs(small[: 72 // scale, : 112 // scale] - blocks).mean() < 1.5
+    assert rm.decode_jpeg(turned(6, 2, 113, 75), scale=scale, orientation="apply").shape[:2] == small.shape[1::-1]
+
+
+def test_scale_when_the_image_is_no_jpeg_or_too_small_then_refuses() -> None:
+    with pytest.raises(rm.ImageError, match="only JPEG"):
+        rm.decode_image(png(0), scale=2)
+    with pytest.raises(rm.ImageError, match="so small a picture"):
+        rm.decode_jpeg(jpeg(0, 1, 1), scale=8)
+
+
+@given(st.integers(0, 40), st.integers(0, 30), st.integers(1, 41), st.integers(1, 31), st.sampled_from([1, 2, 6]))
+def test_window_when_within_the_upright_image_then_is_its_part(x, y, width, height, orientation) -> None:
+    data = turned(orientation, 5, 41, 31)
+    whole = rm.decode_image(data, orientation="apply")
+    call = {"window": (x, y, width, height), "orientation": "apply"}
+    if y + height <= whole.shape[0] and x + width <= whole.shape[1]:
+        np.testing.assert_array_equal(rm.decode_image(data, **call), whole[y : y + height, x : x + width])
+    else:
+        with pytest.raises(rm.ImageError) as caught:
+            rm.decode_image(data, **call)
+        assert caught.value.kind == "bad_window"
+
+
+@pytest.mark.parametrize("mode, channels", [("L", 1), ("LA", 2), ("RGB", 3), ("RGBA", 4)])
+def test_png_when_decoded_then_holds_what_the_file_holds(mode: str, channels: int) -> None:
+    data = png(3, mode=mode)
+    found = rm.decode_png(data)
+    np.testing.assert_array_equal(found, np.asarray(opened(data)))
+    assert found.shape == ((14, 20) if channels == 1 else (14, 20, channels)) and found.dtype == np.uint8
+
+
+def test_alpha_png_when_colours_are_wanted_then_alpha_is_dropped_and_not_blended() -> None:
+    rgba = np.dstack([colours(1), np.arange(280, dtype=np.uint8).reshape(14, 20)])
+    np.testing.assert_array_equal(rm.decode_image(encode(Image.fromarray(rgba))), rgba[:, :, :3])
+
+
+def test_png_when_of_one_bit_then_is_black_and_white() -> None:
+    bits = colours(1)[:, :, 0] > 128
+    data = encode(Image.fromarray(bits))
+    np.testing.assert_array_equal(rm.decode_png(data), bits * np.uint8(255))
+    np.testing.assert_array_equal(rm.decode_png(data, palette="indices"), bits.astype(np.uint8))
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 8])
+def test_palette_png_when_decoded_then_gives_colours_or_indices(bits: int) -> None:
+    indices = (np.arange(280).reshape(14, 20) % 2**bits).astype(np.uint8)
+    image = Image.fromarray(indices)
+    palette = np.random.default_rng(2).integers(0, 256, (2**bits, 3)).astype(np.uint8)
+    image.putpalette(palette.tobytes())
+    data = encode(image, bits=bits)
+    np.testing.assert_array_equal(rm.decode_png(data, palette="indices"), indices)
+    np.testing.assert_array_equal(rm.decode_png(data), palette[indices])
+    np.testing.assert_array_equal(rm.decode_png(data, palette="indices", window=(2, 1, 3, 4)), indices[1:5, 2:5])
+
+
+def test_palette_png_when_a_colour_is_transparent_then_colours_have_alpha() -> None:
+    data, indices = palette_mask()
+    image = opened(data)
+    clear = encode(image, transparency=3)
+    assert rm.decode_png(clear).shape == (14, 20, 4)
+    np.testing.assert_array_equal(rm.decode_png(clear)[:, :, 3] == 0, indices == 3)
+    np.testing.assert_array_equal(rm.decode_png(clear, palette="indices"), indices)
+    np.testing.assert_array_equal(rm.decode_image(clear), rm.decode_png(data))
+
+
+def test_deep_png_when_decoded_then_keeps_16_bits() -> None:
+    data, values = deep_grey()
+    for found in (rm.decode_png(data), rm.decode_png(data, palette="indices"), rm.decode_image(data, channels="grey")):
+        assert found.dtype == np.uint16
+        np.testing.assert_array_equal(found, values)
+    np.testing.assert_array_equal(rm.decode_image(data), np.repeat(values[:, :, None], 3, axis=2))
+
+
+def test_deep_png_when_8_bits_are_wanted_then_is_refused_or_cut_as_the_preset_says() -> None:
+    data, values = deep_grey()
+    with pytest.raises(rm.ImageError) as caught:
+        rm.decode_image(data, depth="8")
+    assert caught.value.kind == "lost_depth" and "uint16" in str(caught.value)
+    for like in ("opencv", "tensorflow", "mxnet"):
+        found = rm.decode_image(data, like=like, channels="grey", depth="8")
+        np.testing.assert_array_equal(found, (values >> 8).astype(np.uint8))
+
+
+def deep_colour_png() -> bytes:
+    """Put a 16-bit RGB PNG of 2 x 1 pixels together, as Pillow cannot write one."""
+    import struct
+    import zlib
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    row = b"\0" + struct.pack(">6H", 1, 256, 65535, 4660, 0, 513)
+    head = struct.pack(">IIBBBBB", 2, 1, 16, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(row)) + chunk(b"IEND", b"")
+
+
+def test_deep_colour_png_when_decoded_then_low_bits_are_never_lost_in_silence() -> None:
+    data = deep_colour_png()
+    for call in (rm.decode_png, rm.decode_image):
+        with pytest.raises(rm.ImageError, match="low bits"):
+            call(data)
+    cut = rm.decode_image(data, like="tensorflow", depth="8")
+    assert cut.tolist() == [[[0, 1, 255], [18, 0, 2]]]
+
+
+@pytest.mark.parametrize("encoding", ["TIFF", "WEBP", "BMP", "GIF"])
+def test_image_when_of_another_format_then_decodes(encoding: str) -> None:
+    image = Image.fromarray(colours(4))
+    data = encode(image, encoding, **({"lossless": True} if encoding == "WEBP" else {}))
+    found = rm.decode_image(data)
+    assert found.shape == (14, 20, 3)
+    assert encoding == "GIF" or (found == colours(4)).all()
+
+
+def test_image_of_fractions_when_decoded_then_is_refused() -> None:
+    data = encode(Image.fromarray(np.ones((3, 3), np.float32)), "PPM")
+    with pytest.raises(rm.ImageError, match="fractions"):
+        rm.decode_image(data)
+
+
+@pytest.mark.parametrize("data", [b"", b"junk", jpeg(0)[:300], png(0)[:100], jpeg(0)[:2], b"\xff\xd8\xff" + bytes(99)])
+def test_bytes_when_no_whole_image_then_are_an_image_error(data: bytes) -> None:
+    for call in (rm.decode_image, rm.decode_jpeg, rm.decode_png):
+        with pytest.raises(rm.ImageError) as caught:
+            call(data)
+        assert pickle.loads(pickle.dumps(caught.value)).kind == caught.value.kind is not None
+
+
+def test_format_when_not_the_named_one_then_is_refused() -> None:
+    with pytest.raises(rm.ImageError, match="no JPEG"):
+        rm.decode_jpeg(png(0))
+    with pytest.raises(rm.ImageError, match="no PNG"):
+        rm.decode_png(jpeg(0))
+
+
+@given(st.data())
+def test_image_when_bytes_are_changed_then_is_pixels_or_an_image_error(data) -> None:
+    whole = bytearray(data.draw(st.sampled_from([jpeg(1), png(1), palette_mask()[0], deep_grey()[0]])))
+    for _ in range(data.draw(st.integers(1, 4))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        pixels = rm.decode_image(bytes(whole), max_pixels=100_000)
+    except (rm.ImageError, rm.LimitError):
+        return
+    assert pixels.dtype in (np.uint8, np.uint16) and pixels.size <= 300_000
+
+
+def test_image_when_larger_than_the_limit_then_is_refused_before_it_is_decoded() -> None:
+    for call, data in ((rm.decode_jpeg, jpeg(0)), (rm.decode_png, png(0)), (rm.decode_image, png(0))):
+        assert call(data, max_pixels=280).shape == (14, 20, 3)
+        with pytest.raises(rm.LimitError, match="20 x 14"):
+            call(data, max_pixels=279)
+    with pytest.raises(rm.LimitError):
+        rm.decode_png(palette_mask()[0], palette="indices", max_pixels=279)
+
+
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
+def test_orientation_when_notes_are_damaged_then_counts_as_none() -> None:
+    data = jpeg(0, exif=b"Exif\0\0II*\0\xff\xff\xff\xff")
+    np.testing.assert_array_equal(rm.decode_jpeg(data, orientation="apply"), rm.decode_jpeg(data))
+
+
+@pytest.mark.parametrize("options", [{"mode": "slow"}, {"channels": "rgba"}, {"scale": 3}, {"orientation": "turn"}])
+def test_jpeg_option_when_unknown_then_is_a_value_error(options) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        rm.decode_jpeg(jpeg(0), **options)
+
+
+def test_pillow_when_missing_then_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(rm.MissingExtraError, match=r"recordmill\[image\]"):
+        rm.decode_jpeg(b"\xff\xd8")
+    with pytest.raises(rm.MissingExtraError, match=r"recordmill\[image\]"):
+        rm.decode_batch([b"\xff\xd8"], {"image": rm.Image(decoder="pillow")})

@@ -1,0 +1,160 @@
+"""Masks: values kept exactly, moved with their images, and refused where they hold no classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from PIL import Image
+
+import recordmill as rm
+from tests.decode.pictures import deep_grey, encode, jpeg, palette_mask, png, turned
+
+
+def twin(seed: int, width: int = 40, height: int = 30) -> tuple[bytes, bytes]:
+    """Encode a grey image and a mask that hold the same values."""
+    values = np.random.default_rng(seed).integers(0, 200, (height, width)).astype(np.uint8)
+    return encode(Image.fromarray(values)), encode(Image.fromarray(values))
+
+
+GEOMETRIES = st.sampled_from(
+    [
+        {"crop": rm.RandomResizedCrop((9, 13)), "flip": rm.Flip(0.5, 0.5)},
+        {"crop": rm.RandomCrop((12, 9), padding=5, fill=7), "flip": True},
+        {"crop": rm.RandomCrop((35, 50), mode="reflect", small="pad")},
+        {"crop": rm.CenterCrop((50, 20), small="pad", fill=7)},
+        {"crop": rm.CenterCrop(60, small="enlarge"), "flip": True},
+        {"resize": rm.Resize((50, 31))},
+        {"resize": rm.Resize(shorter=17), "crop": rm.RandomCrop(11)},
+        {"crop": rm.RandomCrop(16), "affine": rm.RandomAffine(40, (0.2, 0.2), (0.5, 2), 10, fill=7)},
+    ]
+)
+
+
+@given(GEOMETRIES, st.sampled_from(["pillow", "opencv", "tensorflow"]), st.integers(0, 999))
+@settings(max_examples=40)
+def test_mask_when_moved_with_its_image_then_lies_pixel_on_pixel(geometry, like: str, seed: int) -> None:
+    image, mask = (list(column) for column in zip(*(twin(number) for number in range(3)), strict=True))
+    specs = {
+        "image": rm.Image(**geometry, like=like, channels="grey", kernel="nearest"),
+        "mask": rm.Mask(fill=7),
+    }
+    batch = rm.decode_batch({"image": image, "mask": mask}, specs, rng=seed, threads=2)
+    np.testing.assert_array_equal(batch["mask"], batch["image"][:, 0])
+    assert batch["mask"].dtype == np.uint8
+
+
+def test_palette_mask_when_resized_then_holds_only_its_classes() -> None:
+    mask, indices = palette_mask(0, 40, 30)
+    specs = {"image": rm.Image(crop=rm.RandomResizedCrop(64), flip=True), "mask": rm.Mask(fill=255)}
+    for seed in range(5):
+        batch = rm.decode_batch({"image": [jpeg(0, 40, 30)], "mask": [mask]}, specs, rng=seed)
+        assert set(np.unique(batch["mask"])) <= set(np.unique(indices)) and batch["mask"].shape == (1, 64, 64)
+
+
+def test_mask_when_by_itself_then_is_as_stored() -> None:
+    data, indices = palette_mask()
+    batch = rm.decode_batch([data], {"mask": rm.Mask(of=None)})
+    np.testing.assert_array_equal(batch["mask"][0], indices)
+    listed = rm.decode_batch([data, palette_mask(1, 5, 4)[0]], {"mask": rm.Mask(of=None, stack=False)})["mask"]
+    assert [one.shape for one in listed] == [(14, 20), (4, 5)]
+    with pytest.raises(rm.DecodeError, match="several sizes"):
+        rm.decode_batch([data, palette_mask(1, 5, 4)[0]], {"mask": rm.Mask(of=None)})
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 8])
+def test_grey_mask_when_of_few_bits_then_values_are_as_stored(bits: int) -> None:
+    import struct
+    import zlib
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    values = np.arange(16, dtype=np.uint8).reshape(2, 8) % (1 << min(bits, 4))
+    packed = np.packbits((values[:, :, None] >> np.arange(bits)[::-1]) & 1, axis=None).reshape(2, -1)
+    rows = b"".join(b"\0" + row.tobytes() for row in packed)
+    head = struct.pack(">IIBBBBB", 8, 2, bits, 0, 0, 0, 0)
+    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    np.testing.assert_array_equal(rm.decode_batch([data], {"mask": rm.Mask(of=None)})["mask"][0], values)
+    brightest = {1: 255, 2: 85, 4: 17, 8: 1}[bits]
+    np.testing.assert_array_equal(rm.decode_png(data), values * np.uint8(brightest))
+
+
+def test_deep_mask_when_decoded_then_needs_a_wide_dtype() -> None:
+    data, values = deep_grey()
+    with pytest.raises(rm.DecodeError, match="uint16"):
+        rm.decode_batch([data], {"mask": rm.Mask(of=None)})
+    for dtype in ("uint16", "int32", "int64"):
+        found = rm.decode_batch([data], {"mask": rm.Mask(of=None, dtype=dtype)})["mask"]
+        np.testing.assert_array_equal(found[0], values)
+        assert found.dtype == dtype
+
+
+@pytest.mark.parametrize("data", [jpeg(0), jpeg(0, mode="L"), png(0), png(0, mode="RGBA"), png(0, mode="LA")])
+def test_mask_when_it_is_a_colour_picture_or_lossy_then_is_refused(data: bytes) -> None:
+    with pytest.raises(rm.DecodeError) as caught:
+        rm.decode_batch([data], {"mask": rm.Mask(of=None)})
+    assert caught.value.kind == "bad_mask" and caught.value.feature == "mask"
+
+
+def test_mask_when_of_another_size_then_is_refused_or_fitted() -> None:
+    columns = {
+        "image": [png(0, 40, 30), png(1, 40, 30)],
+        "mask": [palette_mask(0, 40, 30)[0], palette_mask(1, 20, 15)[0]],
+    }
+    with pytest.raises(rm.DecodeError) as caught:
+        rm.decode_batch(columns, {"image": rm.Image(), "mask": rm.Mask()})
+    error = caught.value
+    assert (error.kind, error.position, error.expected, error.found) == ("size_mismatch", 1, "40 x 30", "20 x 15")
+    batch = rm.decode_batch(columns, {"image": rm.Image(), "mask": rm.Mask(fit=True)})
+    expected = np.repeat(np.repeat(palette_mask(1, 20, 15)[1], 2, axis=0), 2, axis=1)
+    np.testing.assert_array_equal(batch["mask"][1], expected)
+    skipped = rm.decode_batch(columns, {"image": rm.Image(), "mask": rm.Mask()}, on_error="skip")
+    assert len(skipped["image"]) == len(skipped["mask"]) == 1
+
+
+def test_mask_when_its_image_is_scaled_then_follows() -> None:
+    mask, indices = palette_mask(0, 40, 30)
+    specs = {"image": rm.Image(scale=2), "mask": rm.Mask()}
+    batch = rm.decode_batch({"image": [jpeg(0, 40, 30)], "mask": [mask]}, specs)
+    assert batch["image"].shape == (1, 3, 15, 20)
+    np.testing.assert_array_equal(batch["mask"][0], rm.resize(indices, (15, 20), kernel="nearest"))
+
+
+def test_mask_when_its_image_is_turned_then_sizes_are_those_of_upright_images() -> None:
+    upright, _ = palette_mask(0, 30, 40)
+    columns = {"image": [turned(6, 0, 40, 30)], "mask": [upright]}
+    specs = {"image": rm.Image(orientation="apply"), "mask": rm.Mask()}
+    assert rm.decode_batch(columns, specs)["mask"].shape == (1, 40, 30)
+    with pytest.raises(rm.DecodeError, match="image's size"):
+        rm.decode_batch(columns, {"image": rm.Image(), "mask": rm.Mask()})
+
+
+def test_mask_when_pixels_are_added_then_needs_a_class_for_them() -> None:
+    for geometry in (
+        {"crop": rm.RandomCrop(8, padding=1)},
+        {"crop": rm.CenterCrop(8, small="pad")},
+        {"affine": rm.RandomAffine(5)},
+    ):
+        with pytest.raises(ValueError, match="fill="):
+            rm.decode_batch({}, {"image": rm.Image(**geometry), "mask": rm.Mask()}, rng=0)
+
+
+def test_mask_when_its_image_has_no_spec_then_that_is_said() -> None:
+    with pytest.raises(ValueError, match="of=None"):
+        rm.decode_batch([png(0)], {"mask": rm.Mask()})
+    with pytest.raises(ValueError, match="follows the image 'photo'"):
+        rm.decode_batch([png(0)], {"image": rm.Image(), "mask": rm.Mask(of="photo")})
+
+
+def test_mask_when_larger_than_the_limit_then_is_refused() -> None:
+    with pytest.raises(rm.DecodeError) as caught:
+        rm.decode_batch([palette_mask()[0]], {"mask": rm.Mask(of=None)}, max_pixels=279)
+    assert isinstance(caught.value.cause, rm.LimitError)
+
+
+def test_mask_when_an_output_is_given_then_is_written_there() -> None:
+    place = np.zeros((1, 14, 20), np.int64)
+    data, indices = palette_mask()
+    assert rm.decode_batch([data], {"m": rm.Mask(of=None, dtype="int64")}, out={"m": place})["m"] is place
+    np.testing.assert_array_equal(place[0], indices)

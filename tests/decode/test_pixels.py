@@ -1,0 +1,208 @@
+"""Steps on pixels against Pillow and NumPy."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra import numpy as arrays
+from PIL import Image, ImageEnhance, ImageOps
+
+import recordmill as rm
+from recordmill.decode.pixels.greys import grey_like_pillow
+from recordmill.decode.pixels.moving import cut, orient
+from recordmill.decode.presets import KERNELS
+from tests.decode.pictures import colours, jpeg, turned
+
+ENHANCE = {
+    rm.adjust_brightness: ImageEnhance.Brightness,
+    rm.adjust_contrast: ImageEnhance.Contrast,
+    rm.adjust_saturation: ImageEnhance.Color,
+}
+DTYPES = ("uint8", "uint16", "float32")
+
+
+@st.composite
+def images(draw, dtypes=DTYPES, channels=(None, 1, 2, 3, 4)) -> np.ndarray:
+    shape = [draw(st.integers(1, 12)), draw(st.integers(1, 12))]
+    depth = draw(st.sampled_from(channels))
+    dtype = draw(st.sampled_from(dtypes))
+    shape += [] if depth is None else [depth]
+    if dtype == "float32":
+        return draw(arrays.arrays(np.float32, shape, elements=st.floats(0, 255, width=32)))
+    return draw(arrays.arrays(dtype, shape))
+
+
+@given(images(dtypes=("uint8",), channels=(3,)), st.integers(1, 20), st.integers(1, 20))
+@pytest.mark.parametrize("kernel", KERNELS["pillow"])
+def test_resize_when_like_pillow_then_is_pillows(kernel: str, pixels: np.ndarray, height: int, width: int) -> None:
+    expected = Image.fromarray(pixels).resize((width, height), getattr(Image.Resampling, kernel.upper()))
+    np.testing.assert_array_equal(rm.resize(pixels, (height, width), kernel=kernel), np.asarray(expected))
+
+
+@given(images(), st.integers(1, 20), st.integers(1, 20))
+@pytest.mark.parametrize("kernel", [f"{library}:{kernel}" for library in KERNELS for kernel in KERNELS[library]])
+def test_resize_when_done_then_channels_do_not_mix(kernel: str, pixels: np.ndarray, height: int, width: int) -> None:
+    scaled = rm.resize(pixels, (height, width), kernel=kernel)
+    assert scaled.shape == (height, width, *pixels.shape[2:])
+    assert scaled.dtype == (np.float32 if kernel == "tensorflow:bilinear" else pixels.dtype)
+    for channel in range(pixels.shape[2] if pixels.ndim == 3 else 0):
+        alone = rm.resize(pixels[:, :, channel], (height, width), kernel=kernel)
+        np.testing.assert_array_equal(scaled[:, :, channel], alone)
+
+
+@given(images(), st.integers(1, 20))
+@pytest.mark.parametrize("kernel", [f"{library}:nearest" for library in KERNELS])
+def test_resize_when_nearest_then_makes_no_new_values(kernel: str, pixels: np.ndarray, side: int) -> None:
+    assert set(rm.resize(pixels, side, kernel=kernel).ravel().tolist()) <= set(pixels.ravel().tolist())
+
+
+@pytest.mark.parametrize("kernel", [f"{library}:{kernel}" for library in KERNELS for kernel in KERNELS[library]])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_resize_when_an_image_is_of_one_colour_then_stays_so(kernel: str, dtype: str) -> None:
+    pixels = np.full((7, 5, 3), 200, dtype)
+    assert (rm.resize(pixels, (11, 3), kernel=kernel) == 200).all()
+
+
+def test_resize_when_of_16_bits_then_keeps_them() -> None:
+    pixels = colours(3).astype(np.uint16) * 256 + 77
+    fine = rm.resize(pixels, (5, 9), kernel="pillow:bilinear").astype(int)
+    assert abs(fine - rm.resize(pixels.astype(np.float32), (5, 9), kernel="pillow:bilinear")).max() <= 0.5
+    assert len(np.unique(fine % 256)) > 20
+
+
+@given(images(dtypes=("uint8",), channels=(1, 3)), st.floats(0, 3))
+@pytest.mark.parametrize("adjust", ENHANCE, ids=lambda adjust: adjust.__name__)
+def test_adjust_when_compared_with_pillow_then_is_equal(adjust, pixels: np.ndarray, factor: float) -> None:
+    image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+    expected = np.asarray(ENHANCE[adjust](image).enhance(factor)).reshape(pixels.shape)
+    np.testing.assert_array_equal(adjust(pixels, factor), expected)
+
+
+@given(images(dtypes=("uint8",), channels=(None, 1, 3)))
+def test_adjust_when_the_factor_is_1_then_changes_nothing(pixels: np.ndarray) -> None:
+    for adjust in ENHANCE:
+        np.testing.assert_array_equal(adjust(pixels, 1.0), pixels)
+
+
+@given(images(dtypes=("uint8",), channels=(3,)), st.floats(-0.5, 0.5))
+def test_hue_when_turned_then_is_a_shift_in_pillows_hsv(pixels: np.ndarray, turn: float) -> None:
+    hue, saturation, value = Image.fromarray(pixels).convert("HSV").split()
+    moved = hue.point([(level + int(turn * 255)) % 256 for level in range(256)])
+    expected = np.asarray(Image.merge("HSV", (moved, saturation, value)).convert("RGB"))
+    np.testing.assert_array_equal(rm.adjust_hue(pixels, turn), expected)
+
+
+@given(images(dtypes=("uint8",), channels=(3,)))
+def test_grey_when_made_then_has_pillows_weights(pixels: np.ndarray) -> None:
+    expected = np.asarray(Image.fromarray(pixels).convert("L"))
+    np.testing.assert_array_equal(grey_like_pillow(pixels)[:, :, 0], expected)
+    np.testing.assert_array_equal(rm.greyscale(pixels), np.repeat(expected[:, :, None], 3, axis=2))
+
+
+def test_grey_image_when_colours_are_changed_then_has_none_to_change() -> None:
+    pixels = colours(1)[:, :, :1]
+    for changed in (rm.adjust_saturation(pixels, 0.2), rm.adjust_hue(pixels, 0.3), rm.greyscale(pixels)):
+        np.testing.assert_array_equal(changed, pixels)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_orientation_when_applied_then_is_pillows_transposition(orientation: int) -> None:
+    data = turned(orientation)
+    with Image.open(io.BytesIO(data)) as image:
+        expected = np.asarray(ImageOps.exif_transpose(image))
+        stored = np.asarray(image)
+    np.testing.assert_array_equal(orient(stored, orientation), expected)
+    np.testing.assert_array_equal(rm.decode_jpeg(data, orientation="apply"), expected)
+    np.testing.assert_array_equal(rm.decode_jpeg(data), stored)
+
+
+PAD = {"constant": {"constant_values": 9}, "edge": {}, "reflect": {}}
+
+
+@given(images(dtypes=("uint8",)), st.integers(-15, 15), st.integers(-15, 15), st.integers(1, 30), st.integers(1, 30))
+@pytest.mark.parametrize("mode", PAD)
+def test_crop_when_it_reaches_beyond_then_is_a_part_of_the_padded_image(mode, pixels, x, y, width, height) -> None:
+    around = 50
+    sides = [(around, around)] * 2 + [(0, 0)] * (pixels.ndim - 2)
+    padded = np.pad(pixels, sides, mode=mode, **PAD[mode])
+    expected = padded[around + y :, around + x :][:height, :width]
+    np.testing.assert_array_equal(rm.crop(pixels, (x, y, width, height), mode=mode, fill=9), expected)
+
+
+def test_cut_when_within_the_image_then_copies_nothing() -> None:
+    pixels = colours(0)
+    assert np.shares_memory(cut(pixels, (2, 3, 4, 5)), pixels)
+    assert rm.crop(pixels, (2, 3, 4, 5)).flags.c_contiguous
+
+
+@given(images(), st.booleans(), st.booleans())
+def test_flip_when_done_twice_then_changes_nothing(pixels, horizontal, vertical) -> None:
+    once = rm.flip(pixels, horizontal=horizontal, vertical=vertical)
+    np.testing.assert_array_equal(rm.flip(once, horizontal=horizontal, vertical=vertical), pixels)
+    assert once.flags.c_contiguous and (not horizontal or (once[:, 0] == pixels[:: -1 if vertical else 1, -1]).all())
+
+
+@given(images(), st.integers(-4, 4), st.integers(-4, 4))
+@pytest.mark.parametrize("kernel", ["nearest", "bilinear"])
+def test_affine_when_it_shifts_by_whole_pixels_then_is_a_crop(kernel, pixels, x, y) -> None:
+    moved = rm.affine(pixels, [[1, 0, x], [0, 1, y]], kernel=kernel, fill=7)
+    expected = rm.crop(pixels, (x, y, pixels.shape[1], pixels.shape[0]), fill=7)
+    np.testing.assert_array_equal(moved, expected)
+
+
+def test_affine_when_turned_by_a_quarter_then_is_a_transposition() -> None:
+    pixels = colours(2, 12, 12)
+    quarter = [[0, 1, 0], [-1, 0, 12]]
+    np.testing.assert_array_equal(rm.affine(pixels, quarter), np.rot90(pixels, -1))
+
+
+@given(images(dtypes=("uint8", "uint16")), st.floats(0, 1), st.floats(0.1, 2), st.sampled_from([1.0, 255.0]))
+def test_normalize_when_compared_with_double_precision_then_differs_by_rounding(pixels, mean, std, white) -> None:
+    brightest = np.iinfo(pixels.dtype).max
+    expected = (pixels.astype(np.float64) * (white / brightest) - mean * white) / (std * white)
+    found = rm.normalize(pixels, mean * white, std * white, white=white)
+    assert found.dtype == np.float32 and found.shape == pixels.shape
+    np.testing.assert_allclose(found, expected, rtol=3e-6, atol=3e-6)
+
+
+def test_normalize_when_white_is_255_then_is_mxnets_formula() -> None:
+    pixels, mean, std = colours(5), (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)
+    expected = (pixels.astype(np.float32) - np.float32(mean)) * (np.float32(1) / np.float32(std))
+    np.testing.assert_array_equal(rm.normalize(pixels, mean, std, white=255.0), expected)
+    half = rm.normalize(pixels, mean, std, white=255.0, dtype="float16", layout="chw")
+    np.testing.assert_array_equal(half, expected.transpose(2, 0, 1).astype(np.float16))
+
+
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda: rm.resize(np.zeros((3, 3), np.int32), 2), TypeError),
+        (lambda: rm.resize(np.zeros((3, 3, 5), np.uint8), 2), ValueError),
+        (lambda: rm.resize(np.zeros((0, 3), np.uint8), 2), ValueError),
+        (lambda: rm.resize(np.zeros(3, np.uint8), 2), ValueError),
+        (lambda: rm.resize(np.zeros((3, 3), np.uint8), 0), ValueError),
+        (lambda: rm.crop(np.zeros((3, 3), np.uint8), (0, 0, 0, 2)), ValueError),
+        (lambda: rm.crop(np.zeros((3, 3), np.uint8), (0, 0, 2, 2), mode="wrap"), ValueError),
+        (lambda: rm.crop(np.zeros((3, 3, 3), np.uint8), (0, 0, 9, 2), fill=(1, 2)), ValueError),
+        (lambda: rm.affine(np.zeros((3, 3), np.uint8), np.eye(3)), ValueError),
+        (lambda: rm.affine(np.zeros((3, 3), np.uint8), [[1, 0, np.nan], [0, 1, 0]]), ValueError),
+        (lambda: rm.normalize(np.zeros((3, 3, 3), np.uint8), (1, 2)), ValueError),
+        (lambda: rm.normalize(np.zeros((3, 3), np.uint8), std=0), ValueError),
+        (lambda: rm.adjust_hue(np.zeros((3, 3, 3), np.uint8), 0.6), ValueError),
+        (lambda: rm.adjust_brightness(np.zeros((3, 3, 3), np.uint8), -1), ValueError),
+        (lambda: rm.adjust_contrast(np.zeros((3, 3, 3), np.float32), 1), TypeError),
+        (lambda: rm.greyscale(np.zeros((3, 3, 4), np.uint8)), ValueError),
+    ],
+)
+def test_step_when_misused_then_refuses(call, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        call()
+
+
+def test_window_when_decoded_then_is_the_part_of_the_whole() -> None:
+    data = jpeg(3, 33, 21)
+    whole = rm.decode_jpeg(data)
+    np.testing.assert_array_equal(rm.decode_jpeg(data, window=(5, 4, 20, 10)), whole[4:14, 5:25])

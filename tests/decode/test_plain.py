@@ -1,0 +1,82 @@
+"""Raw arrays and text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import recordmill as rm
+
+DTYPES = ["uint8", "int8", ">i2", "<u4", ">f4", "float64", "bool", "complex64"]
+
+
+@given(st.lists(st.integers(0, 255), min_size=3, max_size=3), st.sampled_from(DTYPES))
+def test_raw_when_of_one_shape_then_is_one_array(values: list[int], dtype: str) -> None:
+    arrays = [np.full((2, 3), value).astype(dtype) for value in values]
+    rows = [array.tobytes() for array in arrays]
+    spec = {"x": rm.Raw(dtype, (2, 3))}
+    for column in (rows, rm.Ragged.from_rows(rows), rm.Ragged(rm.Ragged.from_rows(rows), np.arange(4))):
+        batch = rm.decode_batch({"x": column}, spec)["x"]
+        assert batch.dtype == np.dtype(dtype).newbyteorder("=") and batch.dtype.isnative and batch.flags.writeable
+        np.testing.assert_array_equal(batch, np.stack(arrays))
+
+
+def test_raw_when_lengths_are_features_then_follows_them() -> None:
+    arrays = [np.arange(6, dtype=np.float32).reshape(2, 3), np.arange(4, dtype=np.float32).reshape(4, 1)]
+    columns = {
+        "x": [array.tobytes() for array in arrays],
+        "height": np.array([2, 4]),
+        "width": rm.Ragged(np.array([3.0, 1.0]), np.array([0, 1, 2])),
+    }
+    batch = rm.decode_batch(columns, {"x": rm.Raw("float32", ("height", "width"), stack=False)})
+    for found, expected in zip(batch["x"], arrays, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert batch["height"].tolist() == [2, 4]
+    with pytest.raises(rm.DecodeError, match="several shapes"):
+        rm.decode_batch(columns, {"x": rm.Raw("float32", ("height", "width"))})
+
+
+def test_raw_when_bytes_are_missing_then_the_sample_is_an_error() -> None:
+    columns = {"x": [bytes(8), bytes(7), bytes(8)], "n": [1, 2, 3]}
+    with pytest.raises(rm.DecodeError, match="8 bytes") as caught:
+        rm.decode_batch(columns, {"x": rm.Raw("float32", (2,))})
+    assert (caught.value.position, caught.value.kind) == (1, "feature_mismatch")
+    kept = rm.decode_batch(columns, {"x": rm.Raw("float32", (2,))}, on_error="skip")
+    assert kept["x"].shape == (2, 2) and kept["n"] == [1, 3]
+
+
+@pytest.mark.parametrize("length", [-1, 0.5, "a"])
+def test_raw_when_a_length_is_none_then_is_an_error(length) -> None:
+    with pytest.raises(rm.FeatureError, match="no length"):
+        rm.decode_batch({"x": [b""], "n": [length]}, {"x": rm.Raw("uint8", ("n",))})
+
+
+def test_raw_when_the_batch_is_empty_then_has_its_shape() -> None:
+    assert rm.decode_batch([], {"x": rm.Raw("int32", (2, 3))})["x"].shape == (0, 2, 3)
+
+
+def test_raw_when_an_output_is_given_then_is_written_there() -> None:
+    place = np.zeros((2, 3), np.int16)
+    assert rm.decode_batch([b"\0\1\0\2\0\3"] * 2, {"x": rm.Raw(">i2", (3,))}, out={"x": place})["x"] is place
+    assert place.tolist() == [[1, 2, 3]] * 2
+
+
+def test_text_when_decoded_then_is_an_array_of_str() -> None:
+    batch = rm.decode_batch(rm.Ragged.from_rows(["é".encode(), b"", b"a\0b\0"]), {"t": rm.Text()})["t"]
+    assert batch.dtype == object and batch.tolist() == ["é", "", "a\0b\0"]
+    assert rm.decode_batch([b"\xe9"], {"t": rm.Text("latin-1")})["t"].tolist() == ["é"]
+
+
+def test_text_when_records_hold_several_then_each_is_a_list() -> None:
+    column = rm.Ragged(rm.Ragged.from_rows([b"a", b"b", b"c"]), np.array([0, 2, 2, 3]))
+    assert rm.decode_batch({"t": column}, {"t": rm.Text()})["t"].tolist() == [["a", "b"], [], ["c"]]
+
+
+def test_text_when_bytes_are_none_then_is_an_error_or_replaced() -> None:
+    with pytest.raises(rm.DecodeError, match="utf-8") as caught:
+        rm.decode_batch([b"ok", b"\xff"], {"t": rm.Text()})
+    assert caught.value.position == 1 and isinstance(caught.value.cause, UnicodeDecodeError)
+    assert rm.decode_batch([b"\xff"], {"t": rm.Text(errors="replace")})["t"].tolist() == ["\ufffd"]
+    with pytest.raises(rm.DecodeError, match="byte strings"):
+        rm.decode_batch({"t": np.arange(2)}, {"t": rm.Text()})

@@ -1,0 +1,111 @@
+"""Presets against recordings of the real libraries: OpenCV 4.7, TensorFlow 2.21, MXNet 1.9.1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+from recordmill.decode.presets import KERNELS, PRESETS, kernel_of
+
+HERE = Path(__file__).parent / "recordings"
+LIBRARIES = ("opencv", "tensorflow", "mxnet")
+
+
+def load(name: str) -> dict[str, np.ndarray]:
+    with np.load(HERE / f"{name}.npz") as saved:
+        return {key: saved[key] for key in saved.files}
+
+
+PICTURES = load("pictures")
+RECORDED = {name: load(name) for name in LIBRARIES}
+DECODED = [
+    (library, key) for library, recorded in RECORDED.items() for key in recorded if key.startswith(("rgb_", "grey_"))
+]
+RESIZED = [(library, key) for library, recorded in RECORDED.items() for key in recorded if key.startswith("resize_")]
+
+
+def test_recordings_when_counted_then_hold_every_library_and_kind() -> None:
+    assert {library for library, _ in DECODED} == {library for library, _ in RESIZED} == set(LIBRARIES)
+    assert len(DECODED) > 100 and len(RESIZED) == 20
+
+
+@pytest.mark.parametrize("library, key", DECODED)
+def test_preset_when_decoding_then_pixels_are_those_of_the_library(library: str, key: str) -> None:
+    word, _, name = key.partition("_")
+    options = {"dct": "accurate"} if library == "tensorflow" else {}
+    if word == "grey" and name == "jpeg_cmyk":
+        with pytest.raises(rm.ImageError, match="luma"):
+            rm.decode_image(PICTURES[name], like=library, channels=word, depth="8", **options)
+        return
+    found = rm.decode_image(PICTURES[name], like=library, channels=word, depth="8", **options)
+    assert found.dtype == np.uint8
+    np.testing.assert_array_equal(found, RECORDED[library][key])
+
+
+@pytest.mark.parametrize("library, key", RESIZED)
+def test_preset_when_resizing_then_pixels_are_those_of_the_library(library: str, key: str) -> None:
+    _, kernel, height, width = key.split("_")
+    found = rm.resize(PICTURES["pixels"], (int(height), int(width)), kernel=kernel, like=library)
+    assert found.dtype == RECORDED[library][key].dtype
+    np.testing.assert_array_equal(found, RECORDED[library][key])
+
+
+@pytest.mark.parametrize("name", ["jpeg_1", "jpeg_turned_6", "png_RGB"])
+def test_mxnet_when_a_whole_batch_is_made_then_is_that_of_image_record_iter(name: str) -> None:
+    spec = rm.Image(
+        resize=rm.Resize(shorter=11),
+        crop=rm.CenterCrop((8, 10)),
+        like="mxnet",
+        mean=(123.68, 116.28, 103.53),
+        std=(58.395, 57.12, 57.375),
+        white=255.0,
+    )
+    batch = rm.decode_batch([PICTURES[name]], {"image": spec})["image"]
+    np.testing.assert_array_equal(batch[0], RECORDED["mxnet"][f"iterated_{name}"])
+
+
+def test_opencv_when_no_channels_are_named_then_colours_are_blue_green_red() -> None:
+    found = rm.decode_image(PICTURES["jpeg_2"], like="opencv")
+    np.testing.assert_array_equal(found[:, :, ::-1], RECORDED["opencv"]["rgb_jpeg_2"])
+
+
+def test_tensorflow_when_decoding_jpeg_then_the_missing_fast_transform_is_named() -> None:
+    with pytest.raises(rm.ImageError, match='dct="accurate"'):
+        rm.decode_image(PICTURES["jpeg_2"], like="tensorflow")
+    assert rm.decode_image(PICTURES["png_RGB"], like="tensorflow").shape == (9, 13, 3)
+
+
+def test_plain_upsampling_when_only_luma_is_wanted_then_does_not_matter() -> None:
+    with pytest.raises(rm.ImageError, match="plain upsampling"):
+        rm.decode_jpeg(PICTURES["jpeg_2"], upsampling="plain")
+    luma = rm.decode_jpeg(PICTURES["jpeg_2"], upsampling="plain", channels="grey")
+    np.testing.assert_array_equal(luma, RECORDED["opencv"]["grey_jpeg_2"])
+
+
+@pytest.mark.parametrize("like", PRESETS)
+def test_option_when_given_then_beats_the_preset(like: str) -> None:
+    data = PICTURES["jpeg_turned_6"]
+    options = {"like": like, "dct": "accurate", "orientation": "ignore", "channels": "rgb"}
+    np.testing.assert_array_equal(rm.decode_image(data, **options), RECORDED["tensorflow"]["rgb_jpeg_turned_6"])
+    upright = rm.decode_image(data, **{**options, "orientation": "apply"})
+    np.testing.assert_array_equal(upright, RECORDED["opencv"]["rgb_jpeg_turned_6"])
+
+
+@pytest.mark.parametrize("like", PRESETS)
+def test_kernel_when_named_in_full_then_is_another_librarys(like: str) -> None:
+    for library, kernels in KERNELS.items():
+        assert [kernel_of(f"{library}:{kernel}", like) for kernel in kernels] == [
+            f"{library}:{kernel}" for kernel in kernels
+        ]
+    assert kernel_of(None, like) == f"{PRESETS[like].library}:bilinear"
+
+
+@pytest.mark.parametrize("kernel, like", [("lanczos", "opencv"), ("cubic", "pillow"), ("magic:bilinear", "pillow")])
+def test_kernel_when_unknown_then_the_known_ones_are_named(kernel: str, like: str) -> None:
+    with pytest.raises(ValueError, match="pillow:lanczos"):
+        rm.resize(PICTURES["pixels"], 4, kernel=kernel, like=like)
+    with pytest.raises(ValueError, match="no resize kernel"):
+        rm.Image(kernel=kernel, like=like)

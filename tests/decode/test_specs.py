@@ -1,0 +1,122 @@
+"""Specs as values: immutable, equal, printable, picklable, and refusing what makes no sense."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+
+SPECS = [
+    rm.Image(),
+    rm.Image(
+        crop=rm.RandomResizedCrop(224, scale=(0.5, 1)),
+        flip=True,
+        colour=[rm.ColourJitter(0.4, hue=0.1), rm.RandomGrey(), rm.PCANoise(0.2), rm.RandomErasing(fill=(1, 2, 3))],
+        mean=rm.IMAGENET_MEAN,
+        std=rm.IMAGENET_STD,
+        dtype="float16",
+    ),
+    rm.Image(resize=rm.Resize(shorter=256), crop=rm.CenterCrop((10, 20), small="pad"), like="mxnet", white=255.0),
+    rm.Image(crop=rm.RandomCrop(8, padding=(1, 2, 3, 4), mode="reflect"), affine=rm.RandomAffine(10, (0.1, 0.2))),
+    rm.Mask(fill=255),
+    rm.Raw(">i2", ("height", "width", 3)),
+    rm.Text("latin-1"),
+    rm.Boxes(form="yxyx", along=["label"], feature=["a", "b", "c", "d"]),
+    rm.Keypoints(centres=True),
+    rm.Resize((3, 4)),
+    rm.Flip(0.25, 0.5),
+]
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: type(spec).__name__)
+def test_spec_when_printed_pickled_or_built_again_then_is_equal(spec) -> None:
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    built = eval(repr(spec), {name: getattr(rm, name) for name in rm.__all__})
+    assert built == spec and hash(built) == hash(spec)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: type(spec).__name__)
+def test_spec_when_changed_then_refuses(spec) -> None:
+    name = type(spec).__dataclass_fields__.__iter__().__next__()
+    with pytest.raises(FrozenInstanceError):
+        setattr(spec, name, None)
+
+
+def test_specs_when_different_then_are_not_equal() -> None:
+    assert rm.Image() != rm.Image(like="opencv") and rm.Resize(3) != rm.Resize(shorter=3)
+    assert rm.Image(flip=True) == rm.Image(flip=0.5) == rm.Image(flip=rm.Flip())
+    assert rm.Image(flip=False) == rm.Image() and rm.Resize(3) == rm.Resize((3, 3))
+
+
+def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
+    spec = rm.Image(mean=np.array([0.5, 0.25, 0.125]), std=1)
+    assert spec.mean == (0.5, 0.25, 0.125) and spec.std == (1.0,)
+
+
+@pytest.mark.parametrize(
+    "make, error, message",
+    [
+        (lambda: rm.Image(like="keras"), ValueError, "like is one of"),
+        (lambda: rm.Image(channels="rgba"), ValueError, "channels is one of"),
+        (lambda: rm.Image(layout="nchw"), ValueError, "layout is one of"),
+        (lambda: rm.Image(dtype="int8"), ValueError, "dtype is one of"),
+        (lambda: rm.Image(dct="slow"), ValueError, "dct is one of"),
+        (lambda: rm.Image(decoder="turbo"), ValueError, "decoder is one of"),
+        (lambda: rm.Image(scale=3), ValueError, "scale is 1, 2, 4 or 8"),
+        (lambda: rm.Image(crop=224), TypeError, "crop is a CenterCrop or RandomCrop"),
+        (lambda: rm.Image(resize=224), TypeError, "resize is a Resize"),
+        (lambda: rm.Image(crop=rm.RandomResizedCrop(4), resize=rm.Resize(4)), ValueError, "by itself"),
+        (lambda: rm.Image(colour=[rm.Flip()]), TypeError, "colour is a"),
+        (lambda: rm.Image(colour=[rm.RandomGrey()], channels="stored"), ValueError, "stored"),
+        (lambda: rm.Image(colour=[rm.RandomGrey()], dtype="uint16"), ValueError, "8-bit"),
+        (lambda: rm.Image(mean=0.5, dtype="uint8"), ValueError, "float dtype"),
+        (lambda: rm.Image(mean=(0.5, 0.5)), ValueError, "every channel"),
+        (lambda: rm.Image(mean=(0.5, 0.5, 0.5), channels="grey"), ValueError, "every channel"),
+        (lambda: rm.Image(std=(0.5, 0.0, 0.5)), ValueError, "std is above 0"),
+        (lambda: rm.Image(mean=float("nan")), ValueError, "mean is a number"),
+        (lambda: rm.Image(mean="imagenet"), TypeError, "mean is a number"),
+        (lambda: rm.Image(flip=1.5), ValueError, "horizontal"),
+        (lambda: rm.Image(white=0), ValueError, "white"),
+        (rm.Resize, ValueError, "size, or shorter"),
+        (lambda: rm.Resize(3, shorter=3), ValueError, "size, or shorter"),
+        (lambda: rm.Resize(0), ValueError, "size is 1 to 65535"),
+        (lambda: rm.Resize((3, 3, 3)), ValueError, "side or"),
+        (lambda: rm.Resize(3.5), TypeError, "whole number"),
+        (lambda: rm.CenterCrop(3, small="shrink"), ValueError, "small is one of"),
+        (lambda: rm.CenterCrop(3, fill=256), ValueError, "fill is 0 to 255"),
+        (lambda: rm.RandomCrop(3, padding=-1), ValueError, "padding"),
+        (lambda: rm.RandomCrop(3, padding=(1, 2)), ValueError, "left, top, right and bottom"),
+        (lambda: rm.RandomCrop(3, mode="wrap"), ValueError, "mode is one of"),
+        (lambda: rm.RandomResizedCrop(3, scale=(0, 1)), ValueError, "scale"),
+        (lambda: rm.RandomResizedCrop(3, scale=(0.5, 1.5)), ValueError, "scale"),
+        (lambda: rm.RandomResizedCrop(3, ratio=(2, 1)), ValueError, "ratio"),
+        (lambda: rm.RandomResizedCrop(3, ratio=1), TypeError, "lowest, highest"),
+        (lambda: rm.Flip(-0.1), ValueError, "horizontal"),
+        (lambda: rm.RandomAffine(400), ValueError, "degrees"),
+        (lambda: rm.RandomAffine(translate=(0.1,)), ValueError, "translate"),
+        (lambda: rm.RandomAffine(scale=(0, 1)), ValueError, "scale"),
+        (lambda: rm.RandomAffine(kernel="cubic"), ValueError, "kernel"),
+        (lambda: rm.ColourJitter(hue=0.6), ValueError, "hue"),
+        (lambda: rm.ColourJitter(brightness=-1), ValueError, "brightness"),
+        (lambda: rm.RandomErasing(scale=(0.5, 0.1)), ValueError, "scale"),
+        (lambda: rm.PCANoise(-1), ValueError, "std"),
+        (lambda: rm.Mask(dtype="float32"), ValueError, "dtype is one of"),
+        (lambda: rm.Mask(fill=256), ValueError, "fill"),
+        (lambda: rm.Raw("object"), TypeError, "numbers"),
+        (lambda: rm.Raw("uint8", "height"), TypeError, "sequence"),
+        (lambda: rm.Raw("uint8", (-1,)), ValueError, "shape"),
+        (lambda: rm.Text("utf-99"), ValueError, "no encoding"),
+        (lambda: rm.Text(errors="ignore"), ValueError, "errors is one of"),
+        (lambda: rm.Boxes(form="cxcywh"), ValueError, "form is one of"),
+        (lambda: rm.Boxes(along="label"), TypeError, "along"),
+        (lambda: rm.Boxes(feature=("a", "b")), ValueError, "one feature or from four"),
+        (lambda: rm.Keypoints(relative=True, centres=True), ValueError, "do not go together"),
+    ],
+)
+def test_spec_when_it_makes_no_sense_then_says_what_would(make, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
