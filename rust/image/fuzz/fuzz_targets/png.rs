@@ -20,12 +20,22 @@ const LENIENT: Options = Options {
     limits: LIMITS,
 };
 
+/// Whether a transparent colour has bits beyond the samples' depth, which the specification masks and the crate compares.
+fn has_wide_key(info: &png::Info) -> bool {
+    let key = info.trns.as_deref().filter(|_| info.color_type != png::ColorType::Indexed);
+    let depth = info.bit_depth as u8;
+    depth < 8 && key.is_some_and(|key| key.iter().any(|byte| byte >> depth != 0))
+}
+
 /// Samples and channels as the `png` crate expands them, if it accepts the file.
 fn judged(file: &[u8]) -> Option<(Vec<u16>, Channels)> {
     let mut decoder = png::Decoder::new(Cursor::new(file));
     decoder.set_transformations(png::Transformations::EXPAND);
     decoder.ignore_checksums(true);
     let mut reader = decoder.read_info().ok()?;
+    if has_wide_key(reader.info()) {
+        return None;
+    }
     let mut out = vec![0; reader.output_buffer_size().filter(|&length| length <= 1 << 22)?];
     let info = reader.next_frame(&mut out).ok()?;
     out.truncate(info.buffer_size());

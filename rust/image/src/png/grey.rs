@@ -31,9 +31,14 @@ pub(super) struct Curves {
 impl Curves {
     /// The curves of a gamma in units of 1/100,000.
     fn new(gamma: u32) -> Self {
-        let inverse = (ONE * ONE / f64::from(gamma) + 0.5).floor();
-        Self { gamma, to_linear: curve(inverse), from_linear: curve((ONE * ONE / inverse + 0.5).floor()) }
+        let inverse = reciprocal(gamma.into());
+        Self { gamma, to_linear: curve(inverse), from_linear: curve(reciprocal(inverse)) }
     }
+}
+
+/// The inverse of an exponent, both in whole units of 1/100,000.
+fn reciprocal(exponent: f64) -> f64 {
+    (ONE * ONE / exponent + 0.5).floor()
 }
 
 fn is_significant(exponent: f64) -> bool {
@@ -62,7 +67,8 @@ impl<'a> Grey<'a> {
         if encoding.profile {
             return Err(unsupported("an ICC profile"));
         }
-        let Some(gamma) = encoding.gamma().filter(|&gamma| is_significant(f64::from(gamma))) else {
+        let counts = |gamma: &u32| is_significant((*gamma).into()) || is_significant(reciprocal((*gamma).into()));
+        let Some(gamma) = encoding.gamma().filter(counts) else {
             return Ok(Self::Libpng);
         };
         if depth == 16 {

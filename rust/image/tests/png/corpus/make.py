@@ -111,7 +111,7 @@ def transparent(rng: np.random.Generator) -> dict[str, bytes]:
 def with_gamma(rng: np.random.Generator) -> dict[str, bytes]:
     """Return files whose grey form depends on gAMA and sRGB chunks."""
     srgb, files = chunk(b"sRGB", b"\0"), {}
-    for value in (30_000, 45_455, 94_999, 97_000, 220_000):
+    for value in (30_000, 45_455, 94_999, 95_007, 97_000, 220_000):
         before = chunk(b"gAMA", struct.pack(">I", value))
         files[f"rgb_8_gamma_{value}.png"] = encode(random_pixels(rng, 8, 2), 8, 2, before=before)
     files["rgba_8_srgb.png"] = encode(random_pixels(rng, 8, 6), 8, 6, before=srgb)
