@@ -10,6 +10,7 @@ use super::huffman::skip::SkipTable;
 use super::picture::{Picture, Target};
 use super::samples::{Block, Dct, Job, Kernel, Layout, Transform};
 use super::scratch::TableCaches;
+use super::stream::bits::Bits;
 use super::walk::Walk;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use std::sync::Arc;
@@ -108,21 +109,12 @@ pub(super) fn pass_to(walk: &mut Walk<'_, '_>, slots: &[Slot<'_>], target: usize
 fn skip_mcu(walk: &mut Walk<'_, '_>, slots: &[Slot<'_>]) -> std::result::Result<(), Damage> {
     let mut bits = walk.bits;
     let data = walk.stream.bytes();
-    for slot in slots {
-        bits.refill(data);
-        walk.predictors[slot.component] += i64::from(slot.dc.difference(&mut bits)?);
-        skip_block(slot, &mut bits, data)?;
-    }
+    let result = slots.iter().try_for_each(|slot| {
+        slot.next_dc(&mut bits, data, &mut walk.predictors)?;
+        slot.skip(&mut bits, data)
+    });
     walk.bits = bits;
-    Ok(())
-}
-
-#[inline(always)]
-fn skip_block(slot: &Slot<'_>, bits: &mut super::stream::bits::Bits, data: &[u8]) -> std::result::Result<(), Damage> {
-    match slot.skip {
-        Some(skip) => skip.block(bits, data),
-        None => slot.ac.block(bits, data, &mut [0; 256]).map(drop),
-    }
+    result
 }
 
 /// Decodes the next MCU into column `column` of the picture's planes.
@@ -137,25 +129,41 @@ fn decode_mcu<K: Kernel>(
 ) -> std::result::Result<(), Damage> {
     let mut bits = walk.bits;
     let data = walk.stream.bytes();
-    for slot in slots {
-        bits.refill(data);
-        let predictor = &mut walk.predictors[slot.component];
-        *predictor += i64::from(slot.dc.difference(&mut bits)?);
-        let Some((transform, origins)) = slot.output else {
-            skip_block(slot, &mut bits, data)?;
-            continue;
-        };
-        block[0] = *predictor as i16;
+    let result = slots.iter().try_for_each(|slot| {
+        let dc = slot.next_dc(&mut bits, data, &mut walk.predictors)?;
+        let Some((transform, origins)) = slot.output else { return slot.skip(&mut bits, data) };
+        block[0] = dc as i16;
         let last = slot.ac.block(&mut bits, data, block)?;
         let plane = &mut picture.planes[slot.component];
         let stride = plane.stride();
         let samples = plane.samples_mut(origins[row % 2] + column * slot.mcu_columns);
-        let Some(coefficients) = block.first_chunk_mut::<64>() else { continue };
+        let Some(coefficients) = block.first_chunk_mut::<64>() else { return Ok(()) };
         transform.block(kernel, coefficients, last, samples, stride);
         clear(coefficients, last);
-    }
+        Ok(())
+    });
     walk.bits = bits;
-    Ok(())
+    result
+}
+
+impl Slot<'_> {
+    /// Decodes the block's DC.
+    #[inline(always)]
+    fn next_dc(&self, bits: &mut Bits, data: &[u8], predictors: &mut [i64; 3]) -> std::result::Result<i64, Damage> {
+        bits.refill(data);
+        let predictor = &mut predictors[self.component];
+        *predictor += i64::from(self.dc.difference(bits)?);
+        Ok(*predictor)
+    }
+
+    /// Steps over the rest of the block.
+    #[inline(always)]
+    fn skip(&self, bits: &mut Bits, data: &[u8]) -> std::result::Result<(), Damage> {
+        match self.skip {
+            Some(skip) => skip.block(bits, data),
+            None => self.ac.block(bits, data, &mut [0; 256]).map(drop),
+        }
+    }
 }
 
 /// Makes a block zero again whose last coefficient is number `last`.

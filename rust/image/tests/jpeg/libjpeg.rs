@@ -125,6 +125,18 @@ unsafe extern "C-unwind" fn count(info: &mut jpeg_common_struct, level: c_int) {
 
 /// Decodes `data`; none if libjpeg gives up.
 pub fn decode(data: &[u8], mode: Mode) -> Option<Decoded> {
+    let (decoded, warnings) = with_libjpeg(|info| pixels(info, data, mode))?;
+    Some(Decoded { warnings, ..decoded })
+}
+
+/// Whether no block of `data` is beyond what samples of 8 bits can give. Beyond that the sums of an inverse transform need more
+/// than 16 bits, and libjpeg's vector code, which has no more, gives other pixels than its plain code.
+pub fn is_sane(data: &[u8]) -> bool {
+    with_libjpeg(|info| largest_block(info, data)).is_some_and(|(largest, _)| largest < 2500)
+}
+
+/// Calls `job` with a decompressor; none if libjpeg gives up in it, else its result and the number of warnings.
+fn with_libjpeg<T>(job: impl FnOnce(&mut jpeg_decompress_struct) -> T) -> Option<(T, i64)> {
     // SAFETY: both structs are plain C data for which zeros are a valid start.
     let (mut errors, mut info): (jpeg_error_mgr, jpeg_decompress_struct) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
@@ -136,14 +148,38 @@ pub fn decode(data: &[u8], mode: Mode) -> Option<Decoded> {
         info.common.err = &mut errors;
         jpeg_create_decompress(&mut info);
     }
-    let result = catch_unwind(AssertUnwindSafe(|| pixels(&mut info, data, mode)));
+    let result = catch_unwind(AssertUnwindSafe(|| job(&mut info)));
     // SAFETY: `info` was created above.
     unsafe { jpeg_destroy_decompress(&mut info) };
     match result {
-        Ok(decoded) => Some(Decoded { warnings: errors.num_warnings, ..decoded }),
+        Ok(result) => Some((result, errors.num_warnings)),
         Err(payload) if payload.is::<Failure>() => None,
         Err(payload) => std::panic::resume_unwind(payload),
     }
+}
+
+/// The largest sum of a block's coefficients, without signs and after dequantisation.
+fn largest_block(info: &mut jpeg_decompress_struct, data: &[u8]) -> i64 {
+    let mut largest = 0;
+    // SAFETY: `info` was created and `data` outlives it; libjpeg keeps the rows of blocks that it gives until it is destroyed.
+    unsafe {
+        jpeg_mem_src(info, data.as_ptr(), data.len() as c_ulong);
+        jpeg_read_header(info, 1);
+        let arrays = std::slice::from_raw_parts(jpeg_read_coefficients(info), info.num_components as usize);
+        let components = std::slice::from_raw_parts(info.comp_info, arrays.len());
+        let access = (*info.common.mem).access_virt_barray.expect("libjpeg sets it");
+        for (component, &array) in components.iter().zip(arrays) {
+            let Some(table) = component.quant_table.as_ref() else { continue };
+            for row in 0..component.height_in_blocks {
+                let row = *access(&mut info.common, array, row, 1, 0);
+                for block in std::slice::from_raw_parts(row, component.width_in_blocks as usize) {
+                    let products = block.iter().zip(&table.quantval).map(|(&value, &step)| (i64::from(value) * i64::from(step)).abs());
+                    largest = largest.max(products.sum());
+                }
+            }
+        }
+    }
+    largest
 }
 
 fn pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: Mode) -> Decoded {

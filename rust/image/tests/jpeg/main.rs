@@ -1,6 +1,8 @@
 //! The JPEG decoder against libjpeg.
+mod damage;
 mod data;
 mod entry;
+mod judge;
 mod libjpeg;
 mod modes;
 mod scans;

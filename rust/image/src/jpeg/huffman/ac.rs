@@ -1,6 +1,6 @@
 //! AC coefficients of a sequential block (T.81 F.2.2.2): up to two of them per lookup, with their values.
 use super::code::{Code, Damage};
-use crate::fault::Result;
+use crate::fault;
 use crate::jpeg::header::tables::HuffmanSpec;
 use crate::jpeg::stream::bits::{Bits, extend};
 use crate::jpeg::zigzag::NATURAL;
@@ -47,7 +47,7 @@ pub(in crate::jpeg) struct AcTable {
 
 impl AcTable {
     /// Builds the table of `spec`.
-    pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
+    pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> fault::Result<Self> {
         let code = Code::new(spec)?;
         let prefixes = code.prefixes::<BITS>();
         let mut entries = Box::new([Entry::default(); 1 << BITS]);
@@ -60,34 +60,29 @@ impl AcTable {
     /// Decodes the coefficients behind the DC into `block`, whose first 64 are zero but for the DC. Gives the last one's place in
     /// the order of transmission.
     #[inline(always)]
-    pub(in crate::jpeg) fn block(
-        &self,
-        bits: &mut Bits,
-        data: &[u8],
-        block: &mut RoomyBlock,
-    ) -> std::result::Result<usize, Damage> {
+    pub(in crate::jpeg) fn block(&self, bits: &mut Bits, data: &[u8], block: &mut RoomyBlock) -> Result<usize, Damage> {
         let mut at = *bits;
-        let mut place = 0_usize;
-        let last = loop {
-            at.refill(data);
-            let Some(entry) = self.run(&mut at, &mut place, block) else { continue };
-            if entry.steps >= VALUE {
-                at.refill(data);
-                let (next, is_end) = if entry.steps < CODE {
-                    value(entry, &mut at, place, block)?
-                } else {
-                    self.symbol(&mut at, place, block)?
-                };
-                place = next;
-                if is_end {
-                    break place;
-                }
-                continue;
-            }
-            break end(entry, &mut at, place)?;
-        };
+        let last = self.coefficients(&mut at, data, block);
         *bits = at;
-        Ok(last)
+        last
+    }
+
+    #[inline(always)]
+    fn coefficients(&self, at: &mut Bits, data: &[u8], block: &mut RoomyBlock) -> Result<usize, Damage> {
+        let mut place = 0;
+        loop {
+            at.refill(data);
+            let Some(entry) = self.run(at, &mut place, block) else { continue };
+            if entry.steps < VALUE {
+                return end(entry, at, place);
+            }
+            at.refill(data);
+            let is_end;
+            (place, is_end) = if entry.steps < CODE { value(entry, at, place, block)? } else { self.symbol(at, place, block)? };
+            if is_end {
+                return Ok(place);
+            }
+        }
     }
 
     /// The lookups of one refill; gives the entry that needs a closer look.
@@ -110,12 +105,7 @@ impl AcTable {
 
     /// A symbol that the table does not resolve. Gives its place, and whether the block ends.
     #[inline(never)]
-    fn symbol(
-        &self,
-        at: &mut Bits,
-        place: usize,
-        block: &mut RoomyBlock,
-    ) -> std::result::Result<(usize, bool), Damage> {
+    fn symbol(&self, at: &mut Bits, place: usize, block: &mut RoomyBlock) -> Result<(usize, bool), Damage> {
         let (symbol, length) = self.code.find(at.peek(16))?;
         at.skip(length);
         let size = u32::from(symbol & 15);
@@ -133,12 +123,7 @@ impl AcTable {
 
 /// A value whose code the table resolves, and whose size it gives.
 #[inline(always)]
-fn value(
-    entry: &Entry,
-    at: &mut Bits,
-    place: usize,
-    block: &mut RoomyBlock,
-) -> std::result::Result<(usize, bool), Damage> {
+fn value(entry: &Entry, at: &mut Bits, place: usize, block: &mut RoomyBlock) -> Result<(usize, bool), Damage> {
     let place = place + usize::from(entry.step);
     if place > 63 {
         return Err(Damage::Run);
@@ -151,7 +136,7 @@ fn value(
 
 /// The block ends within `entry`, which is resolved: by an end-of-block symbol, or because its last coefficient is reached.
 #[inline(always)]
-fn end(entry: &Entry, at: &mut Bits, place: usize) -> std::result::Result<usize, Damage> {
+fn end(entry: &Entry, at: &mut Bits, place: usize) -> Result<usize, Damage> {
     let first = if entry.step < END { place + usize::from(entry.step) } else { place };
     if first >= 63 {
         at.skip(entry.alone.into());

@@ -1,7 +1,7 @@
 //! Stepping over the AC coefficients of sequential blocks: as many symbols per lookup as fit, no values.
 use super::ac::BITS;
 use super::code::{Code, Damage};
-use crate::fault::Result;
+use crate::fault;
 use crate::jpeg::header::tables::HuffmanSpec;
 use crate::jpeg::stream::bits::Bits;
 
@@ -36,7 +36,7 @@ pub(in crate::jpeg) struct SkipTable {
 
 impl SkipTable {
     /// Builds the table of `spec`.
-    pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
+    pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> fault::Result<Self> {
         let code = Code::new(spec)?;
         let prefixes = code.prefixes::<BITS>();
         let mut entries = Box::new([Entry::default(); 1 << BITS]);
@@ -48,28 +48,33 @@ impl SkipTable {
 
     /// Steps over the coefficients behind the DC.
     #[inline(always)]
-    pub(in crate::jpeg) fn block(&self, bits: &mut Bits, data: &[u8]) -> std::result::Result<(), Damage> {
+    pub(in crate::jpeg) fn block(&self, bits: &mut Bits, data: &[u8]) -> Result<(), Damage> {
         let mut at = *bits;
+        let result = self.coefficients(&mut at, data);
+        *bits = at;
+        result
+    }
+
+    #[inline(always)]
+    fn coefficients(&self, at: &mut Bits, data: &[u8]) -> Result<(), Damage> {
         let mut place = 0_usize;
         loop {
             at.refill(data);
-            let Some(entry) = self.run(&mut at, &mut place) else { continue };
+            let Some(entry) = self.run(at, &mut place) else { continue };
             let is_end = entry.steps & END != 0;
             if is_end && entry.steps < OTHER && place + usize::from(entry.steps - END) < 63 {
                 at.skip(entry.total.into());
-                break;
+                return Ok(());
             }
-            let step = if entry.steps < OTHER { pass_first(entry, &mut at) } else { self.pass_symbol(&mut at, data)? };
+            let step = if entry.steps < OTHER { pass_first(entry, at) } else { self.pass_symbol(at, data)? };
             place += step;
             if step == 0 || place == 63 {
-                break;
+                return Ok(());
             }
             if place > 63 {
                 return Err(Damage::Run);
             }
         }
-        *bits = at;
-        Ok(())
     }
 
     /// The lookups of one refill; gives the entry that needs a closer look.
@@ -89,7 +94,7 @@ impl SkipTable {
 
     /// Passes a symbol that the table does not resolve; gives its step, zero at the end of the block.
     #[inline(never)]
-    fn pass_symbol(&self, at: &mut Bits, data: &[u8]) -> std::result::Result<usize, Damage> {
+    fn pass_symbol(&self, at: &mut Bits, data: &[u8]) -> Result<usize, Damage> {
         at.refill(data);
         let (symbol, length) = self.code.find(at.peek(16))?;
         at.skip(length + u32::from(symbol & 15));

@@ -177,7 +177,7 @@ impl<'a> Stream<'a> {
         let target = self.dropped + position / 8;
         let piece = self.pieces.iter().rfind(|(clean, _)| *clean <= target).or(self.pieces.first());
         let Some(&(mut clean, mut raw)) = piece else { return (self.next, 0) };
-        while let Some(distance) = memchr(0xff, &self.data[raw..]) {
+        while let Some(distance) = self.data.get(raw..self.next).and_then(|bytes| memchr(0xff, bytes)) {
             if clean + distance >= target {
                 break;
             }

@@ -1,0 +1,144 @@
+//! Damaged files: what is accepted equals what libjpeg gives without a warning, and what is refused is what it warns of.
+use crate::data::Random;
+use crate::judge::{Verdict, judge};
+use crate::libjpeg::{Recipe, Scan};
+use crate::whole::file;
+use recordmill_image::fault::{ImageFault, ImageFaultKind};
+use recordmill_image::jpeg::{Decoder, EntryPoints, Header, Limits, Options};
+use recordmill_image::pixels::Window;
+
+/// Small sound files of every kind.
+fn sound_files() -> Vec<Vec<u8>> {
+    let of = |recipe: Recipe| file(&recipe, 1);
+    let scan = |component| Scan::new(&[component], [0, 63, 0, 0]);
+    vec![
+        of(Recipe::new(40, 30, (2, 2))),
+        of(Recipe { optimise: true, quality: 97, ..Recipe::new(33, 25, (2, 1)) }),
+        of(Recipe { restart_interval: 2, ..Recipe::new(70, 20, (1, 1)) }),
+        of(Recipe { restart_interval: 3, ..Recipe::new(70, 40, (2, 2)) }),
+        of(Recipe { progressive: true, ..Recipe::new(40, 30, (2, 2)) }),
+        of(Recipe { progressive: true, restart_interval: 3, quality: 95, ..Recipe::new(31, 33, (1, 2)) }),
+        of(Recipe { scans: vec![scan(0), scan(1), scan(2)], ..Recipe::new(35, 40, (2, 1)) }),
+        of(Recipe::grey(37, 29)),
+    ]
+}
+
+/// Does some harm to `data`.
+fn harm(random: &mut Random, data: &mut Vec<u8>) {
+    let at = random.below(data.len());
+    match random.below(8) {
+        0 | 1 => data[at] ^= 1 << random.below(8),
+        2 => data[at] = random.choose(&[0, 1, 0x7f, 0x80, 0xff, 0xd9, 0xd0, 0xda]),
+        3 => data.insert(at, random.choose(&[0, 0x55, 0xff])),
+        4 => drop(data.remove(at)),
+        5 => data.truncate(at.max(2)),
+        6 => {
+            let (from, end) = (random.below(data.len()), random.below(data.len()));
+            let part = data[from.min(end)..from.max(end)].to_vec();
+            data.splice(at..at, part);
+        }
+        _ => drop(data.drain(at..(at + random.below(60)).min(data.len()))),
+    }
+}
+
+#[test]
+fn decode_when_harmed_at_random_then_equals_libjpeg_or_is_refused() {
+    let (mut decoder, mut random) = (Decoder::new(), Random::new(40));
+    let mut counts = [0; 4];
+    for (index, sound) in sound_files().iter().enumerate() {
+        for round in 0..3000 {
+            let mut data = sound.clone();
+            for _ in 0..1 + random.below(3) {
+                harm(&mut random, &mut data);
+            }
+            let verdict = judge(&mut decoder, &data).unwrap_or_else(|what| panic!("file {index}, round {round}: {what}"));
+            counts[verdict as usize] += 1;
+        }
+    }
+    let count = |verdict: Verdict| counts[verdict as usize];
+    let enough = [(Verdict::Accepted, 500), (Verdict::Refused, 5000), (Verdict::Left, 100)];
+    assert!(enough.iter().all(|&(verdict, least)| count(verdict) > least), "{counts:?}");
+    assert!(count(Verdict::Absurd) * 3 < count(Verdict::Accepted), "{counts:?}");
+}
+
+#[test]
+fn decode_when_cut_anywhere_then_is_truncated() {
+    let mut decoder = Decoder::new();
+    for sound in sound_files() {
+        for length in 0..sound.len() {
+            let fault = decoder.decode_pixels(&sound[..length], None, &Options::default()).expect_err("cut");
+            assert_eq!(fault.kind, ImageFaultKind::Truncated, "cut at {length}: {fault}");
+            assert!(fault.offset <= length, "cut at {length}: {fault}");
+        }
+    }
+}
+
+#[test]
+fn decode_when_harmed_then_windows_and_entry_points_never_panic() {
+    let (mut decoder, mut random) = (Decoder::new(), Random::new(41));
+    for sound in sound_files() {
+        let points = EntryPoints::build(&sound, 1).ok();
+        for _ in 0..1000 {
+            let mut data = sound.clone();
+            harm(&mut random, &mut data);
+            let window = Window { x: random.below(30), y: random.below(20), width: 1 + random.below(9), height: 1 + random.below(9) };
+            let mut out = [0; 300];
+            let _ = decoder.decode(&data, Some(window), &Options::default(), points.as_ref(), &mut out, 30);
+            let _ = EntryPoints::build(&data, 1);
+            let _ = Header::parse(&data);
+        }
+    }
+}
+
+/// The fault of decoding `data` with `limits`.
+fn refusal(data: &[u8], limits: Limits) -> ImageFault {
+    Decoder::new().decode_pixels(data, None, &Options { limits, ..Options::default() }).expect_err("beyond the limits")
+}
+
+#[test]
+fn decode_when_the_header_lies_about_the_size_then_refuses_before_it_allocates() {
+    for sound in sound_files() {
+        let frame = sound.windows(2).position(|pair| matches!(pair, [0xff, 0xc0..=0xc2])).expect("a frame header");
+        let mut data = sound.clone();
+        data[frame + 5..frame + 9].copy_from_slice(&[0xff; 4]);
+        assert_eq!(refusal(&data, Limits::default()).kind, ImageFaultKind::LimitExceeded);
+        data[frame + 5..frame + 9].copy_from_slice(&[0x30, 0, 0x30, 0]);
+        assert_eq!(refusal(&data, Limits::default()).kind, ImageFaultKind::Truncated);
+        data[frame + 5..frame + 9].copy_from_slice(&[0, 0, 0, 9]);
+        assert_eq!(refusal(&data, Limits::default()).kind, ImageFaultKind::BadDimensions);
+    }
+}
+
+#[test]
+fn decode_when_a_limit_is_exceeded_then_says_which() {
+    let data = file(&Recipe { progressive: true, ..Recipe::new(64, 64, (1, 1)) }, 1);
+    let usual = Limits::default();
+    let limits = [
+        (Limits { max_pixels: 4095, ..usual }, "pixels"),
+        (Limits { max_scans: 3, ..usual }, "scans"),
+        (Limits { max_block_visits: 500, ..usual }, "visits"),
+        (Limits { max_coefficient_bytes: 192 * 129 - 1, ..usual }, "bytes of coefficients"),
+    ];
+    for (limits, what) in limits {
+        let fault = refusal(&data, limits);
+        assert_eq!(fault.kind, ImageFaultKind::LimitExceeded);
+        assert!(fault.expected.contains(what), "{fault}");
+    }
+    let enough = Limits { max_pixels: 4096, max_coefficient_bytes: 192 * 129, ..usual };
+    assert!(Decoder::new().decode_pixels(&data, None, &Options { limits: enough, ..Options::default() }).is_ok());
+}
+
+#[test]
+fn num_finished_when_the_data_end_early_then_counts_the_sound_rows() {
+    let sound = file(&Recipe { quality: 95, ..Recipe::new(64, 160, (2, 2)) }, 1);
+    let mut whole = vec![0; 64 * 160 * 3];
+    let mut decoder = Decoder::new();
+    decoder.decode(&sound, None, &Options::default(), None, &mut whole, 192).expect("sound file");
+    assert_eq!(decoder.num_finished(), 160);
+    let mut part = vec![0; 64 * 160 * 3];
+    let cut = sound.len() / 2;
+    decoder.decode(&sound[..cut], None, &Options::default(), None, &mut part, 192).expect_err("cut");
+    let rows = decoder.num_finished();
+    assert!((20..140).contains(&rows), "{rows}");
+    assert_eq!(part[..rows * 192], whole[..rows * 192]);
+}
