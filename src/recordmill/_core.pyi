@@ -16,14 +16,20 @@ __all__ = [
     "CoreChanged",
     "CoreFault",
     "FrameKind",
+    "ImageRefused",
     "PayloadKind",
     "Plan",
     "Source",
     "WholeFiles",
     "crc32c",
+    "decode_each_image",
+    "decode_images",
+    "decode_jpeg",
+    "decode_png",
     "fetch",
     "frame",
     "has_feature_lists",
+    "image_headers",
     "pad",
     "parse",
     "read_columns",
@@ -39,6 +45,7 @@ __all__ = [
 
 class CoreFault(Exception): ...
 class CoreChanged(Exception): ...
+class ImageRefused(Exception): ...
 
 @final
 class Block:
@@ -136,3 +143,22 @@ def survey(
     list[tuple[bytes, bool, Any, bool, int, tuple[int, int], tuple[int, int], tuple[int, int]]], _Fault | None
 ]: ...
 def has_feature_lists(payload: _Buffer) -> bool: ...
+
+_Refused: TypeAlias = tuple[str, int, str, str]
+_Image: TypeAlias = tuple[Block, int, int, int]
+
+def image_headers(
+    payloads: Sequence[_Buffer], reading: Any, upright: bool
+) -> tuple[Block, list[tuple[int, _Refused]]]: ...
+def decode_images(job: Any, dtype: str, out: NDArray[Any], threads: int) -> list[tuple[int, _Refused]]: ...
+def decode_each_image(job: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
+def decode_jpeg(
+    data: _Buffer,
+    window: tuple[int, int, int, int] | None,
+    channels: str,
+    method: str,
+    upsampling: str,
+    denominator: int,
+    max_pixels: int,
+) -> _Image: ...
+def decode_png(data: _Buffer, indices: bool, max_pixels: int) -> _Image: ...

@@ -229,7 +229,7 @@ def test_limit_when_an_image_is_larger_or_would_become_so_then_is_a_named_error(
         (lambda: rm.decode_batch({"a": np.array([b"x"])}, {"a": rm.Image()}), rm.FeatureError, "lost zeros"),
         (lambda: rm.decode_batch({"a": [[b"x", b"y"]]}, {"a": rm.Image()}), rm.FeatureError, "2 byte strings"),
         (lambda: rm.decode_batch([{"a": b""}, {"b": b""}], {"a": rm.Image()}), rm.FeatureError, "example 1"),
-        (lambda: rm.decode_batch([b""], {"a": rm.Image(decoder="native")}), rm.MissingExtraError, "no native"),
+        (lambda: rm.decode_batch([b""], {"a": rm.Image(decoder="native")}), rm.DecodeError, "decoded natively"),
     ],
 )
 def test_batch_when_misused_then_refuses(call, error: type[Exception], message: str) -> None:

@@ -54,11 +54,10 @@ def test_jpeg_when_scaled_then_sides_are_rounded_up(scale: int) -> None:
     assert rm.decode_jpeg(turned(6, 2, 113, 75), scale=scale, orientation="apply").shape[:2] == small.shape[1::-1]
 
 
-def test_scale_when_the_image_is_no_jpeg_or_too_small_then_refuses() -> None:
+def test_scale_when_the_image_is_no_jpeg_then_refuses() -> None:
     with pytest.raises(rm.ImageError, match="only JPEG"):
         rm.decode_image(png(0), scale=2)
-    with pytest.raises(rm.ImageError, match="so small a picture"):
-        rm.decode_jpeg(jpeg(0, 1, 1), scale=8)
+    assert rm.decode_jpeg(jpeg(0, 1, 1), scale=8).shape == (1, 1, 3)
 
 
 @given(st.integers(0, 40), st.integers(0, 30), st.integers(1, 41), st.integers(1, 31), st.sampled_from([1, 2, 6]))
@@ -149,9 +148,9 @@ def deep_colour_png() -> bytes:
 
 def test_deep_colour_png_when_decoded_then_low_bits_are_never_lost_in_silence() -> None:
     data = deep_colour_png()
-    for call in (rm.decode_png, rm.decode_image):
-        with pytest.raises(rm.ImageError, match="low bits"):
-            call(data)
+    assert rm.decode_png(data).tolist() == [[[1, 256, 65535], [4660, 0, 513]]]
+    with pytest.raises(rm.ImageError, match="low bits"):
+        rm.decode_image(data)
     cut = rm.decode_image(data, like="tensorflow", depth="8")
     assert cut.tolist() == [[[0, 1, 255], [18, 0, 2]]]
 
@@ -201,7 +200,7 @@ def test_image_when_bytes_are_changed_then_is_pixels_or_an_image_error(data) -> 
 def test_image_when_larger_than_the_limit_then_is_refused_before_it_is_decoded() -> None:
     for call, data in ((rm.decode_jpeg, jpeg(0)), (rm.decode_png, png(0)), (rm.decode_image, png(0))):
         assert call(data, max_pixels=280).shape == (14, 20, 3)
-        with pytest.raises(rm.LimitError, match="20 x 14"):
+        with pytest.raises(rm.LimitError, match="too large"):
             call(data, max_pixels=279)
     with pytest.raises(rm.LimitError):
         rm.decode_png(palette_mask()[0], palette="indices", max_pixels=279)

@@ -7,12 +7,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill import _core
+from recordmill.decode.executors.native import decode_one, natively
 from recordmill.decode.features.image import reading_of
 from recordmill.decode.pillow import opened
 from recordmill.decode.pixels.header import check_pixels, orientation_of
 from recordmill.decode.pixels.indices import MAX_PIXELS, read_indices
 from recordmill.decode.pixels.moving import cut, orient
 from recordmill.decode.pixels.reading import Reading, prepare, read_pixels
+from recordmill.decode.pixels.values import Values
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, preset_of
 from recordmill.decode.specs.checks import check_word
 from recordmill.decode.specs.image import Image
@@ -69,6 +72,10 @@ def decode_jpeg(
     check_word("upsampling", upsampling, ("fancy", "plain"))
     if scale not in (1, 2, 4, 8):
         raise ValueError(f"scale is 1, 2, 4 or 8, not {scale!r}")
+    if orientation == "ignore":
+        pixels = natively(lambda: _core.decode_jpeg(data, window, channels, mode, upsampling, scale, max_pixels))
+        if pixels is not None:
+            return _squeezed(pixels)
     read: Any = "rgb" if channels == "bgr" else channels
     how = Reading(read, mode, upsampling, grey="libpng", scale=scale)
     return _decoded(data, how, window, orientation, channels == "bgr", max_pixels)
@@ -101,13 +108,17 @@ def decode_png(
     Raises
     ------
     ImageError
-        No PNG, a damaged one, a window beyond it, indices of an image without a palette or grey values, or 16-bit
-        colours, of which Pillow would give the high bytes alone.
+        No PNG, a damaged one, a window beyond it, or indices of an image without a palette or grey values.
     LimitError
         More than `max_pixels` pixels.
     """
     _check_magic(data, b"\x89PNG\r\n\x1a\n", "PNG")
     check_word("palette", palette, ("colours", "indices"))
+    has_palette = bytes(memoryview(data)[25:26]) == b"\x03"
+    if palette == "colours" or has_palette:
+        pixels = natively(lambda: _core.decode_png(data, palette == "indices", max_pixels))
+        if pixels is not None:
+            return _squeezed(_windowed(pixels, window))
     if palette == "indices":
         classes = read_indices(data, max_pixels=max_pixels)
         return _squeezed(_windowed(classes[:, :, None], window))
@@ -178,9 +189,13 @@ def _decoded(
     data: Any, how: Reading, window: Window | None, orientation: str, reverse: bool, max_pixels: int
 ) -> Pixels:
     check_word("orientation", orientation, ("ignore", "apply"))
+    upright = orientation == "apply"
+    found = decode_one(data, how, Values(reverse=reverse), upright=upright, max_pixels=max_pixels)
+    if found is not None:
+        return _squeezed(_windowed(found, window))
     with opened(data) as image:
         check_pixels(image.width, image.height, max_pixels)
-        turn = orientation_of(image) if orientation == "apply" else 1
+        turn = orientation_of(image) if upright else 1
         prepare(image, data, how)
         pixels = _windowed(orient(read_pixels(image, how), turn), window)
     if reverse and pixels.shape[2] == 3:

@@ -72,9 +72,19 @@ def tensorflow(files, pixels):
                 yield f"{word}_{name}", _tensorflow_decode(tf, name, data.tobytes(), channels)
             except tf.errors.InvalidArgumentError:
                 continue
+        if name.startswith("jpeg"):
+            yield from _tensorflow_modes(tf, name, data.tobytes())
     for height, width in SIZES:
         for kernel in ("nearest", "bilinear"):
             yield f"resize_{kernel}_{height}_{width}", tf.image.resize(pixels, (height, width), method=kernel).numpy()
+
+
+def _tensorflow_modes(tf, name, data):
+    """TensorFlow's own choice of transform, with and without fancy upsampling, and reduced sizes."""
+    yield f"fast_{name}", tf.io.decode_jpeg(data, channels=3).numpy()
+    yield f"plain_{name}", tf.io.decode_jpeg(data, channels=3, fancy_upscaling=False).numpy()
+    for ratio in (2, 4, 8):
+        yield f"scale{ratio}_{name}", tf.io.decode_jpeg(data, channels=3, ratio=ratio).numpy()
 
 
 def _tensorflow_decode(tf, name, data, channels):

@@ -64,15 +64,11 @@ fn read_png(engine: &mut Engine, data: &[u8], reading: &Reading) -> Result<Pixel
     if header.bit_depth == 16 && reading.deep == Deep::Leave {
         return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits per sample", "16"));
     }
-    let has_alpha = header.transparency || header.colour.has_alpha();
-    let is_grey = header.colour.samples() <= 2 && header.colour != png::ColourType::Palette;
     let options = png::Options {
-        channels: match (reading.want, is_grey, has_alpha) {
-            (Want::Rgb, ..) => PngChannels::Rgb,
-            (Want::Grey, ..) => PngChannels::Grey,
-            (Want::Stored, true, true) => PngChannels::GreyAlpha,
-            (Want::Stored, false, true) => PngChannels::Rgba,
-            (Want::Stored, _, false) => PngChannels::AsStored,
+        channels: match reading.want {
+            Want::Rgb => PngChannels::Rgb,
+            Want::Grey => PngChannels::Grey,
+            Want::Stored => PngChannels::with_transparency(&header),
         },
         depth: Depth::Eight,
         grey: if reading.grey == Grey::Pillow { GreyRule::Pillow } else { GreyRule::Libpng },

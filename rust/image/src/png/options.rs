@@ -41,6 +41,17 @@ pub enum Channels {
     Bgra,
 }
 
+impl Channels {
+    /// Those of the file, every kind of transparency as alpha.
+    pub fn with_transparency(header: &Header) -> Self {
+        match (header.colour, header.transparency) {
+            (ColourType::Grey, true) => Self::GreyAlpha,
+            (ColourType::Rgb, true) => Self::Rgba,
+            _ => Self::AsStored,
+        }
+    }
+}
+
 /// Bits per sample of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Depth {

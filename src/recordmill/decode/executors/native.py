@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.executors.base import Executor, Faults, Headers, ImageJob, MaskJob
+from recordmill.decode.executors.base import Border, Executor, Faults, Headers, ImageJob, MaskJob
+from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
-from recordmill.errors import ImageError, MissingExtraError
+from recordmill.errors import ImageError, LimitError, MissingExtraError
 
 _Parts = tuple[str, int, str, str]
 # The header has been held against the caller's limit before; the memory of what is decoded follows the header.
@@ -26,11 +27,11 @@ class NativeExecutor:
     Parameters
     ----------
     others : callable, optional
-        Makes the executor of what is left alone: other codings, irregular or damaged files, 16 bits. Without one these
-        are faults.
+        Makes the executor of what is left alone: other codings, irregular or damaged files, 16 bits, masks. Without one
+        these are faults.
     """
 
-    def __init__(self, others: Any = None) -> None:
+    def __init__(self, others: Callable[[], Executor] | None = None) -> None:
         self._others = others
 
     def headers(self, payloads: Sequence[Any], reading: Reading, *, upright: bool, max_pixels: int) -> Headers:
@@ -55,10 +56,11 @@ class NativeExecutor:
         rows = [row for row, _ in refused]
         if not rows:
             return headers
+        some = [payloads[row] for row in rows]
         try:
-            others = self._executor().headers([payloads[row] for row in rows], reading, upright=upright, max_pixels=max_pixels)
+            others = self._executor().headers(some, reading, upright=upright, max_pixels=max_pixels)
         except MissingExtraError as missing:
-            return replace(headers, faults=_faults(refused, missing))
+            return replace(headers, faults=_faults(refused, missing.hint))
         for name in ("sizes", "decoded", "orientations", "channels"):
             getattr(headers, name)[rows] = getattr(others, name)
         return replace(headers, faults={rows[row]: fault for row, fault in others.faults.items()})
@@ -76,8 +78,10 @@ class NativeExecutor:
         -------
         dict of int to Exception
         """
+        if not len(job.payloads):
+            return {}
         native = _native_job(job)
-        if native is None or not len(job.payloads):
+        if native is None:
             return self._executor().images(job, out, threads)
         whole = _whole(out, len(job.payloads))
         dtype = job.values.dtype
@@ -110,10 +114,8 @@ class NativeExecutor:
 
     def _executor(self) -> Executor:
         if self._others is None:
-            from recordmill.decode.executors.pillow import PillowExecutor
-
-            self._others = PillowExecutor
-        return cast("Executor", self._others())
+            raise MissingExtraError("this is not decoded natively", hint='decoder="auto" leaves it to Pillow')
+        return self._others()
 
     def _rest(self, job: ImageJob, out: Any, refused: Sequence[tuple[int, _Parts]], threads: int) -> Faults:
         """Hand the rows that were refused to the other executor."""
@@ -133,7 +135,7 @@ class NativeExecutor:
         try:
             found = self._executor().images(some, places, threads)
         except MissingExtraError as missing:
-            return _faults(refused, missing)
+            return _faults(refused, missing.hint)
         for place, row in enumerate(rows.tolist()):
             if place not in found:
                 _put(out, row, places[place])
@@ -200,7 +202,10 @@ def _native_job(job: ImageJob) -> NativeJob | None:
         list(border.fill),
         border.warp_kernel,
         list(border.warp_fill),
-        [(step.kind, np.ascontiguousarray(step.numbers, np.float64).reshape(-1), list(step.fill)) for step in job.colours],
+        [
+            (step.kind, np.ascontiguousarray(step.numbers, np.float64).reshape(-1), list(step.fill))
+            for step in job.colours
+        ],
         values.layout,
         values.reverse,
         mean,
@@ -240,11 +245,11 @@ def _put(out: Any, row: int, pixels: NDArray[Any]) -> None:
         out[row][...] = pixels
 
 
-def _faults(refused: Sequence[tuple[int, _Parts]], missing: MissingExtraError) -> Faults:
-    return {row: image_error(parts, hint=missing.hint) for row, parts in refused}
+def _faults(refused: Sequence[tuple[int, _Parts]], hint: str | None) -> Faults:
+    return {row: image_error(parts, hint=hint) for row, parts in refused}
 
 
-def image_error(parts: _Parts, hint: str | None = None) -> ImageError:
+def image_error(parts: _Parts, hint: str | None = None) -> ImageError | LimitError:
     """Exception for the parts of a native fault.
 
     Parameters
@@ -255,8 +260,73 @@ def image_error(parts: _Parts, hint: str | None = None) -> ImageError:
 
     Returns
     -------
-    ImageError
+    ImageError or LimitError
     """
     kind, offset, expected, found = parts
-    message = "an image cannot be decoded natively" if kind == "unsupported" else "an image is damaged"
-    return ImageError(message, kind=kind, offset=offset, expected=expected, found=found, hint=hint)
+    what = {"limit_exceeded": "the image is too large", "bad_window": "the window does not lie within the image"}
+    message = what.get(kind, "the image cannot be decoded natively")
+    cls = LimitError if kind == "limit_exceeded" else ImageError
+    return cls(message, kind=kind, offset=offset, expected=expected, found=found, hint=hint)
+
+
+def decode_one(data: Any, reading: Reading, values: Values, *, upright: bool, max_pixels: int) -> NDArray[Any] | None:
+    """All of one image, as a plan for a batch would read it.
+
+    Parameters
+    ----------
+    data : buffer
+    reading : Reading
+    values : Values
+    upright : bool
+        Whether its EXIF orientation is undone.
+    max_pixels : int
+
+    Returns
+    -------
+    ndarray, shape (height, width, channels), or None
+        None for what is left to Pillow.
+
+    Raises
+    ------
+    LimitError
+        More than `max_pixels` pixels.
+    """
+    numbers, refused = _core.image_headers([data], _reading(reading, max_pixels), upright)
+    if refused:
+        if refused[0][1][0] == "limit_exceeded":
+            raise image_error(refused[0][1])
+        return None
+    _, _, width, height, orientation, _ = np.asarray(numbers).tolist()
+    whole = np.array([[0, 0, width, height]])
+    moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_))
+    job = ImageJob([data], reading, np.array([orientation]), moves, "pillow:nearest", Border(), [], values)
+    native = _native_job(job)
+    [(image, _)] = _core.decode_each_image(native, values.dtype, 1)
+    return None if image is None else _array(image, values)
+
+
+def natively(decode: Callable[[], Any]) -> NDArray[Any] | None:
+    """Pixels of one image from the native module.
+
+    Parameters
+    ----------
+    decode : callable
+        Returns values, height, width and channels.
+
+    Returns
+    -------
+    ndarray, shape (height, width, channels), or None
+        None for what is left to Pillow.
+
+    Raises
+    ------
+    ImageError, LimitError
+        What no decoder does: too many pixels, or a window beyond the image.
+    """
+    try:
+        block, height, width, channels = decode()
+    except _core.ImageRefused as refused:
+        if refused.args[0] in ("limit_exceeded", "bad_window"):
+            raise image_error(refused.args) from None
+        return None
+    return np.asarray(block).reshape(height, width, channels)

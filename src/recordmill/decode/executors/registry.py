@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from recordmill.decode.executors.base import Executor
-from recordmill.errors import MissingExtraError
 
 
 @lru_cache(maxsize=4)
@@ -23,12 +22,11 @@ def executor_of(decoder: str) -> Executor:
     Raises
     ------
     MissingExtraError
-        This build has none of that name, or what it needs is not installed.
+        What it needs is not installed.
     """
-    if decoder == "native":
-        raise MissingExtraError(
-            "this build of recordmill has no native image decoder", hint='decoder="auto" takes what there is'
-        )
+    from recordmill.decode.executors.native import NativeExecutor
     from recordmill.decode.executors.pillow import PillowExecutor
 
-    return PillowExecutor()
+    if decoder == "pillow":
+        return PillowExecutor()
+    return NativeExecutor(PillowExecutor if decoder == "auto" else None)
