@@ -2,4 +2,5 @@
 #![deny(unsafe_code)]
 
 pub mod fault;
+pub mod jpeg;
 pub mod pixels;

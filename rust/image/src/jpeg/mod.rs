@@ -1,0 +1,2 @@
+//! JPEG images (ITU T.81).
+pub mod samples;

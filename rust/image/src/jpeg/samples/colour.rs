@@ -1,0 +1,119 @@
+//! From rows of component samples to pixels.
+//!
+//! T.871: R = Y + 1.402 Cr, G = Y - 0.34414 Cb - 0.71414 Cr, B = Y + 1.772 Cb, with Cb and Cr taken from 128.
+//! Products are rounded to whole levels in 16-bit fixed point: that of red and of blue each, the two of green as a sum.
+use super::kernel::Kernel;
+
+/// What the components of an image stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Meaning {
+    /// One component: grey.
+    Grey,
+    /// Y, Cb, Cr.
+    Ycc,
+    /// R, G, B.
+    Rgb,
+}
+
+/// The channels wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// One channel: grey.
+    Grey,
+    /// Red first.
+    Rgb,
+    /// Blue first.
+    Bgr,
+}
+
+/// From components to channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Conversion {
+    /// What the components stand for.
+    pub from: Meaning,
+    /// What is wanted.
+    pub to: Order,
+}
+
+impl Conversion {
+    /// Bytes per pixel.
+    pub fn channels(self) -> usize {
+        if self.to == Order::Grey { 1 } else { 3 }
+    }
+
+    /// The components that are looked at, counted from the first: chroma is not needed for grey.
+    pub fn components(self) -> usize {
+        match (self.from, self.to) {
+            (Meaning::Grey, _) | (Meaning::Ycc, Order::Grey) => 1,
+            _ => 3,
+        }
+    }
+
+    /// Turns rows of component samples into one row of pixels.
+    ///
+    /// Only the first [`Self::components`] rows are looked at.
+    ///
+    /// # Panics
+    /// If those rows are shorter than the pixels that fit into `out`.
+    #[inline(always)]
+    pub fn row<K: Kernel>(self, kernel: K, rows: [&[u8]; 3], out: &mut [u8]) {
+        let width = out.len() / self.channels();
+        let first = &rows[0][..width];
+        if self.components() == 1 {
+            return match self.to {
+                Order::Grey => out.copy_from_slice(first),
+                _ => kernel.repeat(first, 3, out),
+            };
+        }
+        let rows = [first, &rows[1][..width], &rows[2][..width]];
+        match (self.from, self.to) {
+            (Meaning::Rgb, Order::Grey) => kernel.rgb_to_grey(rows, out),
+            (Meaning::Rgb, Order::Bgr) => kernel.interleave([rows[2], rows[1], rows[0]], out),
+            (Meaning::Rgb, Order::Rgb) => kernel.interleave(rows, out),
+            (_, order) => kernel.ycc_to_rgb(rows, order, out),
+        }
+    }
+}
+
+/// 16 fraction bits, rounded.
+const fn fixed(value: f64) -> i32 {
+    (value * 65536.0 + 0.5) as i32
+}
+
+const HALF: i32 = 1 << 15;
+
+/// The colour of one pixel.
+#[inline(always)]
+fn rgb(y: u8, cb: u8, cr: u8) -> [u8; 3] {
+    let (y, cb, cr) = (i32::from(y), i32::from(cb) - 128, i32::from(cr) - 128);
+    let red = y + ((fixed(1.402) * cr + HALF) >> 16);
+    let green = y + ((-fixed(0.34414) * cb - fixed(0.71414) * cr + HALF) >> 16);
+    let blue = y + ((fixed(1.772) * cb + HALF) >> 16);
+    [red, green, blue].map(|level| level.clamp(0, 255) as u8)
+}
+
+/// See [`Kernel::ycc_to_rgb`].
+#[inline(always)]
+pub(super) fn ycc_to_rgb([y, cb, cr]: [&[u8]; 3], order: Order, out: &mut [u8]) {
+    for (((pixel, y), cb), cr) in out.chunks_exact_mut(3).zip(y).zip(cb).zip(cr) {
+        let [red, green, blue] = rgb(*y, *cb, *cr);
+        pixel.copy_from_slice(&if order == Order::Bgr { [blue, green, red] } else { [red, green, blue] });
+    }
+}
+
+/// See [`Kernel::interleave`].
+#[inline(always)]
+pub(super) fn interleave([first, second, third]: [&[u8]; 3], out: &mut [u8]) {
+    for (((pixel, a), b), c) in out.chunks_exact_mut(3).zip(first).zip(second).zip(third) {
+        pixel.copy_from_slice(&[*a, *b, *c]);
+    }
+}
+
+/// See [`Kernel::rgb_to_grey`]. The weights are those of Y in T.871 and sum to 1.
+#[inline(always)]
+pub(super) fn rgb_to_grey([red, green, blue]: [&[u8]; 3], out: &mut [u8]) {
+    for (((grey, r), g), b) in out.iter_mut().zip(red).zip(green).zip(blue) {
+        let [r, g, b] = [*r, *g, *b].map(i32::from);
+        *grey = ((fixed(0.299) * r + fixed(0.587) * g + fixed(0.114) * b + HALF) >> 16) as u8;
+    }
+}

@@ -1,0 +1,66 @@
+//! From a JPEG's quantised coefficients to finished pixels: inverse DCT, upsampling, colour.
+//!
+//! A decoder uses the parts in this order.
+//!
+//! 1. [`Layout::new`] says, for an image size, a [`Scale`] and sampling factors, how many samples a block of each component
+//!    yields, how large each component's plane is, and how far it must still be enlarged.
+//! 2. [`Transform::new`] per component, with the block edge that the layout gave and the component's quantisation table;
+//!    [`Transform::block`] turns one block of coefficients into samples of a plane.
+//! 3. [`RowMaker::new`] for a window of the image; [`RowMaker::columns`] and [`RowMaker::rows`] say which samples of each
+//!    plane the window and each of its rows need (neighbours of fancy upsampling included); [`RowMaker::row`] makes one row
+//!    of pixels from them. The planes may be ring buffers: only the rows that `rows` names are asked for.
+//!
+//! All results are those of libjpeg-turbo, bit for bit, for every coefficient value that a transform of 8-bit samples can
+//! produce. Where its C code and its x86 SIMD code part ways on absurd values (sums beyond 16 bits), these are the SIMD's.
+//!
+//! # Kernels
+//! The inner loops exist once per [`Kernel`]: [`Portable`] and, on x86-64, [`Avx2`]. Choosing one per block would cost more
+//! than it gains, so a decoder writes its whole loop as a [`Job`] and [`run`] compiles that loop once per kernel, with the
+//! kernel's instructions enabled in all that is inlined into it:
+//!
+//! ```
+//! use recordmill_image::jpeg::samples::{Dct, Job, Kernel, Scale, Transform, run};
+//!
+//! struct Grey<'a> { transform: &'a Transform, blocks: &'a [[i16; 64]], plane: &'a mut [u8] }
+//!
+//! impl Job for Grey<'_> {
+//!     type Output = ();
+//!     #[inline(always)]
+//!     fn run<K: Kernel>(self, kernel: K) {
+//!         for (block, rows) in self.blocks.iter().zip(self.plane.chunks_exact_mut(64)) {
+//!             self.transform.block(kernel, block, 63, rows, 8);
+//!         }
+//!     }
+//! }
+//!
+//! let transform = Transform::new(Dct::Islow, Scale::Full, &[16; 64]);
+//! let mut plane = [0; 64];
+//! let mut block = [0; 64];
+//! block[0] = 8;
+//! run(Grey { transform: &transform, blocks: &[block], plane: &mut plane });
+//! assert_eq!(plane, [128 + 8 * 16 / 8; 64]);
+//! ```
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod colour;
+mod ifast;
+mod islow;
+mod kernel;
+mod layout;
+mod multipliers;
+mod reduced;
+mod rows;
+mod transform;
+mod upsample;
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+pub use colour::{Conversion, Meaning, Order};
+pub use kernel::{Job, Kernel, Portable, run};
+pub use layout::{Component, Enlarge, Layout};
+pub use multipliers::Multipliers;
+pub use rows::RowMaker;
+pub use transform::{Block, Dct, Scale, Transform};
