@@ -76,7 +76,7 @@ impl Conversion {
 }
 
 /// 16 fraction bits, rounded.
-const fn fixed(value: f64) -> i32 {
+pub(super) const fn fixed(value: f64) -> i32 {
     (value * 65536.0 + 0.5) as i32
 }
 

@@ -83,7 +83,7 @@ fn pass<const SHIFT: i32>(rows: &Lanes) -> Lanes {
     for lane in 0..8 {
         let sums = lane_sums(std::array::from_fn(|i| rows[i][lane]));
         for (row, sum) in out.iter_mut().zip(sums) {
-            row[lane] = saturated((sum + (1 << (SHIFT - 1))) >> SHIFT);
+            row[lane] = saturated(sum.wrapping_add(1 << (SHIFT - 1)) >> SHIFT);
         }
     }
     out
@@ -94,22 +94,23 @@ pub(super) fn saturated(value: i32) -> i16 {
     value.clamp(i16::MIN.into(), i16::MAX.into()) as i16
 }
 
-/// Eight outputs of one lane. Sums of two inputs wrap at 16 bits, as in SIMD registers.
+/// Eight outputs of one lane. Sums of two inputs wrap at 16 bits and all others at 32, as in SIMD registers.
 #[inline(always)]
 fn lane_sums(v: [i16; 8]) -> [i32; 8] {
     use factors::*;
     let dot = |a: i16, b: i16, f: [i16; 2]| i32::from(a) * i32::from(f[0]) + i32::from(b) * i32::from(f[1]);
+    let (add, sub) = (i32::wrapping_add, i32::wrapping_sub);
     let sum = i32::from(v[0].wrapping_add(v[4])) << FRACTION;
     let difference = i32::from(v[0].wrapping_sub(v[4])) << FRACTION;
     let (e2, e6) = (dot(v[2], v[6], EVEN_2), dot(v[2], v[6], EVEN_6));
-    let even = [sum + e2, difference + e6, difference - e6, sum - e2];
+    let even = [add(sum, e2), add(difference, e6), sub(difference, e6), sub(sum, e2)];
     let (z37, z15) = (v[3].wrapping_add(v[7]), v[1].wrapping_add(v[5]));
     let (z3, z4) = (dot(z37, z15, ODD_37), dot(z37, z15, ODD_15));
     let odd = [
-        dot(v[1], v[7], ROTATE_17) + z4,
-        dot(v[3], v[5], ROTATE_35) + z3,
-        dot(v[5], v[3], ROTATE_53) + z4,
-        dot(v[7], v[1], ROTATE_71) + z3,
+        add(dot(v[1], v[7], ROTATE_17), z4),
+        add(dot(v[3], v[5], ROTATE_35), z3),
+        add(dot(v[5], v[3], ROTATE_53), z4),
+        add(dot(v[7], v[1], ROTATE_71), z3),
     ];
-    std::array::from_fn(|i| if i < 4 { even[i] + odd[i] } else { even[7 - i] - odd[7 - i] })
+    std::array::from_fn(|i| if i < 4 { add(even[i], odd[i]) } else { sub(even[7 - i], odd[7 - i]) })
 }

@@ -1,5 +1,14 @@
 //! The inner loops for x86-64 with AVX2.
+mod colour;
+mod ifast;
+mod islow;
+mod reduced;
+mod vectors;
+
+use super::colour::Order;
 use super::kernel::{Job, Kernel};
+use super::multipliers::Multipliers;
+use super::transform::Block;
 
 /// Proof that this machine has AVX2 and the bit instructions that came with it. Only [`Avx2::detect`] makes one.
 #[derive(Debug, Clone, Copy)]
@@ -32,4 +41,29 @@ fn enter<J: Job>(kernel: Avx2, job: J) -> J::Output {
     job.run(kernel)
 }
 
-impl Kernel for Avx2 {}
+/// Methods of the trait that enter a function of this folder.
+macro_rules! enter {
+    ($($method:ident = $path:path, ($($name:ident: $kind:ty),*);)*) => {
+        $(
+            #[inline(always)]
+            fn $method(self, $($name: $kind),*) {
+                // SAFETY: `self` is proof that the machine has AVX2, which is all that these functions enable.
+                #[allow(unsafe_code)]
+                unsafe {
+                    $path($($name),*)
+                }
+            }
+        )*
+    };
+}
+
+/// Methods that are missing here are simple enough for the compiler: inlined into [`Avx2::run`] they use AVX2 as well.
+impl Kernel for Avx2 {
+    enter! {
+        islow = islow::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        ifast = ifast::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        half = reduced::half, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        ycc_to_rgb = colour::ycc_to_rgb, (planes: [&[u8]; 3], order: Order, out: &mut [u8]);
+        interleave = colour::interleave, (planes: [&[u8]; 3], out: &mut [u8]);
+    }
+}

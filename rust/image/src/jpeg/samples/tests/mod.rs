@@ -1,1 +1,61 @@
-//! Tests of the sample half.
+//! Tests of the sample half: kernels against each other and against formulas, and all of it against libjpeg.
+mod formulas;
+mod images;
+mod kernels;
+mod libjpeg;
+mod windows;
+
+use super::Block;
+
+/// SplitMix64: the same numbers on every machine.
+pub(super) struct Numbers(pub u64);
+
+impl Numbers {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `end`.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    pub(super) fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+
+    /// A value of at most `bits` bits, either sign.
+    pub(super) fn signed(&mut self, bits: u32) -> i16 {
+        let value = (self.next() >> 32) as i64 & ((1 << bits) - 1);
+        let value = if self.next().is_multiple_of(2) { value } else { -value };
+        value.clamp(i16::MIN.into(), i16::MAX.into()) as i16
+    }
+
+    /// A block with zeros after zig-zag position `last` and values of at most `bits` bits before it.
+    pub(super) fn block(&mut self, last: usize, bits: u32) -> Block {
+        let mut block = [0; 64];
+        for &place in &ZIGZAG[..=last] {
+            let bits = 1 + self.below(bits as usize) as u32;
+            block[place] = if self.next().is_multiple_of(3) { 0 } else { self.signed(bits) };
+        }
+        block
+    }
+}
+
+/// Natural positions in zig-zag order (T.81 figure A.6).
+#[rustfmt::skip]
+pub(super) const ZIGZAG: [usize; 64] = [
+    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
+    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
+    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+];
+
+/// The zig-zag position of the last coefficient that is not zero.
+pub(super) fn last_of(block: &Block) -> usize {
+    (0..64).rev().find(|&i| block[ZIGZAG[i]] != 0).unwrap_or(0)
+}

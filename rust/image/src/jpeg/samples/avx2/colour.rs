@@ -1,0 +1,132 @@
+//! YCbCr to RGB and the interleaving of planes, 32 pixels at once.
+//!
+//! Red and blue are taken apart so that every factor fits 16 bits: 1.402 = 1 + 0.402, 1.772 = 2 - 0.228; green has 1 more of
+//! Cr and takes it away again. A product `x * f / 65536` rounded to the nearest is `(high half of 2 x * f + 1) / 2`.
+use super::super::colour::{self, Order, fixed};
+use bytemuck::cast;
+use std::arch::x86_64::*;
+
+const STEP: usize = 32;
+
+/// See [`super::super::Kernel::ycc_to_rgb`].
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn ycc_to_rgb(planes: [&[u8]; 3], order: Order, out: &mut [u8]) {
+    let width = planes[0].len();
+    if width < STEP {
+        return colour::ycc_to_rgb(planes, order, out);
+    }
+    steps(width, |start| {
+        let [red, green, blue] = rgb(planes.map(|plane| load(plane, start)));
+        let (first, third) = if order == Order::Bgr { (blue, red) } else { (red, blue) };
+        store_interleaved([first, green, third], &mut out[3 * start..3 * (start + STEP)]);
+    });
+}
+
+/// See [`super::super::Kernel::interleave`].
+#[target_feature(enable = "avx2")]
+#[inline]
+pub(super) fn interleave(planes: [&[u8]; 3], out: &mut [u8]) {
+    let width = planes[0].len();
+    if width < STEP {
+        return colour::interleave(planes, out);
+    }
+    steps(width, |start| {
+        let samples = planes.map(|plane| load(plane, start));
+        store_interleaved(samples, &mut out[3 * start..3 * (start + STEP)]);
+    });
+}
+
+/// Calls `step` for pieces of [`STEP`] pixels; the last overlaps the one before if the width is no multiple.
+#[inline(always)]
+fn steps(width: usize, mut step: impl FnMut(usize)) {
+    let mut start = 0;
+    while start + STEP <= width {
+        step(start);
+        start += STEP;
+    }
+    if start < width {
+        step(width - STEP);
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn load(plane: &[u8], start: usize) -> __m256i {
+    let samples: &[u8; STEP] = plane[start..].first_chunk().expect("a step lies within the row");
+    cast(*samples)
+}
+
+/// Red, green and blue of 32 pixels.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn rgb([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
+    let zero = _mm256_setzero_si256();
+    let low = sixteen([y, cb, cr].map(|samples| _mm256_unpacklo_epi8(samples, zero)));
+    let high = sixteen([y, cb, cr].map(|samples| _mm256_unpackhi_epi8(samples, zero)));
+    let pack = |channel: usize| _mm256_packus_epi16(low[channel], high[channel]);
+    [pack(0), pack(1), pack(2)]
+}
+
+/// The same for 16 pixels, 16 bits each.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn sixteen([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
+    const RED: i16 = (fixed(1.402) - (1 << 16)) as i16;
+    const BLUE: i16 = (fixed(1.772) - (2 << 16)) as i16;
+    const GREEN: [i16; 2] = [-fixed(0.34414) as i16, ((1 << 16) - fixed(0.71414)) as i16];
+    let add = |a, b| _mm256_add_epi16(a, b);
+    let middle = _mm256_set1_epi16(128);
+    let (cb, cr) = (_mm256_sub_epi16(cb, middle), _mm256_sub_epi16(cr, middle));
+    let (cb2, cr2) = (add(cb, cb), add(cr, cr));
+    let red = add(add(y, cr), rounded_product(cr2, RED));
+    let blue = add(add(y, cb2), rounded_product(cb2, BLUE));
+    let half = _mm256_set1_epi32(1 << 15);
+    let factors = super::vectors::two(GREEN);
+    let green = |pairs| _mm256_srai_epi32::<16>(_mm256_add_epi32(_mm256_madd_epi16(pairs, factors), half));
+    let (left, right) = (green(_mm256_unpacklo_epi16(cb, cr)), green(_mm256_unpackhi_epi16(cb, cr)));
+    let green = add(_mm256_sub_epi16(y, cr), _mm256_packs_epi32(left, right));
+    [red, green, blue]
+}
+
+/// `value / 2 * factor / 65536`, rounded; `value` is even.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn rounded_product(value: __m256i, factor: i16) -> __m256i {
+    let product = _mm256_mulhi_epi16(value, _mm256_set1_epi16(factor));
+    _mm256_srai_epi16::<1>(_mm256_add_epi16(product, _mm256_set1_epi16(1)))
+}
+
+/// For the 16 bytes of each third of 16 pixels: where `channel` puts which of its samples.
+const fn places(channel: usize, third: usize) -> [u8; 32] {
+    let mut places = [0x80; 32];
+    let mut i = 0;
+    while i < 32 {
+        let byte = 16 * third + i % 16;
+        if byte % 3 == channel {
+            places[i] = (byte / 3) as u8;
+        }
+        i += 1;
+    }
+    places
+}
+
+const PLACES: [[[u8; 32]; 3]; 3] = [
+    [places(0, 0), places(1, 0), places(2, 0)],
+    [places(0, 1), places(1, 1), places(2, 1)],
+    [places(0, 2), places(1, 2), places(2, 2)],
+];
+
+/// Writes 32 pixels of three bytes.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn store_interleaved(channels: [__m256i; 3], out: &mut [u8]) {
+    let out: &mut [u8; 3 * STEP] = out.first_chunk_mut().expect("a step has 96 bytes");
+    for (third, places) in PLACES.iter().enumerate() {
+        let put = |channel: usize| _mm256_shuffle_epi8(channels[channel], cast(places[channel]));
+        let bytes = _mm256_or_si256(_mm256_or_si256(put(0), put(1)), put(2));
+        let [left, right] = cast::<_, [[u8; 16]; 2]>(bytes);
+        out[16 * third..16 * third + 16].copy_from_slice(&left);
+        out[48 + 16 * third..64 + 16 * third].copy_from_slice(&right);
+    }
+}

@@ -1,0 +1,136 @@
+//! Transforms, filters and colours against their definitions, computed plainly.
+use super::super::*;
+use super::Numbers;
+use std::f64::consts::PI;
+
+/// T.81 A.3.3, in double precision, at the positions of a block with `edge` samples to a side.
+fn exact_samples(values: &[f64; 64], edge: usize) -> Vec<f64> {
+    let basis = |frequency: usize, at: usize| {
+        let scale = if frequency == 0 { 0.5f64.sqrt() } else { 1.0 };
+        scale * ((2 * at + 1) as f64 * frequency as f64 * PI / (2 * edge) as f64).cos()
+    };
+    let sample = |x: usize, y: usize| -> f64 {
+        let terms = (0..64).map(|i| values[i] * basis(i % 8, x) * basis(i / 8, y));
+        terms.sum::<f64>() / 4.0 + 128.0
+    };
+    (0..edge * edge).map(|i| sample(i % edge, i / edge).clamp(0.0, 255.0)).collect()
+}
+
+/// The coefficients of a random 8 x 8 picture, quantised by `step`: what a real encoder would store.
+fn plausible_block(numbers: &mut Numbers, step: i32) -> Block {
+    let contrast = 1 + numbers.below(128) as i64;
+    let picture: Vec<f64> =
+        (0..64).map(|_| ((numbers.next() % 256) as i64 - 128) as f64 * contrast as f64 / 128.0).collect();
+    std::array::from_fn(|i| {
+        let (u, v) = (i % 8, i / 8);
+        let scale = |k: usize| if k == 0 { 0.5f64.sqrt() } else { 1.0 };
+        let wave = |k: usize, at: usize| ((2 * at + 1) as f64 * k as f64 * PI / 16.0).cos();
+        let sum: f64 = (0..64).map(|at| picture[at] * wave(u, at % 8) * wave(v, at / 8)).sum();
+        (sum * scale(u) * scale(v) / 4.0 / f64::from(step)).round() as i16
+    })
+}
+
+fn largest_error(dct: Dct, step: u16) -> f64 {
+    let mut numbers = Numbers(5);
+    let transform = Transform::new(dct, Scale::Full, &[step; 64]);
+    let mut worst = 0.0f64;
+    for _ in 0..500 {
+        let block = plausible_block(&mut numbers, step.into());
+        let mut out = [0; 64];
+        transform.block(Portable, &block, 63, &mut out, 8);
+        let exact = exact_samples(&block.map(|value| f64::from(value) * f64::from(step)), 8);
+        worst = exact.iter().zip(out).map(|(exact, got)| (exact - f64::from(got)).abs()).fold(worst, f64::max);
+    }
+    worst
+}
+
+#[test]
+fn islow_when_blocks_are_plausible_then_within_rounding_of_the_definition() {
+    for step in [1, 3, 16] {
+        assert!(largest_error(Dct::Islow, step) < 0.75, "step {step}");
+    }
+}
+
+/// Its multipliers have two fraction bits, too few for small steps of high frequencies: only coarse steps come out well.
+#[test]
+fn ifast_when_steps_are_coarse_then_near_the_definition() {
+    for (step, bound) in [(40, 4.0), (99, 4.0)] {
+        let error = largest_error(Dct::Ifast, step);
+        assert!(error < bound, "step {step}: {error}");
+        assert!(error > 0.75, "as good as the accurate transform: {error}");
+    }
+}
+
+/// Waves that a smaller block can hold come out as that block's own cosine transform would have them.
+#[test]
+fn reduced_when_frequencies_fit_then_near_the_smaller_transform() {
+    let mut numbers = Numbers(6);
+    for (scale, bound) in [(Scale::Half, 1.5), (Scale::Quarter, 1.5), (Scale::Eighth, 0.51)] {
+        let edge = scale.edge();
+        let transform = Transform::new(Dct::Islow, scale, &[1; 64]);
+        for _ in 0..300 {
+            let mut block = [0; 64];
+            block[0] = numbers.signed(9);
+            if edge > 1 {
+                let frequency = if edge == 4 { 1 + numbers.below(2) } else { 1 };
+                block[frequency] = numbers.signed(6);
+            }
+            let mut out = [0; 16];
+            transform.block(Portable, &block, 63, &mut out, edge);
+            let exact = exact_samples(&block.map(f64::from), edge);
+            for (exact, got) in exact.iter().zip(out) {
+                let error = (exact - f64::from(got)).abs();
+                assert!(error < bound + f64::from(block[1].abs().max(block[2].abs())) * 0.1, "{scale:?}: {error}");
+            }
+        }
+    }
+}
+
+/// T.871 in real numbers: all colours differ by at most one level, and greys not at all.
+#[test]
+fn colour_when_all_pairs_are_tried_then_within_a_level_of_the_definition() {
+    for cb in 0..=255u8 {
+        for cr in 0..=255u8 {
+            let y = cb ^ cr.rotate_left(3);
+            let mut out = [0; 3];
+            Conversion { from: Meaning::Ycc, to: Order::Rgb }.row(Portable, [&[y], &[cb], &[cr]], &mut out);
+            let (luma, blue, red) = (f64::from(y), f64::from(cb) - 128.0, f64::from(cr) - 128.0);
+            let exact = [luma + 1.402 * red, luma - 0.34414 * blue - 0.71414 * red, luma + 1.772 * blue];
+            for (exact, got) in exact.iter().zip(out) {
+                assert!((exact.clamp(0.0, 255.0) - f64::from(got)).abs() < 0.51, "{y} {cb} {cr}");
+            }
+            if (cb, cr) == (128, 128) {
+                assert_eq!(out, [y; 3]);
+            }
+        }
+    }
+}
+
+#[test]
+fn triangle_when_written_out_then_equal_for_every_width() {
+    let mut numbers = Numbers(7);
+    for width in 1..70usize {
+        let (near, far) = (numbers.bytes(width), numbers.bytes(width));
+        let at = |row: &[u8], i: isize| u32::from(row[i.clamp(0, width as isize - 1) as usize]);
+        let mut across = vec![0; 2 * width];
+        upsample::triangle_across(&near, &mut across);
+        let mut both = vec![0; 2 * width];
+        upsample::triangle_both(&near, &far, &mut Vec::new(), &mut both);
+        for i in 0..2 * width {
+            let (own, beside, odd) = ((i / 2) as isize, if i % 2 == 0 { -1 } else { 1 }, (i % 2) as u32);
+            let beside = own + beside;
+            let expected = (3 * at(&near, own) + at(&near, beside) + 1 + odd) / 4;
+            assert_eq!(u32::from(across[i]), expected);
+            let sum = |i| 3 * at(&near, i) + at(&far, i);
+            assert_eq!(u32::from(both[i]), (3 * sum(own) + sum(beside) + 8 - odd) / 16);
+        }
+    }
+}
+
+#[test]
+fn grey_from_rgb_when_channels_are_equal_then_unchanged() {
+    let levels: Vec<u8> = (0..=255).collect();
+    let mut out = vec![0; 256];
+    Conversion { from: Meaning::Rgb, to: Order::Grey }.row(Portable, [&levels, &levels, &levels], &mut out);
+    assert_eq!(out, levels);
+}

@@ -1,0 +1,201 @@
+//! Whole images, from libjpeg's coefficients to pixels, equal to libjpeg's pixels.
+use super::super::*;
+use super::libjpeg::{self, Coefficients, Picture, Reading};
+use super::{Numbers, last_of};
+use crate::pixels::{Size, Window};
+use mozjpeg_sys::J_COLOR_SPACE::{JCS_GRAYSCALE, JCS_RGB, JCS_YCbCr};
+
+/// A picture with gradients, edges and noise.
+pub(super) fn picture(numbers: &mut Numbers, width: usize, height: usize) -> Vec<u8> {
+    let noise = 1 + numbers.below(256);
+    let slopes: Vec<usize> = (0..6).map(|_| numbers.below(9)).collect();
+    let mut rgb = Vec::with_capacity(3 * width * height);
+    for i in 0..3 * width * height {
+        let (channel, x, y) = (i % 3, i / 3 % width, i / 3 / width);
+        let edge = if (x / 5 + y / 7) % 3 == channel { 90 } else { 0 };
+        rgb.push((slopes[channel] * x + slopes[3 + channel] * y + edge + numbers.below(noise)) as u8);
+    }
+    rgb
+}
+
+/// The planes of an image, decoded in full, with the padding that its blocks carry.
+pub(super) struct Planes {
+    pub layout: Layout,
+    samples: Vec<(Vec<u8>, usize)>,
+}
+
+pub(super) struct Source {
+    pub size: Size,
+    pub meaning: Meaning,
+    pub factors: Vec<(u8, u8)>,
+    pub coefficients: Vec<Coefficients>,
+}
+
+impl Planes {
+    pub(super) fn new<K: Kernel>(kernel: K, source: &Source, dct: Dct, scale: Scale, fancy: bool) -> Self {
+        let layout = Layout::new(source.size, scale, &source.factors, fancy).expect("whole ratios");
+        let planes = layout.components.iter().zip(&source.coefficients);
+        let samples = planes.map(|(component, coefficients)| plane(kernel, component, coefficients, dct)).collect();
+        Self { layout, samples }
+    }
+
+    /// The pixels of a window, each row made from no more than the rows and columns that the maker asks for.
+    pub(super) fn window<K: Kernel>(&self, kernel: K, conversion: Conversion, window: Window) -> Vec<u8> {
+        let mut maker = RowMaker::new(&self.layout, conversion, window).expect("a window of the image");
+        let mut out = vec![0; maker.row_bytes() * window.height];
+        for (i, out) in out.chunks_exact_mut(maker.row_bytes()).enumerate() {
+            let y = window.y + i;
+            let needs: Vec<_> = (0..maker.components()).map(|c| (maker.columns(c), maker.rows(c, y))).collect();
+            let samples = |component: usize, row: usize| {
+                let (columns, rows) = &needs[component];
+                assert!(rows.contains(&row), "row {row} was not announced");
+                let (plane, stride) = &self.samples[component];
+                &plane[row * stride..][columns.clone()]
+            };
+            maker.row(kernel, y, samples, out);
+        }
+        out
+    }
+}
+
+fn plane<K: Kernel>(kernel: K, component: &Component, coefficients: &Coefficients, dct: Dct) -> (Vec<u8>, usize) {
+    let mut quant = [0; 64];
+    quant.copy_from_slice(&coefficients.quant);
+    let transform = Transform::new(dct, component.block, &quant);
+    let edge = component.block.edge();
+    let stride = coefficients.across * edge;
+    let mut plane = vec![0; coefficients.blocks.len() * edge * edge];
+    for (i, block) in coefficients.blocks.iter().enumerate() {
+        let (x, y) = (i % coefficients.across, i / coefficients.across);
+        transform.block(kernel, block, last_of(block), &mut plane[y * edge * stride + x * edge..], stride);
+    }
+    (plane, stride)
+}
+
+pub(super) fn source(picture: &Picture, file: &[u8]) -> Source {
+    Source {
+        size: Size { width: picture.width, height: picture.height },
+        meaning: if picture.stored == JCS_RGB {
+            Meaning::Rgb
+        } else if picture.factors.len() == 1 {
+            Meaning::Grey
+        } else {
+            Meaning::Ycc
+        },
+        factors: picture.factors.clone(),
+        coefficients: libjpeg::coefficients(file),
+    }
+}
+
+pub(super) const SCALES: [Scale; 4] = [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth];
+
+/// Every mode of reading one file.
+struct AllModes<'a> {
+    picture: &'a Picture,
+    file: &'a [u8],
+}
+
+impl Job for AllModes<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) {
+        let source = source(self.picture, self.file);
+        for (i, &scale) in SCALES.iter().enumerate() {
+            for mode in 0..4 {
+                let (dct, fancy) = ([Dct::Islow, Dct::Ifast][mode % 2], mode < 2);
+                let planes = Planes::new(kernel, &source, dct, scale, fancy);
+                let to = [Order::Rgb, Order::Bgr, Order::Grey][(i + mode) % 3];
+                let reading = Reading { dct, eighths: scale.edge() as u32, fancy, to };
+                let (width, height, expected) = libjpeg::decode(self.file, reading);
+                assert_eq!((width, height), (planes.layout.size.width, planes.layout.size.height));
+                let window = Window::whole(planes.layout.size);
+                let got = planes.window(kernel, Conversion { from: source.meaning, to }, window);
+                assert!(got == expected, "{:?} {reading:?}", self.picture);
+            }
+        }
+    }
+}
+
+fn assert_equal_in_all_modes(picture: &Picture, numbers: &mut Numbers) {
+    let rgb = self::picture(numbers, picture.width, picture.height);
+    let file = libjpeg::encode(picture, &rgb);
+    run(AllModes { picture, file: &file });
+    AllModes { picture, file: &file }.run(Portable);
+}
+
+fn factors(luma: (u8, u8)) -> Vec<(u8, u8)> {
+    vec![luma, (1, 1), (1, 1)]
+}
+
+#[test]
+fn image_when_subsampled_then_equals_libjpeg_for_every_width() {
+    let mut numbers = Numbers(10);
+    for luma in [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)] {
+        for width in 1..=70 {
+            let height = 1 + numbers.below(40);
+            let quality = 1 + numbers.below(100) as i32;
+            let picture = Picture { width, height, quality, stored: JCS_YCbCr, factors: factors(luma) };
+            assert_equal_in_all_modes(&picture, &mut numbers);
+        }
+    }
+}
+
+#[test]
+fn image_when_subsampled_then_equals_libjpeg_for_every_height() {
+    let mut numbers = Numbers(11);
+    for luma in [(1, 2), (2, 2)] {
+        for height in 1..=70 {
+            let width = 1 + numbers.below(40);
+            let quality = 1 + numbers.below(100) as i32;
+            let picture = Picture { width, height, quality, stored: JCS_YCbCr, factors: factors(luma) };
+            assert_equal_in_all_modes(&picture, &mut numbers);
+        }
+    }
+}
+
+/// Grey files with any factors, RGB files, and rarer layouts: chroma or one chroma alone finer than luma, 4:1:0, thirds.
+#[test]
+fn image_when_layout_is_rare_then_equals_libjpeg() {
+    let mut numbers = Numbers(12);
+    let colour = [
+        [(1, 4), (1, 1), (1, 1)],
+        [(4, 2), (1, 1), (1, 1)],
+        [(4, 1), (2, 1), (1, 1)],
+        [(1, 1), (1, 4), (2, 2)],
+        [(2, 4), (1, 1), (1, 1)],
+        [(2, 2), (2, 1), (2, 1)],
+        [(2, 2), (1, 2), (1, 2)],
+        [(3, 1), (1, 1), (1, 1)],
+        [(3, 2), (1, 1), (1, 1)],
+        [(1, 1), (2, 2), (2, 2)],
+        [(1, 1), (2, 1), (1, 2)],
+        [(2, 1), (1, 2), (2, 2)],
+    ];
+    for round in 0..6 {
+        for (i, factors) in colour.iter().enumerate() {
+            let stored = if (i + round) % 4 == 0 { JCS_RGB } else { JCS_YCbCr };
+            let (width, height) = (1 + numbers.below(60), 1 + numbers.below(60));
+            let quality = 1 + numbers.below(100) as i32;
+            let picture = Picture { width, height, quality, stored, factors: factors.to_vec() };
+            assert_equal_in_all_modes(&picture, &mut numbers);
+        }
+        for (stored, factors) in
+            [(JCS_GRAYSCALE, vec![(2, 2)]), (JCS_GRAYSCALE, vec![(1, 1)]), (JCS_RGB, vec![(1, 1); 3])]
+        {
+            let (width, height) = (1 + numbers.below(60), 1 + numbers.below(60));
+            let picture = Picture { width, height, quality: 70, stored, factors };
+            assert_equal_in_all_modes(&picture, &mut numbers);
+        }
+    }
+}
+
+#[test]
+fn layout_when_ratio_is_no_whole_number_then_none() {
+    let size = Size { width: 10, height: 10 };
+    for factors in
+        [[(3, 1), (2, 1), (1, 1)], [(1, 3), (1, 2), (1, 1)], [(4, 1), (3, 1), (1, 1)], [(2, 2), (0, 1), (1, 1)]]
+    {
+        assert_eq!(Layout::new(size, Scale::Full, &factors, true), None);
+    }
+    assert_eq!(Layout::new(size, Scale::Full, &[], true), None);
+}

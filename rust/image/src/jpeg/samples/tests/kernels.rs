@@ -1,0 +1,147 @@
+//! Every kernel gives the portable kernel's bytes.
+use super::super::*;
+use super::Numbers;
+
+/// Transforms every block with a kernel; the `last` that is passed on may lie beyond the true one.
+struct Blocks<'a> {
+    transform: &'a Transform,
+    blocks: &'a [(Block, usize)],
+    out: &'a mut [u8],
+}
+
+impl Job for Blocks<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) {
+        for ((block, last), out) in self.blocks.iter().zip(self.out.chunks_exact_mut(8 * 9)) {
+            self.transform.block(kernel, block, *last, out, 9);
+        }
+    }
+}
+
+fn samples(transform: &Transform, blocks: &[(Block, usize)], portable: bool) -> Vec<u8> {
+    let mut out = vec![77; blocks.len() * 72];
+    let job = Blocks { transform, blocks, out: &mut out };
+    if portable {
+        job.run(Portable)
+    } else {
+        run(job)
+    }
+    out
+}
+
+const FORMS: [(Dct, Scale); 5] = [
+    (Dct::Islow, Scale::Full),
+    (Dct::Ifast, Scale::Full),
+    (Dct::Islow, Scale::Half),
+    (Dct::Islow, Scale::Quarter),
+    (Dct::Islow, Scale::Eighth),
+];
+
+/// Blocks of every extent, from faint to absurd, and quantisation steps up to 16 bits.
+#[test]
+fn transform_when_kernels_differ_then_bytes_do_not() {
+    let mut numbers = Numbers(1);
+    let rounds = if cfg!(debug_assertions) { 40 } else { 1_000 };
+    for round in 0..rounds {
+        let bits = 1 + round % 15;
+        let step_bits = [1, 4, 8, 16][numbers.below(4)];
+        let quant = std::array::from_fn(|_| (numbers.next() & ((1 << step_bits) - 1)) as u16);
+        let blocks: Vec<(Block, usize)> = (0..200)
+            .map(|_| {
+                let last = numbers.below(64);
+                (numbers.block(last, bits), last)
+            })
+            .collect();
+        for (dct, scale) in FORMS {
+            let transform = Transform::new(dct, scale, &quant);
+            assert_eq!(samples(&transform, &blocks, false), samples(&transform, &blocks, true), "{dct:?} {scale:?}");
+        }
+    }
+}
+
+/// Values at the ends of 16 bits everywhere, and alone in every place.
+#[test]
+fn transform_when_values_are_extreme_then_kernels_agree() {
+    let mut numbers = Numbers(2);
+    let ends = [i16::MIN, i16::MIN + 1, -8193, -8192, -1, 0, 1, 8191, 8192, i16::MAX];
+    let mut blocks: Vec<(Block, usize)> =
+        (0..20_000).map(|_| (std::array::from_fn(|_| ends[numbers.below(ends.len())]), 63)).collect();
+    for place in 0..64 {
+        for end in ends {
+            for dc in ends {
+                let mut block = [0; 64];
+                block[0] = dc;
+                block[place] = end;
+                blocks.push((block, 63));
+            }
+        }
+    }
+    for quant in [[1; 64], [2; 64], [255; 64], [u16::MAX; 64]] {
+        for (dct, scale) in FORMS {
+            let transform = Transform::new(dct, scale, &quant);
+            assert_eq!(samples(&transform, &blocks, false), samples(&transform, &blocks, true), "{dct:?} {scale:?}");
+        }
+    }
+}
+
+/// The short ways for blocks of few coefficients give what the long way gives.
+#[test]
+fn transform_when_last_is_given_exactly_then_bytes_stay() {
+    let mut numbers = Numbers(3);
+    for last in 0..64 {
+        let quant = std::array::from_fn(|_| numbers.next() as u16 & 0xff);
+        for bits in 1..16 {
+            let exact: Vec<(Block, usize)> = (0..50).map(|_| (numbers.block(last, bits), last)).collect();
+            let loose: Vec<(Block, usize)> = exact.iter().map(|(block, _)| (*block, 63)).collect();
+            for (dct, scale) in FORMS {
+                let transform = Transform::new(dct, scale, &quant);
+                for portable in [false, true] {
+                    let (exact, loose) = (samples(&transform, &exact, portable), samples(&transform, &loose, portable));
+                    assert_eq!(exact, loose, "{dct:?} {scale:?} {last}");
+                }
+            }
+        }
+    }
+}
+
+/// One row of each inner loop that works on rows.
+struct Rows<'a>(&'a [Vec<u8>; 3]);
+
+impl Job for Rows<'_> {
+    type Output = Vec<Vec<u8>>;
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> Self::Output {
+        let [a, b, c] = self.0.each_ref().map(Vec::as_slice);
+        let width = a.len();
+        let mut all = Vec::new();
+        let mut keep = |factor: usize, fill: &mut dyn FnMut(&mut [u8])| {
+            let mut out = vec![0; factor * width];
+            fill(&mut out);
+            all.push(out);
+        };
+        keep(2, &mut |out| kernel.triangle_across(a, out));
+        keep(1, &mut |out| kernel.triangle_down(a, b, 1, out));
+        keep(1, &mut |out| kernel.triangle_down(a, b, 2, out));
+        keep(2, &mut |out| kernel.triangle_both(a, b, &mut Vec::new(), out));
+        for times in 1..6 {
+            keep(times, &mut |out| kernel.repeat(a, times, out));
+        }
+        for from in [Meaning::Grey, Meaning::Ycc, Meaning::Rgb] {
+            for to in [Order::Grey, Order::Rgb, Order::Bgr] {
+                let conversion = Conversion { from, to };
+                keep(conversion.channels(), &mut |out| conversion.row(kernel, [a, b, c], out));
+            }
+        }
+        all
+    }
+}
+
+#[test]
+fn rows_when_kernels_differ_then_bytes_do_not() {
+    let mut numbers = Numbers(4);
+    for width in (1..200).chain([255, 256, 257, 1000]) {
+        let rows = [0, 1, 2].map(|_| numbers.bytes(width));
+        assert_eq!(run(Rows(&rows)), Rows(&rows).run(Portable), "width {width}");
+    }
+}

@@ -1,0 +1,140 @@
+//! libjpeg as encoder and as oracle: mozjpeg's C code, whose decoder is libjpeg-turbo's without SIMD.
+#![allow(unsafe_code)]
+use super::super::{Block, Dct, Order};
+use mozjpeg_sys::*;
+use std::mem::zeroed;
+use std::ptr::null_mut;
+
+/// How a picture is to be written.
+#[derive(Debug, Clone)]
+pub(super) struct Picture {
+    pub width: usize,
+    pub height: usize,
+    pub quality: i32,
+    pub stored: J_COLOR_SPACE,
+    /// Sampling factors of the three components, or of the one.
+    pub factors: Vec<(u8, u8)>,
+}
+
+/// How it is to be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading {
+    pub dct: Dct,
+    pub eighths: u32,
+    pub fancy: bool,
+    pub to: Order,
+}
+
+/// One component's coefficients as a file holds them.
+pub(super) struct Coefficients {
+    pub quant: [u16; 64],
+    /// Blocks in a row.
+    pub across: usize,
+    pub blocks: Vec<Block>,
+}
+
+/// Encodes `rgb`, three bytes per pixel.
+pub(super) fn encode(picture: &Picture, rgb: &[u8]) -> Vec<u8> {
+    let (mut data, mut len) = (null_mut(), 0);
+    // SAFETY: the calls follow libjpeg's order; `rgb` has all rows; `data` and `len` outlive the compressor.
+    unsafe {
+        let mut error = zeroed();
+        let mut c: jpeg_compress_struct = zeroed();
+        c.common.err = jpeg_std_error(&mut error);
+        jpeg_create_compress(&mut c);
+        jpeg_mem_dest(&mut c, &mut data, &mut len);
+        c.image_width = picture.width as u32;
+        c.image_height = picture.height as u32;
+        c.input_components = 3;
+        c.in_color_space = J_COLOR_SPACE::JCS_RGB;
+        jpeg_c_set_int_param(&mut c, J_INT_PARAM::JINT_COMPRESS_PROFILE, JCP_FASTEST as i32);
+        jpeg_set_defaults(&mut c);
+        jpeg_set_colorspace(&mut c, picture.stored);
+        jpeg_set_quality(&mut c, picture.quality, 1);
+        for (i, &(h, v)) in picture.factors.iter().enumerate() {
+            (*c.comp_info.add(i)).h_samp_factor = h.into();
+            (*c.comp_info.add(i)).v_samp_factor = v.into();
+        }
+        jpeg_start_compress(&mut c, 1);
+        for row in rgb.chunks_exact(3 * picture.width) {
+            jpeg_write_scanlines(&mut c, [row.as_ptr()].as_ptr(), 1);
+        }
+        jpeg_finish_compress(&mut c);
+        jpeg_destroy_compress(&mut c);
+        let file = std::slice::from_raw_parts(data, len as usize).to_vec();
+        libc_free(data);
+        file
+    }
+}
+
+unsafe extern "C" {
+    #[link_name = "free"]
+    fn libc_free(data: *mut u8);
+}
+
+/// Runs `work` on a decompressor that has read the header of `file`.
+fn with_decoder<T>(file: &[u8], work: impl FnOnce(&mut jpeg_decompress_struct) -> T) -> T {
+    // SAFETY: the calls follow libjpeg's order, and `file` outlives the decompressor.
+    unsafe {
+        let mut error = zeroed();
+        let mut d: jpeg_decompress_struct = zeroed();
+        d.common.err = jpeg_std_error(&mut error);
+        jpeg_create_decompress(&mut d);
+        jpeg_mem_src(&mut d, file.as_ptr(), file.len() as _);
+        assert_eq!(jpeg_read_header(&mut d, 1), 1);
+        let result = work(&mut d);
+        jpeg_destroy_decompress(&mut d);
+        result
+    }
+}
+
+/// Width, height and samples of the decoded image.
+pub(super) fn decode(file: &[u8], reading: Reading) -> (usize, usize, Vec<u8>) {
+    with_decoder(file, |d| {
+        d.scale_num = reading.eighths;
+        d.scale_denom = 8;
+        d.dct_method = if reading.dct == Dct::Ifast { J_DCT_METHOD::JDCT_IFAST } else { J_DCT_METHOD::JDCT_ISLOW };
+        d.do_fancy_upsampling = reading.fancy.into();
+        d.out_color_space = match reading.to {
+            Order::Grey => J_COLOR_SPACE::JCS_GRAYSCALE,
+            Order::Rgb => J_COLOR_SPACE::JCS_RGB,
+            Order::Bgr => J_COLOR_SPACE::JCS_EXT_BGR,
+        };
+        // SAFETY: `out` has room for every row that is asked for.
+        unsafe {
+            jpeg_start_decompress(d);
+            let (width, height) = (d.output_width as usize, d.output_height as usize);
+            let row_bytes = width * d.output_components as usize;
+            let mut out = vec![0; row_bytes * height];
+            for row in out.chunks_exact_mut(row_bytes) {
+                assert_eq!(jpeg_read_scanlines(d, [row.as_mut_ptr()].as_mut_ptr(), 1), 1);
+            }
+            jpeg_finish_decompress(d);
+            (width, height, out)
+        }
+    })
+}
+
+/// The coefficients of every component.
+pub(super) fn coefficients(file: &[u8]) -> Vec<Coefficients> {
+    with_decoder(file, |d| {
+        // SAFETY: the arrays and tables belong to `d`; rows and blocks stay within the counts that it states.
+        unsafe {
+            let arrays = jpeg_read_coefficients(d);
+            (0..d.num_components as usize)
+                .map(|component| {
+                    let info = &*d.comp_info.add(component);
+                    let across = info.width_in_blocks as usize;
+                    let quant = (*d.quant_tbl_ptrs[info.quant_tbl_no as usize]).quantval;
+                    let mut blocks = Vec::new();
+                    for row in 0..info.height_in_blocks {
+                        let access = (*d.common.mem).access_virt_barray.expect("a memory manager has all functions");
+                        let rows = access(&mut d.common, *arrays.add(component), row, 1, 0);
+                        blocks.extend_from_slice(std::slice::from_raw_parts((*rows).cast::<Block>(), across));
+                    }
+                    Coefficients { quant, across, blocks }
+                })
+                .collect()
+        }
+    })
+}
