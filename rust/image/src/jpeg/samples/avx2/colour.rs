@@ -8,53 +8,47 @@ use std::arch::x86_64::*;
 
 const STEP: usize = 32;
 
+type Samples = [u8; STEP];
+type Pixels = [u8; 3 * STEP];
+
 /// See [`super::super::Kernel::ycc_to_rgb`].
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn ycc_to_rgb(planes: [&[u8]; 3], order: Order, out: &mut [u8]) {
-    let width = planes[0].len();
-    if width < STEP {
+    if planes[0].len() < STEP {
         return colour::ycc_to_rgb(planes, order, out);
     }
-    steps(width, |start| {
-        let [red, green, blue] = rgb(planes.map(|plane| load(plane, start)));
-        let (first, third) = if order == Order::Bgr { (blue, red) } else { (red, blue) };
-        store_interleaved([first, green, third], &mut out[3 * start..3 * (start + STEP)]);
-    });
+    if order == Order::Bgr {
+        steps(planes, out, |samples, out| {
+            let [red, green, blue] = rgb(samples.map(|samples| cast(*samples)));
+            store_interleaved([blue, green, red], out);
+        });
+    } else {
+        steps(planes, out, |samples, out| store_interleaved(rgb(samples.map(|samples| cast(*samples))), out));
+    }
 }
 
 /// See [`super::super::Kernel::interleave`].
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn interleave(planes: [&[u8]; 3], out: &mut [u8]) {
-    let width = planes[0].len();
-    if width < STEP {
+    if planes[0].len() < STEP {
         return colour::interleave(planes, out);
     }
-    steps(width, |start| {
-        let samples = planes.map(|plane| load(plane, start));
-        store_interleaved(samples, &mut out[3 * start..3 * (start + STEP)]);
-    });
+    steps(planes, out, |samples, out| store_interleaved(samples.map(|samples| cast(*samples)), out));
 }
 
 /// Calls `step` for pieces of [`STEP`] pixels; the last overlaps the one before if the width is no multiple.
 #[inline(always)]
-fn steps(width: usize, mut step: impl FnMut(usize)) {
-    let mut start = 0;
-    while start + STEP <= width {
-        step(start);
-        start += STEP;
+fn steps([a, b, c]: [&[u8]; 3], out: &mut [u8], step: impl Fn([&Samples; 3], &mut Pixels)) {
+    let out = &mut out[..3 * a.len()];
+    let pieces = a.as_chunks().0.iter().zip(b.as_chunks().0).zip(c.as_chunks().0);
+    for (((a, b), c), out) in pieces.zip(out.as_chunks_mut().0) {
+        step([a, b, c], out);
     }
-    if start < width {
-        step(width - STEP);
+    if let ([Some(a), Some(b), Some(c)], Some(out)) = ([a, b, c].map(|row| row.last_chunk()), out.last_chunk_mut()) {
+        step([a, b, c], out);
     }
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn load(plane: &[u8], start: usize) -> __m256i {
-    let samples: &[u8; STEP] = plane[start..].first_chunk().expect("a step lies within the row");
-    cast(*samples)
 }
 
 /// Red, green and blue of 32 pixels.
@@ -120,8 +114,7 @@ const PLACES: [[[u8; 32]; 3]; 3] = [
 /// Writes 32 pixels of three bytes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn store_interleaved(channels: [__m256i; 3], out: &mut [u8]) {
-    let out: &mut [u8; 3 * STEP] = out.first_chunk_mut().expect("a step has 96 bytes");
+fn store_interleaved(channels: [__m256i; 3], out: &mut Pixels) {
     for (third, places) in PLACES.iter().enumerate() {
         let put = |channel: usize| _mm256_shuffle_epi8(channels[channel], cast(places[channel]));
         let bytes = _mm256_or_si256(_mm256_or_si256(put(0), put(1)), put(2));

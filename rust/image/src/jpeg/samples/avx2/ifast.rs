@@ -23,7 +23,7 @@ pub(super) fn block(block: &Block, last: usize, multipliers: &Multipliers, out: 
     let middle = _mm_set1_epi8(-128);
     let pair = |a, b| cast::<__m128i, [u8; 16]>(_mm_xor_si128(_mm_packs_epi16(a, b), middle));
     let samples = [pair(rows[0], rows[1]), pair(rows[2], rows[3]), pair(rows[4], rows[5]), pair(rows[6], rows[7])];
-    store_rows(&samples, out, stride);
+    store_rows(samples, out, stride);
 }
 
 /// The integer part of a product, of which the value may use 14 bits.

@@ -1,8 +1,9 @@
 //! The inner loops for x86-64 with AVX2.
 mod colour;
+mod half;
 mod ifast;
 mod islow;
-mod reduced;
+mod quarter;
 mod vectors;
 
 use super::colour::Order;
@@ -62,7 +63,8 @@ impl Kernel for Avx2 {
     enter! {
         islow = islow::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
         ifast = ifast::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
-        half = reduced::half, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        half = half::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        quarter = quarter::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
         ycc_to_rgb = colour::ycc_to_rgb, (planes: [&[u8]; 3], order: Order, out: &mut [u8]);
         interleave = colour::interleave, (planes: [&[u8]; 3], out: &mut [u8]);
     }

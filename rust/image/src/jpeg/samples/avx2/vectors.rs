@@ -50,9 +50,11 @@ pub(super) fn transpose(p: Paired) -> Paired {
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn upper_rows(rows01: __m256i, rows23: __m256i) -> (__m256i, __m256i) {
-    let rows02 = _mm256_unpacklo_epi16(rows01, rows23);
-    let rows13 = _mm256_unpackhi_epi16(rows01, rows23);
-    (_mm256_unpacklo_epi16(rows02, rows13), _mm256_unpackhi_epi16(rows02, rows13))
+    let interleave = _mm256_setr_epi8(
+        0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
+    );
+    let (rows01, rows23) = (_mm256_shuffle_epi8(rows01, interleave), _mm256_shuffle_epi8(rows23, interleave));
+    (_mm256_unpacklo_epi32(rows01, rows23), _mm256_unpackhi_epi32(rows01, rows23))
 }
 
 /// Writes a block whose columns stand where the paired form has rows: narrowed to bytes around 128, and transposed.
@@ -69,13 +71,12 @@ pub(super) fn store_columns(columns: Paired, out: &mut [u8], stride: usize) {
     let rows2367 = _mm256_xor_si256(_mm256_unpackhi_epi32(left, right), middle);
     let [rows01, rows45] = cast::<_, [[u8; 16]; 2]>(rows0145);
     let [rows23, rows67] = cast::<_, [[u8; 16]; 2]>(rows2367);
-    store_rows(&[rows01, rows23, rows45, rows67], out, stride);
+    store_rows([rows01, rows23, rows45, rows67], out, stride);
 }
 
 /// Writes eight rows of eight samples, given in twos.
-#[target_feature(enable = "avx2")]
-#[inline]
-pub(super) fn store_rows(rows: &[[u8; 16]; 4], out: &mut [u8], stride: usize) {
+#[inline(always)]
+pub(super) fn store_rows(rows: [[u8; 16]; 4], out: &mut [u8], stride: usize) {
     let out = &mut out[..7 * stride + 8];
     for (i, two) in rows.iter().enumerate() {
         let start = 2 * i * stride;

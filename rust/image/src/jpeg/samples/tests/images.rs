@@ -1,7 +1,7 @@
 //! Whole images, from libjpeg's coefficients to pixels, equal to libjpeg's pixels.
 use super::super::*;
-use super::libjpeg::{self, Coefficients, Picture, Reading};
-use super::{Numbers, last_of};
+use super::Numbers;
+use super::libjpeg::{self, Coefficients, Picture, Reading, last_of};
 use crate::pixels::{Size, Window};
 use mozjpeg_sys::J_COLOR_SPACE::{JCS_GRAYSCALE, JCS_RGB, JCS_YCbCr};
 
@@ -73,18 +73,13 @@ fn plane<K: Kernel>(kernel: K, component: &Component, coefficients: &Coefficient
 }
 
 pub(super) fn source(picture: &Picture, file: &[u8]) -> Source {
-    Source {
-        size: Size { width: picture.width, height: picture.height },
-        meaning: if picture.stored == JCS_RGB {
-            Meaning::Rgb
-        } else if picture.factors.len() == 1 {
-            Meaning::Grey
-        } else {
-            Meaning::Ycc
-        },
-        factors: picture.factors.clone(),
-        coefficients: libjpeg::coefficients(file),
-    }
+    let ((width, height), factors) = libjpeg::header(file);
+    let meaning = match (picture.stored, factors.len()) {
+        (JCS_RGB, _) => Meaning::Rgb,
+        (_, 1) => Meaning::Grey,
+        _ => Meaning::Ycc,
+    };
+    Source { size: Size { width, height }, meaning, factors, coefficients: libjpeg::coefficients(file) }
 }
 
 pub(super) const SCALES: [Scale; 4] = [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth];

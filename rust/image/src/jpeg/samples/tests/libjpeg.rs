@@ -1,13 +1,13 @@
 //! libjpeg as encoder and as oracle: mozjpeg's C code, whose decoder is libjpeg-turbo's without SIMD.
 #![allow(unsafe_code)]
-use super::super::{Block, Dct, Order};
+use super::{Block, Dct, Order};
 use mozjpeg_sys::*;
 use std::mem::zeroed;
 use std::ptr::null_mut;
 
 /// How a picture is to be written.
 #[derive(Debug, Clone)]
-pub(super) struct Picture {
+pub struct Picture {
     pub width: usize,
     pub height: usize,
     pub quality: i32,
@@ -18,7 +18,7 @@ pub(super) struct Picture {
 
 /// How it is to be read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reading {
+pub struct Reading {
     pub dct: Dct,
     pub eighths: u32,
     pub fancy: bool,
@@ -26,7 +26,7 @@ pub(super) struct Reading {
 }
 
 /// One component's coefficients as a file holds them.
-pub(super) struct Coefficients {
+pub struct Coefficients {
     pub quant: [u16; 64],
     /// Blocks in a row.
     pub across: usize,
@@ -34,7 +34,7 @@ pub(super) struct Coefficients {
 }
 
 /// Encodes `rgb`, three bytes per pixel.
-pub(super) fn encode(picture: &Picture, rgb: &[u8]) -> Vec<u8> {
+pub fn encode(picture: &Picture, rgb: &[u8]) -> Vec<u8> {
     let (mut data, mut len) = (null_mut(), 0);
     // SAFETY: the calls follow libjpeg's order; `rgb` has all rows; `data` and `len` outlive the compressor.
     unsafe {
@@ -89,7 +89,7 @@ fn with_decoder<T>(file: &[u8], work: impl FnOnce(&mut jpeg_decompress_struct) -
 }
 
 /// Width, height and samples of the decoded image.
-pub(super) fn decode(file: &[u8], reading: Reading) -> (usize, usize, Vec<u8>) {
+pub fn decode(file: &[u8], reading: Reading) -> (usize, usize, Vec<u8>) {
     with_decoder(file, |d| {
         d.scale_num = reading.eighths;
         d.scale_denom = 8;
@@ -116,7 +116,7 @@ pub(super) fn decode(file: &[u8], reading: Reading) -> (usize, usize, Vec<u8>) {
 }
 
 /// The coefficients of every component.
-pub(super) fn coefficients(file: &[u8]) -> Vec<Coefficients> {
+pub fn coefficients(file: &[u8]) -> Vec<Coefficients> {
     with_decoder(file, |d| {
         // SAFETY: the arrays and tables belong to `d`; rows and blocks stay within the counts that it states.
         unsafe {
@@ -137,4 +137,28 @@ pub(super) fn coefficients(file: &[u8]) -> Vec<Coefficients> {
                 .collect()
         }
     })
+}
+
+/// Width and height, and the components' sampling factors.
+pub fn header(file: &[u8]) -> ((usize, usize), Vec<(u8, u8)>) {
+    with_decoder(file, |d| {
+        // SAFETY: `comp_info` has `num_components` entries once the header is read.
+        let infos = unsafe { std::slice::from_raw_parts(d.comp_info, d.num_components as usize) };
+        let factors = infos.iter().map(|info| (info.h_samp_factor as u8, info.v_samp_factor as u8)).collect();
+        ((d.image_width as usize, d.image_height as usize), factors)
+    })
+}
+
+/// Natural positions in zig-zag order (T.81 figure A.6).
+#[rustfmt::skip]
+pub const ZIGZAG: [usize; 64] = [
+    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
+    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
+    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+];
+
+/// The zig-zag position of the last coefficient that is not zero.
+pub fn last_of(block: &Block) -> usize {
+    (0..64).rev().find(|&i| block[ZIGZAG[i]] != 0).unwrap_or(0)
 }

@@ -5,7 +5,8 @@ mod kernels;
 mod libjpeg;
 mod windows;
 
-use super::Block;
+use super::{Block, Dct, Order};
+use libjpeg::ZIGZAG;
 
 /// SplitMix64: the same numbers on every machine.
 pub(super) struct Numbers(pub u64);
@@ -44,18 +45,4 @@ impl Numbers {
         }
         block
     }
-}
-
-/// Natural positions in zig-zag order (T.81 figure A.6).
-#[rustfmt::skip]
-pub(super) const ZIGZAG: [usize; 64] = [
-    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
-    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
-    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
-    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
-];
-
-/// The zig-zag position of the last coefficient that is not zero.
-pub(super) fn last_of(block: &Block) -> usize {
-    (0..64).rev().find(|&i| block[ZIGZAG[i]] != 0).unwrap_or(0)
 }

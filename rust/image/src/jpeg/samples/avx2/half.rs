@@ -10,7 +10,7 @@ use std::arch::x86_64::*;
 /// See [`super::super::Kernel::half`].
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn half(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+pub(super) fn block(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
         return islow::flat(islow::level(block[0].wrapping_mul(multipliers.0[0])), 4, out, stride);
     }
