@@ -5,7 +5,6 @@ pub mod batch;
 pub mod collate;
 pub mod colour;
 pub mod fault;
-pub mod geometry;
 pub mod jpeg;
 pub mod pixels;
 pub mod png;
