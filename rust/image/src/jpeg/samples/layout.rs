@@ -43,8 +43,11 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of an image of `size` pixels, decoded at `scale`; `factors` are the components' sampling factors,
-    /// horizontal and vertical, as the frame header has them (1 to 4).
+    /// The layout of an image of `size` pixels (at most 65,535 either way), decoded at `scale`.
+    ///
+    /// `factors` are the components' sampling factors, horizontal and vertical, as the frame header has them (1 to 4);
+    /// `fancy` asks for the triangle filter where libjpeg-turbo would apply it. A grey image has one component, whose
+    /// factors make no difference.
     ///
     /// None if a component would have to be enlarged by a fraction, or if a factor is zero.
     pub fn new(size: Size, scale: Scale, factors: &[(u8, u8)], fancy: bool) -> Option<Self> {

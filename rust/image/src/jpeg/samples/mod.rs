@@ -10,13 +10,22 @@
 //!    plane the window and each of its rows need (neighbours of fancy upsampling included); [`RowMaker::row`] makes one row
 //!    of pixels from them. The planes may be ring buffers: only the rows that `rows` names are asked for.
 //!
-//! All results are those of libjpeg-turbo, bit for bit, for every coefficient value that a transform of 8-bit samples can
-//! produce. Where its C code and its x86 SIMD code part ways on absurd values (sums beyond 16 bits), these are the SIMD's.
+//! # Equality with libjpeg-turbo
+//! All results are libjpeg-turbo's, bit for bit (versions 2.1 to 3.2 agree with each other). Its C code and its x86 SIMD
+//! code are equal as long as products and sums fit 16 bits, which holds for what encoders make of pictures. Beyond that,
+//! in damaged or made-up files, they differ, and these are the SIMD's results: products with quantisation steps and sums of
+//! two inputs wrap at 16 bits, columns saturate to 16 bits between the passes, samples clamp. Only the transform to one
+//! sample is C everywhere: its product is whole, and its result wraps at 10 bits before it is clamped.
+//!
+//! The triangle filter ("fancy upsampling") applies to factors of two across, down or both, but not at [`Scale::Eighth`],
+//! and across only if a row of the plane has more than two samples. libjpeg-turbo filters planes of half height and full
+//! width (4:4:0) since 1.5.1; the original libjpeg repeats their rows.
 //!
 //! # Kernels
 //! The inner loops exist once per [`Kernel`]: [`Portable`] and, on x86-64, [`Avx2`]. Choosing one per block would cost more
 //! than it gains, so a decoder writes its whole loop as a [`Job`] and [`run`] compiles that loop once per kernel, with the
-//! kernel's instructions enabled in all that is inlined into it:
+//! kernel's instructions enabled in all that is inlined into it. A kernel for another instruction set is one more type with
+//! the methods of the trait that gain from it.
 //!
 //! ```
 //! use recordmill_image::jpeg::samples::{Dct, Job, Kernel, Scale, Transform, run};

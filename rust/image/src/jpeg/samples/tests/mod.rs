@@ -1,4 +1,5 @@
 //! Tests of the sample half: kernels against each other and against formulas, and all of it against libjpeg.
+mod absurd;
 mod formulas;
 mod images;
 mod kernels;
