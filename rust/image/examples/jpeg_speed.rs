@@ -1,7 +1,7 @@
 //! Measures JPEG decoding over a folder: milliseconds of CPU time per image.
 //!
-//! Usage: jpeg_speed FOLDER [whole|windows] [number of images] [rounds]
-use recordmill_image::jpeg::{Decoder, Header, Options};
+//! Usage: jpeg_speed FOLDER [whole|windows|entry] [number of images] [rounds]
+use recordmill_image::jpeg::{Decoder, EntryPoints, Header, Options};
 use recordmill_image::pixels::{Size, Window};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,7 @@ struct Job<'a> {
     data: &'a [u8],
     windows: Vec<Option<Window>>,
     size: Size,
+    points: Option<EntryPoints>,
 }
 
 impl<'a> Job<'a> {
@@ -43,10 +44,11 @@ impl<'a> Job<'a> {
         let size = Header::parse(data)?.size;
         let windows = match mode {
             "whole" => vec![None],
-            "windows" => random_windows(size).into_iter().map(Some).collect(),
+            "windows" | "entry" => random_windows(size).into_iter().map(Some).collect(),
             _ => return Err(format!("unknown mode {mode}").into()),
         };
-        Ok(Self { data, windows, size })
+        let points = if mode == "entry" { Some(EntryPoints::build(data, 1)?) } else { None };
+        Ok(Self { data, windows, size, points })
     }
 
     fn largest(&self) -> usize {
@@ -56,7 +58,7 @@ impl<'a> Job<'a> {
     fn run(&self, decoder: &mut Decoder, out: &mut [u8]) -> Result<(), Box<dyn std::error::Error>> {
         for &window in &self.windows {
             let width = window.map_or(self.size.width, |window| window.width);
-            decoder.decode(self.data, window, &Options::default(), out, width * 3)?;
+            decoder.decode(self.data, window, &Options::default(), self.points.as_ref(), out, width * 3)?;
             black_box(&out);
         }
         Ok(())
@@ -102,9 +104,12 @@ fn read(folder: &Path, num_images: usize) -> std::io::Result<Vec<Vec<u8>>> {
     paths.iter().step_by(step).take(num_images).map(std::fs::read).collect()
 }
 
-/// CPU time of this process in milliseconds: the system's clock ticks at a fine grain in `schedstat`.
+/// CPU time of this process in milliseconds.
 fn cpu_ms() -> Result<f64, Box<dyn std::error::Error>> {
-    let text = std::fs::read_to_string("/proc/self/schedstat")?;
-    let nanoseconds: f64 = text.split_whitespace().next().ok_or("empty schedstat")?.parse()?;
-    Ok(nanoseconds / 1e6)
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the result.
+    if unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) } != 0 {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    Ok(time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6)
 }

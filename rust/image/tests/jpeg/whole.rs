@@ -108,3 +108,13 @@ fn decode_when_the_target_has_room_between_rows_then_leaves_it_alone() {
         assert_eq!(row[63..], [0xaa; 17]);
     }
 }
+
+#[test]
+fn decode_when_a_motion_jpeg_frame_has_no_huffman_tables_then_takes_the_usual_ones() {
+    let mut data = file(&Recipe::new(50, 40, (2, 1)), 6);
+    while let Some(start) = data.windows(2).position(|pair| pair == [0xff, 0xc4]) {
+        let length = usize::from(u16::from_be_bytes([data[start + 2], data[start + 3]]));
+        data.drain(start..start + 2 + length);
+    }
+    assert_equal(&mut Decoder::new(), &data, Wanted::default(), "no tables");
+}

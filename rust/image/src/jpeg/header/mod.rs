@@ -5,6 +5,7 @@ mod exif;
 pub(in crate::jpeg) mod frame;
 pub(in crate::jpeg) mod marker;
 pub(in crate::jpeg) mod scan;
+mod standard;
 pub(in crate::jpeg) mod tables;
 
 use crate::fault::{ImageFault, ImageFaultKind, Result};
@@ -101,6 +102,9 @@ impl<'a> Reader<'a> {
                     };
                     let scan = Scan::read(&frame, markers.segment()?)?;
                     let colour = state.hints.model(&frame)?;
+                    if frame.coding == Coding::Sequential {
+                        state.tables.complete();
+                    }
                     return Ok((Self { data, frame, colour, state }, scan));
                 }
                 marker::EOI => return Err(unexpected(&markers, "a scan", "the end of the image")),

@@ -104,7 +104,7 @@ impl AcTable {
     }
 
     /// A symbol that the table does not resolve. Gives its place, and whether the block ends.
-    #[inline(never)]
+    #[inline(always)]
     fn symbol(&self, at: &mut Bits, place: usize, block: &mut RoomyBlock) -> Result<(usize, bool), Damage> {
         let (symbol, length) = self.code.find(at.peek(16))?;
         at.skip(length);

@@ -43,6 +43,7 @@ impl Code {
 
     /// The symbol whose code begins `pattern`, the next 16 bits, and its length.
     #[cold]
+    #[inline(never)]
     pub(in crate::jpeg) fn find(&self, pattern: u32) -> std::result::Result<(u8, u32), Damage> {
         let length = (1..=16).find(|&length| pattern < self.limits[length]).ok_or(Damage::Code)?;
         let index = (pattern >> (16 - length)) as i32 + self.shifts[length];

@@ -93,7 +93,7 @@ impl SkipTable {
     }
 
     /// Passes a symbol that the table does not resolve; gives its step, zero at the end of the block.
-    #[inline(never)]
+    #[inline(always)]
     fn pass_symbol(&self, at: &mut Bits, data: &[u8]) -> Result<usize, Damage> {
         at.refill(data);
         let (symbol, length) = self.code.find(at.peek(16))?;
