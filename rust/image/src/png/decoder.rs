@@ -67,6 +67,12 @@ impl Decoder {
     }
 
     fn render<T: Finish>(&mut self, job: &Job, canvas: &mut Canvas<T>) -> Result<()> {
+        let rendered = self.paint(job, canvas);
+        self.inflater.trim();
+        rendered
+    }
+
+    fn paint<T: Finish>(&mut self, job: &Job, canvas: &mut Canvas<T>) -> Result<()> {
         let Self { inflater, unfilter, table, curves, scratch } = self;
         let grey = job.grey(curves)?;
         job.fill_table(table, &grey)?;
@@ -79,7 +85,6 @@ impl Decoder {
             canvas.paint(&pass, &mut source, &mut rows)?;
             stored = rest;
         }
-        inflater.trim();
         Ok(())
     }
 }
