@@ -2,9 +2,8 @@
 //!
 //! `cargo run --release -p recordmill-image --example png_speed -- FOLDER [FILES] [ROUNDS]`
 use recordmill_image::pixels::Samples;
-use recordmill_image::png::{Decoder, Options};
+use recordmill_image::png::{Decoder, Header, Options};
 use std::io::Cursor;
-use std::time::Instant;
 
 /// The bytes of up to `count` PNG files of a folder.
 fn load(folder: &str, count: usize) -> Vec<Vec<u8>> {
@@ -16,35 +15,51 @@ fn load(folder: &str, count: usize) -> Vec<Vec<u8>> {
 }
 
 fn theirs(file: &[u8], out: &mut Vec<u8>) -> usize {
-    let mut reader = png::Decoder::new(Cursor::new(file)).read_info().expect("a header");
+    let mut decoder = png::Decoder::new(Cursor::new(file));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().expect("a header");
     let length = reader.output_buffer_size().expect("a size");
     out.resize(length.max(out.len()), 0);
     reader.next_frame(&mut out[..length]).expect("an image");
     length
 }
 
-fn ours(decoder: &mut Decoder, file: &[u8]) -> Vec<u8> {
-    let pixels = decoder.decode(file, &Options::default()).expect("an image");
-    match pixels.samples {
-        Samples::U8(samples) => samples,
-        Samples::U16(samples) => samples.iter().flat_map(|sample| sample.to_be_bytes()).collect(),
+/// Into memory that is kept, as batches are; 16-bit samples, which have no such way, into memory of their own.
+fn ours(decoder: &mut Decoder, file: &[u8], out: &mut Vec<u8>) -> usize {
+    let (options, header) = (Options::default(), Header::parse(file).expect("a header"));
+    let shape = options.shape(&header).expect("a shape");
+    let length = shape.row_samples() * shape.size.height * usize::from(shape.bits / 8);
+    out.resize(length.max(out.len()), 0);
+    if shape.bits == 8 {
+        decoder.decode_into(file, &options, &mut out[..length], shape.row_samples()).expect("an image");
+    } else if let Samples::U16(samples) = decoder.decode(file, &options).expect("an image").samples {
+        for (bytes, sample) in out.as_chunks_mut::<2>().0.iter_mut().zip(samples) {
+            *bytes = sample.to_be_bytes();
+        }
     }
+    length
 }
 
-/// CPU seconds of this thread so far, from Linux's scheduler; elsewhere the clock's.
-fn cpu_seconds(start: Instant) -> f64 {
-    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = statistics.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |count| count * 1e-9)
+/// CPU seconds of this thread so far.
+#[cfg(unix)]
+fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Seconds on the clock, where no CPU time is to be had.
+#[cfg(not(unix))]
+fn cpu_seconds() -> f64 {
+    std::time::UNIX_EPOCH.elapsed().map_or(0.0, |time| time.as_secs_f64())
 }
 
 /// CPU seconds per file of one round.
-fn seconds<T>(start: Instant, files: &[Vec<u8>], mut decode: impl FnMut(&[u8]) -> T) -> f64 {
-    let before = cpu_seconds(start);
+fn seconds<T>(files: &[Vec<u8>], mut decode: impl FnMut(&[u8]) -> T) -> f64 {
+    let before = cpu_seconds();
     for file in files {
         std::hint::black_box(decode(file));
     }
-    (cpu_seconds(start) - before) / files.len() as f64
+    (cpu_seconds() - before) / files.len() as f64
 }
 
 fn main() {
@@ -53,16 +68,15 @@ fn main() {
     let folder = arguments.first().expect("a folder of PNG files");
     let (files, rounds) = (load(folder, number(1, 1000)), number(2, 15));
     assert!(!files.is_empty(), "no PNG files in {folder}");
-    let (mut decoder, mut out) = (Decoder::new(), Vec::new());
+    let (mut decoder, mut out, mut own) = (Decoder::new(), Vec::new(), Vec::new());
     for file in &files {
-        let length = theirs(file, &mut out);
-        assert!(ours(&mut decoder, file) == out[..length], "other pixels than the png crate");
+        let lengths = (ours(&mut decoder, file, &mut own), theirs(file, &mut out));
+        assert!(own[..lengths.0] == out[..lengths.1], "other pixels than the png crate");
     }
-    let start = Instant::now();
     let mut best = [f64::INFINITY; 2];
     for _ in 0..rounds {
-        best[0] = best[0].min(seconds(start, &files, |file| ours(&mut decoder, file)));
-        best[1] = best[1].min(seconds(start, &files, |file| theirs(file, &mut out)));
+        best[0] = best[0].min(seconds(&files, |file| ours(&mut decoder, file, &mut own)));
+        best[1] = best[1].min(seconds(&files, |file| theirs(file, &mut out)));
     }
     for (name, seconds) in ["recordmill", "png crate"].iter().zip(best) {
         println!("{name}: {:.2} us per image, {:.0} images/s", seconds * 1e6, 1.0 / seconds);

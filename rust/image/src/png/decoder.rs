@@ -77,6 +77,12 @@ impl Decoder {
     }
 
     fn render<T: Finish>(&mut self, job: &Job, canvas: &mut Canvas<T>) -> Result<()> {
+        let rendered = self.paint(job, canvas);
+        self.inflater.trim();
+        rendered
+    }
+
+    fn paint<T: Finish>(&mut self, job: &Job, canvas: &mut Canvas<T>) -> Result<()> {
         let Self { inflater, unfilter, table, curves, scratch } = self;
         let grey = job.grey(curves)?;
         job.fill_table(table, &grey)?;
@@ -85,11 +91,10 @@ impl Decoder {
         for pass in adam7::passes(&job.layout.header) {
             let length = job.row_bytes(&pass) + 1;
             let (this, rest) = stored.split_at_mut(length * pass.size.height);
-            let mut source = PassRows { stored: this, length, at: 0, unfilter: *unfilter, job };
+            let mut source = PassRows { stored: this, length, at: 0, undone: 0, unfilter: *unfilter, job };
             canvas.paint(&pass, &mut source, &mut rows)?;
             stored = rest;
         }
-        inflater.trim();
         Ok(())
     }
 }
@@ -152,6 +157,8 @@ struct PassRows<'a> {
     stored: &'a mut [u8],
     length: usize,
     at: usize,
+    /// Rows whose filters are undone.
+    undone: usize,
     unfilter: Unfilter,
     job: &'a Job<'a>,
 }
@@ -159,15 +166,22 @@ struct PassRows<'a> {
 impl PassRows<'_> {
     /// The next row, without its filter byte.
     fn next(&mut self) -> Result<&[u8]> {
+        if self.undone == self.at {
+            self.undo()?;
+        }
+        let start = self.at * self.length;
+        self.at += 1;
+        Ok(&self.stored[start + 1..start + self.length])
+    }
+
+    fn undo(&mut self) -> Result<()> {
         let start = self.at * self.length;
         let (done, open) = self.stored.split_at_mut(start);
-        let [code, row @ ..] = &mut open[..self.length] else { unreachable!("a row has a filter byte") };
-        let filter = Filter::from_code(*code, self.at, self.job.layout.data.offset)?;
+        let filter = Filter::from_code(open[0], self.at, self.job.layout.data.offset)?;
         let above = start.checked_sub(self.length).map(|above| &done[above + 1..]);
         let pixel_bytes = self.job.layout.header.pixel_bits().div_ceil(8);
-        self.unfilter.undo(filter, pixel_bytes, row, above);
-        self.at += 1;
-        Ok(row)
+        self.undone += self.unfilter.undo(filter, pixel_bytes, self.length, open, above);
+        Ok(())
     }
 }
 

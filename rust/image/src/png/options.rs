@@ -145,7 +145,7 @@ impl Options {
         let pixels = header.size.width as u64 * header.size.height as u64;
         self.limits.check(pixels, self.limits.max_pixels, "pixels")?;
         let bytes = pixels.saturating_mul((shape.channels * usize::from(shape.bits / 8)) as u64);
-        self.limits.check(bytes, self.limits.max_bytes, "bytes of output")?;
+        self.limits.check(bytes, self.limits.max_bytes.min(isize::MAX as u64), "bytes of output")?;
         Ok(shape)
     }
 

@@ -2,15 +2,15 @@
 use crate::encoder::{COMBINATIONS, Image, Noise, assemble, chunk, compress};
 use crate::{decode, fault};
 use recordmill_image::fault::ImageFaultKind;
-use recordmill_image::png::{Channels, Header, Options, Palette};
+use recordmill_image::png::{Channels, Decoder, Depth, GreyRule, Header, Limits, Options, Palette};
 
 const CARELESS: Options = Options {
     checksums: false,
     palette: Palette::Colours,
     channels: Channels::Rgba,
-    depth: recordmill_image::png::Depth::AsStored,
-    grey: recordmill_image::png::GreyRule::Pillow,
-    limits: recordmill_image::png::Limits { max_pixels: 1 << 20, max_bytes: 1 << 22 },
+    depth: Depth::AsStored,
+    grey: GreyRule::Pillow,
+    limits: Limits { max_pixels: 1 << 20, max_bytes: 1 << 22 },
 };
 
 fn files() -> impl Iterator<Item = Vec<u8>> {
@@ -73,5 +73,20 @@ fn bytes_when_not_an_image_then_are_refused() {
         let junk: Vec<u8> = (0..length).map(|_| noise.below(256) as u8).collect();
         assert!(decode(&junk, &Options::default()).is_err());
         assert!(decode(&[b"\x89PNG\r\n\x1a\n", &junk[..]].concat(), &Options::default()).is_err());
+    }
+}
+
+#[test]
+fn decoder_when_an_image_failed_then_decodes_the_next_as_before() {
+    let mut decoder = Decoder::new();
+    for file in files() {
+        let sound = decode(&file, &CARELESS);
+        let mut noise = Noise::new(file.len() as u64);
+        for _ in 0..50 {
+            let mut damaged = file.clone();
+            damaged[noise.below(file.len() as u64) as usize] ^= 0x55;
+            let _ = decoder.decode(&damaged, &CARELESS);
+            assert_eq!(decoder.decode(&file, &CARELESS), sound);
+        }
     }
 }

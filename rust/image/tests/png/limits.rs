@@ -24,7 +24,10 @@ fn header_when_it_promises_more_than_the_limits_then_is_refused() {
             let file = file(header(width, height, 16, 6, interlaced), &compress(&[0; 1000]));
             assert_eq!(fault(&file), ImageFaultKind::LimitExceeded);
             let none = Limits { max_pixels: u64::MAX, max_bytes: u64::MAX };
-            assert_eq!(limited(&file, none), Some(ImageFaultKind::Truncated));
+            // Without limits it is the data that are too few, or the address space.
+            let beyond = u64::from(width) * u64::from(height) * 8 > isize::MAX as u64;
+            let expected = if beyond { ImageFaultKind::LimitExceeded } else { ImageFaultKind::Truncated };
+            assert_eq!(limited(&file, none), Some(expected));
         }
     }
 }

@@ -57,27 +57,51 @@ impl Unfilter {
         Self { kernels: Kernels::Portable }
     }
 
-    /// Undoes the filter of `row`; `above` is the row before it, undone, or nothing for the first row of a pass.
-    pub(super) fn undo(self, filter: Filter, pixel_bytes: usize, row: &mut [u8], above: Option<&[u8]>) {
+    /// Undoes the filters of the first of `rows`, or of several with the same filter at once; returns how many.
+    ///
+    /// Each row has a filter byte and is `length` bytes long with it; `filter` is the first row's, and `above` the row
+    /// before it, undone and without filter byte, or nothing for the first row of a pass.
+    pub(super) fn undo(
+        self,
+        filter: Filter,
+        pixel_bytes: usize,
+        length: usize,
+        rows: &mut [u8],
+        above: Option<&[u8]>,
+    ) -> usize {
         match pixel_bytes {
-            1 => self.undo_sized::<1>(filter, row, above),
-            2 => self.undo_sized::<2>(filter, row, above),
-            3 => self.undo_sized::<3>(filter, row, above),
-            4 => self.undo_sized::<4>(filter, row, above),
-            6 => self.undo_sized::<6>(filter, row, above),
-            _ => self.undo_sized::<8>(filter, row, above),
+            1 => self.undo_sized::<1>(filter, length, rows, above),
+            2 => self.undo_sized::<2>(filter, length, rows, above),
+            3 => self.undo_sized::<3>(filter, length, rows, above),
+            4 => self.undo_sized::<4>(filter, length, rows, above),
+            6 => self.undo_sized::<6>(filter, length, rows, above),
+            _ => self.undo_sized::<8>(filter, length, rows, above),
         }
     }
 
-    fn undo_sized<const N: usize>(self, filter: Filter, row: &mut [u8], above: Option<&[u8]>) {
+    fn undo_sized<const N: usize>(self, filter: Filter, length: usize, rows: &mut [u8], above: Option<&[u8]>) -> usize {
+        if let (Filter::Paeth, Some(above)) = (filter, above) {
+            return self.paeth_run::<N>(length, rows, above);
+        }
+        let row = &mut rows[1..length];
         match (filter, above) {
             (Filter::None, _) | (Filter::Up, None) => {}
             // With zeros above, the Paeth predictor is the pixel to the left.
-            (Filter::Sub, _) | (Filter::Paeth, None) => self.sub::<N>(row),
+            (Filter::Sub | Filter::Paeth, _) => self.sub::<N>(row),
             (Filter::Up, Some(above)) => portable::up(row, above),
             (Filter::Average, None) => portable::average_first::<N>(row),
             (Filter::Average, Some(above)) => self.average::<N>(row, above),
-            (Filter::Paeth, Some(above)) => self.paeth::<N>(row, above),
+        }
+        1
+    }
+
+    /// Undoes four, two or one Paeth rows, as many as follow one another and have room in a vector.
+    fn paeth_run<const N: usize>(self, length: usize, rows: &mut [u8], above: &[u8]) -> usize {
+        let run = rows.chunks_exact(length).take(4).take_while(|row| row[0] == Filter::Paeth as u8).count();
+        match run {
+            4 if N <= 2 => self.paeth_rows::<N, 4>(length, rows, above),
+            2.. if N <= 4 => self.paeth_rows::<N, 2>(length, rows, above),
+            _ => self.paeth_rows::<N, 1>(length, rows, above),
         }
     }
 
@@ -109,18 +133,22 @@ impl Unfilter {
         }
     }
 
-    fn paeth<const N: usize>(self, row: &mut [u8], above: &[u8]) {
+    /// Undoes `K` Paeth rows.
+    fn paeth_rows<const N: usize, const K: usize>(self, length: usize, rows: &mut [u8], above: &[u8]) -> usize {
+        let mut each = rows.chunks_exact_mut(length).map(|row| &mut row[1..]);
+        let mut rows: [&mut [u8]; K] = std::array::from_fn(|_| each.next().unwrap_or_default());
         match self.kernels {
-            Kernels::Portable => portable::paeth::<N>(row, above),
+            Kernels::Portable => portable::paeth_rows::<N>(&mut rows, above),
             #[cfg(target_arch = "x86_64")]
             Kernels::Sse => {
                 // SAFETY: only `detect` makes `Kernels::Sse`, after it found SSE4.1, which is all that the function needs.
                 #[allow(unsafe_code)]
                 unsafe {
-                    sse::paeth::<N>(row, above)
+                    sse::paeth_rows::<N, K>(&mut rows, above)
                 }
             }
         }
+        K
     }
 }
 

@@ -40,6 +40,15 @@ pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
     }
 }
 
+/// Undoes rows with the Paeth filter that follow one another.
+pub(super) fn paeth_rows<const N: usize>(rows: &mut [&mut [u8]], above: &[u8]) {
+    let mut above = above;
+    for row in rows {
+        paeth::<N>(row, above);
+        above = row;
+    }
+}
+
 /// Adds the Paeth predictor of the pixels to the left, above, and above to the left.
 pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
     let (mut left, mut corner) = ([0i16; N], [0i16; N]);

@@ -49,47 +49,80 @@ pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
     let mut left = _mm_setzero_si128();
     let ones = _mm_set1_epi8(1);
     for (pixel, above) in row.as_chunks_mut::<N>().0.iter_mut().zip(above.as_chunks::<N>().0) {
-        let up = load(above);
+        let up = _mm_cvtsi64_si128(bits(above) as i64);
         // The instruction rounds up: one too much where exactly one of the two is odd.
         let excess = _mm_and_si128(_mm_xor_si128(left, up), ones);
         let mean = _mm_sub_epi8(_mm_avg_epu8(left, up), excess);
-        left = _mm_add_epi8(load(pixel), mean);
-        *pixel = store(left);
+        left = _mm_add_epi8(_mm_cvtsi64_si128(bits(pixel) as i64), mean);
+        *pixel = first_bytes(_mm_cvtsi128_si64(left) as u64);
     }
 }
 
-/// Adds the Paeth predictor of the pixels to the left, above, and above to the left; see the portable code.
+/// Undoes `K` Paeth rows that follow one another, each one pixel behind the row above it; see the portable code.
+///
+/// A sample has a lane of 16 bits. With several rows a row has 8 / `K` lanes, and the pixels above are the results of the
+/// step before, moved on by one row.
 #[target_feature(enable = "sse4.1")]
-pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
-    if N < 3 {
-        return super::portable::paeth::<N>(row, above);
+pub(super) fn paeth_rows<const N: usize, const K: usize>(rows: &mut [&mut [u8]; K], above: &[u8]) {
+    if K == 1 && N < 3 {
+        return super::portable::paeth::<N>(rows[0], above);
     }
-    let (mut left, mut corner) = (_mm_setzero_si128(), _mm_setzero_si128());
-    for (pixel, above) in row.as_chunks_mut::<N>().0.iter_mut().zip(above.as_chunks::<N>().0) {
-        let up = _mm_cvtepu8_epi16(load(above));
-        let triple = _mm_sub_epi16(_mm_add_epi16(corner, _mm_add_epi16(corner, corner)), up);
-        let pivot = _mm_sub_epi16(triple, left);
-        let (low, high) = (_mm_min_epi16(left, up), _mm_max_epi16(left, up));
-        let or_corner = _mm_blendv_epi8(low, corner, _mm_cmpgt_epi16(high, pivot));
-        let nearest = _mm_blendv_epi8(high, or_corner, _mm_cmpgt_epi16(pivot, low));
-        // Sums of bytes: the upper halves of the 16-bit lanes are zero and stay so.
-        left = _mm_add_epi8(_mm_cvtepu8_epi16(load(pixel)), nearest);
-        *pixel = store(_mm_packus_epi16(left, left));
-        corner = up;
+    let above = above.as_chunks::<N>().0;
+    let mut rows = rows.each_mut().map(|row| row.as_chunks_mut::<N>().0);
+    let (mut left, mut up) = (_mm_setzero_si128(), _mm_setzero_si128());
+    for step in 0..above.len() + K - 1 {
+        let corner = up;
+        up = _mm_or_si128(next_rows::<K>(left), widen(above.get(step).map_or(0, bits)));
+        let mut stored = 0;
+        for (k, row) in rows.iter().enumerate() {
+            stored |= row.get(step.wrapping_sub(k)).map_or(0, bits) << (k * 64 / K);
+        }
+        // Sums of bytes: the upper halves of the lanes are zero and stay so.
+        left = _mm_add_epi8(widen(stored), predict(left, up, corner));
+        let undone = _mm_cvtsi128_si64(_mm_packus_epi16(left, left)) as u64;
+        for (k, row) in rows.iter_mut().enumerate() {
+            if let Some(pixel) = row.get_mut(step.wrapping_sub(k)) {
+                *pixel = first_bytes(undone >> (k * 64 / K));
+            }
+        }
     }
 }
 
-/// A pixel in the first lanes of a vector, zeros in the others.
+/// The Paeth predictor in lanes of 16 bits.
 #[target_feature(enable = "sse4.1")]
-fn load<const N: usize>(pixel: &[u8; N]) -> __m128i {
+fn predict(left: __m128i, up: __m128i, corner: __m128i) -> __m128i {
+    let triple = _mm_sub_epi16(_mm_add_epi16(corner, _mm_add_epi16(corner, corner)), up);
+    let pivot = _mm_sub_epi16(triple, left);
+    let (low, high) = (_mm_min_epi16(left, up), _mm_max_epi16(left, up));
+    let or_corner = _mm_blendv_epi8(low, corner, _mm_cmpgt_epi16(high, pivot));
+    _mm_blendv_epi8(high, or_corner, _mm_cmpgt_epi16(pivot, low))
+}
+
+/// Moves the lanes of each of `K` rows to the next row; the first row's become zero.
+#[target_feature(enable = "sse4.1")]
+fn next_rows<const K: usize>(lanes: __m128i) -> __m128i {
+    match K {
+        1 => _mm_setzero_si128(),
+        2 => _mm_slli_si128::<8>(lanes),
+        _ => _mm_slli_si128::<4>(lanes),
+    }
+}
+
+/// Eight bytes in lanes of 16 bits.
+#[target_feature(enable = "sse4.1")]
+fn widen(bytes: u64) -> __m128i {
+    _mm_cvtepu8_epi16(_mm_cvtsi64_si128(bytes as i64))
+}
+
+/// A pixel in the low bits of a number.
+fn bits<const N: usize>(pixel: &[u8; N]) -> u64 {
     let mut bytes = [0u8; 8];
     bytes[..N].copy_from_slice(pixel);
-    _mm_cvtsi64_si128(i64::from_ne_bytes(bytes))
+    u64::from_le_bytes(bytes)
 }
 
-/// The pixel in the first lanes of a vector.
-#[target_feature(enable = "sse4.1")]
-fn store<const N: usize>(lanes: __m128i) -> [u8; N] {
-    let bytes = _mm_cvtsi128_si64(lanes).to_ne_bytes();
+/// The pixel in the low bits of a number.
+fn first_bytes<const N: usize>(bits: u64) -> [u8; N] {
+    let bytes = bits.to_le_bytes();
     std::array::from_fn(|k| bytes[k])
 }
