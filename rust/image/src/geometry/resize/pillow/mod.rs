@@ -2,7 +2,11 @@
 //!
 //! Eight-bit results equal Pillow's bit for bit. Channels are independent: Pillow multiplies colours with alpha first
 //! for RGBA and LA, which `colour::alpha` does for callers who want it.
+#[cfg(target_arch = "x86_64")]
+mod across_avx2;
 mod deep;
+#[cfg(target_arch = "x86_64")]
+mod down_avx2;
 mod filters;
 mod nearest;
 mod passes;
@@ -44,9 +48,12 @@ impl Bounds {
     }
 }
 
-/// The part of `source` inside `bounds` at `size`.
-pub(crate) fn resize(source: View<u8>, bounds: Bounds, size: Size, filter: Filter) -> Result<Vec<u8>> {
-    let plan = Plan::new(source, bounds, size, filter)?;
+/// The part of `source` inside `bounds` at `size`, mirrored left to right when `flip` is set.
+pub(crate) fn resize(source: View<u8>, bounds: Bounds, size: Size, filter: Filter, flip: bool) -> Result<Vec<u8>> {
+    let mut plan = Plan::new(source, bounds, size, filter)?;
+    if flip {
+        plan.columns.reverse();
+    }
     let channels = source.channels();
     if plan.down_first {
         let rows: Vec<&[u8]> = plan.rows(source).collect();
