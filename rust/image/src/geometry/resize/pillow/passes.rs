@@ -10,7 +10,7 @@ const LANES: usize = 4;
 const BLOCK: usize = 32;
 
 /// All rows resized across, side by side in memory.
-pub(super) fn across<'a>(rows: impl Iterator<Item = &'a [u8]>, channels: usize, columns: &[Span]) -> Vec<u8> {
+pub(super) fn across(rows: &[&[u8]], channels: usize, columns: &[Span]) -> Vec<u8> {
     #[cfg(target_arch = "x86_64")]
     if channels >= 3 && dispatch::has_avx2() {
         return across_wide(rows, channels, columns);
@@ -19,10 +19,9 @@ pub(super) fn across<'a>(rows: impl Iterator<Item = &'a [u8]>, channels: usize, 
 }
 
 #[cfg(target_arch = "x86_64")]
-fn across_wide<'a>(rows: impl Iterator<Item = &'a [u8]>, channels: usize, columns: &[Span]) -> Vec<u8> {
+fn across_wide(rows: &[&[u8]], channels: usize, columns: &[Span]) -> Vec<u8> {
     let length = columns.len() * channels;
     let columns = across_avx2::Columns::new(columns, channels);
-    let rows: Vec<&[u8]> = rows.collect();
     let mut output = vec![0; rows.len() * length];
     let mut padded = [Vec::new(), Vec::new()];
     let mut spare = vec![0; length];
@@ -47,7 +46,7 @@ fn across_wide<'a>(rows: impl Iterator<Item = &'a [u8]>, channels: usize, column
     output
 }
 
-fn across_portable<'a>(rows: impl Iterator<Item = &'a [u8]>, channels: usize, columns: &[Span]) -> Vec<u8> {
+fn across_portable(rows: &[&[u8]], channels: usize, columns: &[Span]) -> Vec<u8> {
     let taps = columns.iter().map(|span| span.weights.len()).max().unwrap_or(0);
     let starts: Vec<u32> = columns.iter().map(|span| (span.start * channels) as u32).collect();
     let mut weights = vec![0; taps * columns.len()];
