@@ -1,4 +1,5 @@
 //! IEEE 754 half precision: float32 to the nearest binary16, ties to even.
+use crate::geometry::dispatch::{self, Kernel};
 
 /// The bits of the binary16 nearest to `value`. Too large becomes infinity; a NaN stays one, quiet.
 ///
@@ -17,6 +18,48 @@ pub fn to_half(value: f32) -> u16 {
     (sign | if magnitude >= 0x4780_0000 { special } else { finite }) as u16
 }
 
+/// The binary16 values nearest to `row`.
+pub fn narrow(row: &[f32], output: &mut [u16]) {
+    #[cfg(target_arch = "x86_64")]
+    if dispatch::has_f16c() {
+        // SAFETY: `narrow_f16c` needs AVX and F16C, and `has_f16c` has just found both on this machine.
+        #[allow(unsafe_code)]
+        return unsafe { narrow_f16c(row, output) };
+    }
+    dispatch::run(Narrow { row, output });
+}
+
+struct Narrow<'a> {
+    row: &'a [f32],
+    output: &'a mut [u16],
+}
+
+impl Kernel for Narrow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.output.iter_mut().zip(self.row).for_each(|(to, from)| *to = to_half(*from));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx,f16c")]
+fn narrow_f16c(row: &[f32], output: &mut [u16]) {
+    use std::arch::x86_64::*;
+    let ((blocks, rest), (stores, last)) = (row.as_chunks::<8>(), output.as_chunks_mut::<8>());
+    for (values, store) in blocks.iter().zip(stores) {
+        let [a, b, c, d, e, f, g, h] = *values;
+        let halves = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_setr_ps(a, b, c, d, e, f, g, h));
+        for (store, word) in
+            store.as_chunks_mut::<4>().0.iter_mut().zip([_mm_cvtsi128_si64(halves), _mm_extract_epi64::<1>(halves)])
+        {
+            *store = std::array::from_fn(|lane| (word >> (16 * lane)) as u16);
+        }
+    }
+    last.iter_mut().zip(rest).for_each(|(to, from)| *to = to_half(*from));
+}
+
 /// The float32 with the value of binary16 `half`: always exact.
 pub fn from_half(half: u16) -> f32 {
     let sign = u32::from(half & 0x8000) << 16;
@@ -31,7 +74,8 @@ pub fn from_half(half: u16) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{from_half, to_half};
+    use super::{from_half, narrow, to_half};
+    use crate::geometry::dispatch::portably;
 
     #[test]
     fn every_half_when_widened_and_narrowed_then_comes_back() {
@@ -62,5 +106,17 @@ mod tests {
         assert_eq!(to_half(f32::NEG_INFINITY), 0xfc00);
         assert_eq!(to_half(-1e-9), 0x8000);
         assert_eq!(to_half(f32::NAN) & 0x7e00, 0x7e00);
+    }
+
+    #[test]
+    fn row_when_narrowed_on_both_paths_then_has_the_same_bits() {
+        let special = [f32::NAN, -f32::NAN, f32::INFINITY, -0.0, 1e-45, 6e-8, 65504.0, 65519.0, 65520.0, -1e9];
+        let row: Vec<f32> = special.into_iter().chain((0..100_003).map(|step| f32::from_bits(step * 42_949))).collect();
+        let halves = || {
+            let mut output = vec![0; row.len()];
+            narrow(&row, &mut output);
+            output
+        };
+        assert!(halves() == portably(halves));
     }
 }

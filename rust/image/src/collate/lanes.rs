@@ -6,7 +6,9 @@ use crate::geometry::dispatch::Kernel;
 pub(crate) fn to_byte(value: f32) -> u8 {
     // 2^23 has no fraction bits: adding it rounds to an integer, ties to even, which stands in the low bits.
     const SHIFT: f32 = 8_388_608.0;
-    (value.max(0.0).min(255.0) + SHIFT).to_bits() as u8
+    let above = if value > 0.0 { value } else { 0.0 };
+    let held = if above < 255.0 { above } else { 255.0 };
+    (held + SHIFT).to_bits() as u8
 }
 
 /// Bytes as floats.

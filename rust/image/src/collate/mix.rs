@@ -114,7 +114,12 @@ pub fn one_hot(output: &mut [f32], labels: &[i64], classes: usize, smoothing: f3
 /// The values of one item, if all lengths agree and every partner exists.
 fn item_length(output: &[f32], batch: &[f32], partner: &[usize], draws: usize) -> Result<usize> {
     let items = partner.len();
-    if items == 0 || draws != items || output.len() != batch.len() || batch.is_empty() || batch.len() % items != 0 {
+    if items == 0
+        || draws != items
+        || output.len() != batch.len()
+        || batch.is_empty()
+        || !batch.len().is_multiple_of(items)
+    {
         let found = format!("{} of {} values, {items} partners, {draws} draws", output.len(), batch.len());
         return refuse("equal batches of whole items, with a partner and a draw for each", found);
     }

@@ -67,7 +67,14 @@ impl<'a> Slot<'a> {
     }
 
     /// Writes a whole image of this slot's size, mirrored when `flip` is set.
-    pub fn write(self, image: View<u8>, flip: bool, normalise: &Normalise) -> Result<()> {
+    pub fn write(mut self, image: View<u8>, flip: bool, normalise: &Normalise) -> Result<()> {
+        self.expect(image.size(), image.channels())?;
+        let plain = self.layout == Layout::Nhwc && *normalise == Normalise::IDENTITY && !flip;
+        if let (SlotValues::U8(values), true) = (&mut self.values, plain) {
+            let rows = values.chunks_exact_mut(self.size.width * self.channels);
+            rows.zip(image.rows()).for_each(|(to, from)| to.copy_from_slice(from));
+            return Ok(());
+        }
         self.write_rows(image, flip, normalise, |source, output| dispatch::run(Widen { source, output }))
     }
 

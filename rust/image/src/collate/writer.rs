@@ -1,5 +1,5 @@
 //! Writes the rows of an image into its slot: normalised, in the slot's element type and layout.
-use super::half::to_half;
+use super::half::narrow;
 use super::lanes::{Blend, to_byte};
 use super::slot::{Layout, Slot, SlotValues};
 use crate::colour::normalise::Normalise;
@@ -14,6 +14,7 @@ pub(crate) struct RowWriter<'a> {
     mean: Vec<f32>,
     factor: Vec<f32>,
     blended: Vec<f32>,
+    plane: Vec<f32>,
 }
 
 impl<'a> RowWriter<'a> {
@@ -22,7 +23,7 @@ impl<'a> RowWriter<'a> {
         let channel = |place: usize| normalise.channel(place % slot.channels);
         let mean = (0..length).map(|place| channel(place).0).collect();
         let factor = (0..length).map(|place| channel(place).1).collect();
-        Self { slot, normalise: *normalise, mean, factor, blended: vec![0.0; length] }
+        Self { slot, normalise: *normalise, mean, factor, blended: vec![0.0; length], plane: Vec::new() }
     }
 
     /// Writes row `y`, given interleaved.
@@ -43,12 +44,17 @@ impl<'a> RowWriter<'a> {
         let length = pair.upper.len();
         let (mean, factor) = (&self.mean, &self.factor);
         match &mut self.slot.values {
-            SlotValues::U8(slot) => Row::<Bytes> { pair, mean, factor, output: &mut slot[y * length..][..length] }.go(),
+            SlotValues::U8(slot) => {
+                let output = &mut slot[y * length..][..length];
+                dispatch::run(Row::<Bytes> { pair, mean, factor, output });
+            }
             SlotValues::F16(slot) => {
-                Row::<Halves> { pair, mean, factor, output: &mut slot[y * length..][..length] }.go()
+                dispatch::run(Row::<Floats> { pair, mean, factor, output: &mut self.blended });
+                narrow(&self.blended, &mut slot[y * length..][..length]);
             }
             SlotValues::F32(slot) => {
-                Row::<Floats> { pair, mean, factor, output: &mut slot[y * length..][..length] }.go()
+                let output = &mut slot[y * length..][..length];
+                dispatch::run(Row::<Floats> { pair, mean, factor, output });
             }
         }
     }
@@ -63,7 +69,11 @@ impl<'a> RowWriter<'a> {
             let from = Channel { row, channels: self.slot.channels, channel, normalise };
             match &mut self.slot.values {
                 SlotValues::U8(slot) => from.write::<Bytes>(&mut slot[place..][..width]),
-                SlotValues::F16(slot) => from.write::<Halves>(&mut slot[place..][..width]),
+                SlotValues::F16(slot) => {
+                    self.plane.resize(width, 0.0);
+                    from.write::<Floats>(&mut self.plane);
+                    narrow(&self.plane, &mut slot[place..][..width]);
+                }
                 SlotValues::F32(slot) => from.write::<Floats>(&mut slot[place..][..width]),
             }
         }
@@ -77,7 +87,6 @@ trait Encode {
 }
 
 struct Bytes;
-struct Halves;
 struct Floats;
 
 impl Encode for Bytes {
@@ -85,14 +94,6 @@ impl Encode for Bytes {
     #[inline(always)]
     fn encode(value: f32) -> u8 {
         to_byte(value)
-    }
-}
-
-impl Encode for Halves {
-    type Stored = u16;
-    #[inline(always)]
-    fn encode(value: f32) -> u16 {
-        to_half(value)
     }
 }
 
@@ -118,12 +119,6 @@ struct Row<'a, E: Encode> {
     mean: &'a [f32],
     factor: &'a [f32],
     output: &'a mut [E::Stored],
-}
-
-impl<E: Encode> Row<'_, E> {
-    fn go(self) {
-        dispatch::run(self);
-    }
 }
 
 impl<E: Encode> Kernel for Row<'_, E> {

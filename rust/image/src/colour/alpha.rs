@@ -27,7 +27,7 @@ pub fn divide(pixels: &mut [u8], channels: usize) -> Result<()> {
 }
 
 fn split(pixels: &mut [u8], channels: usize) -> Result<impl Iterator<Item = (&mut [u8], u8)>> {
-    if !(channels == 2 || channels == 4) || pixels.len() % channels != 0 {
+    if !(channels == 2 || channels == 4) || !pixels.len().is_multiple_of(channels) {
         return refuse("whole pixels of 2 or 4 channels", format!("{} values, {channels} channels", pixels.len()));
     }
     Ok(pixels.chunks_exact_mut(channels).filter_map(|pixel| {

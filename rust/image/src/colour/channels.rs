@@ -30,7 +30,7 @@ pub fn grey_in_place(pixels: &mut [u8]) -> Result<()> {
 
 /// Exchanges red and blue: the first and third of three or four channels.
 pub fn swap_red_blue<T>(pixels: &mut [T], channels: usize) -> Result<()> {
-    if !(channels == 3 || channels == 4) || pixels.len() % channels != 0 {
+    if !(channels == 3 || channels == 4) || !pixels.len().is_multiple_of(channels) {
         return refuse("whole pixels of 3 or 4 channels", format!("{} values, {channels} channels", pixels.len()));
     }
     pixels.chunks_exact_mut(channels).for_each(|pixel| pixel.swap(0, 2));

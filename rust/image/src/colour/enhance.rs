@@ -37,7 +37,7 @@ pub fn saturation(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()>
 }
 
 fn check(pixels: &[u8], channels: usize, factor: f32) -> Result<()> {
-    if !(1..=MAX_CHANNELS).contains(&channels) || pixels.len() % channels != 0 {
+    if !(1..=MAX_CHANNELS).contains(&channels) || !pixels.len().is_multiple_of(channels) {
         return refuse("whole pixels of 1 to 4 channels", format!("{} values, {channels} channels", pixels.len()));
     }
     if factor >= 0.0 && factor.is_finite() {

@@ -36,6 +36,12 @@ pub(crate) fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2")
 }
 
+/// Whether AVX and F16C are there, and tests have not switched them off.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn has_f16c() -> bool {
+    has_avx2() && is_x86_feature_detected!("f16c")
+}
+
 #[cfg(test)]
 thread_local! {
     static PORTABLE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };

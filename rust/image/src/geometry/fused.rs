@@ -1,4 +1,5 @@
 //! Resize, horizontal flip and normalisation in one pass, straight into a batch slot.
+use super::resize::pillow::{self, Bounds};
 use super::resize::two_tap::TwoTap;
 use super::resize::{Kernel, resize, resize_f32};
 use super::view::View;
@@ -22,6 +23,10 @@ pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalise: &Nor
         Kernel::Tensorflow { .. } => {
             let values = resize_f32(source, size, kernel)?;
             slot.write_floats(View::new(&values, size, channels)?, flip, normalise)
+        }
+        Kernel::Pillow(filter) => {
+            let bytes = pillow::resize(source, Bounds::whole(source.size()), size, filter, flip)?;
+            slot.write(View::new(&bytes, size, channels)?, false, normalise)
         }
         _ => {
             let bytes = resize(source, size, kernel)?;

@@ -45,7 +45,7 @@ pub enum Nearest {
 pub fn resize(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<u8>> {
     match kernel {
         Kernel::Nearest(rule) => resize_nearest(source, size, rule),
-        Kernel::Pillow(filter) => pillow::resize(source, Bounds::whole(source.size()), size, filter),
+        Kernel::Pillow(filter) => pillow::resize(source, Bounds::whole(source.size()), size, filter, false),
         Kernel::Opencv(interpolation) => opencv::resize(source, size, interpolation),
         Kernel::Fast | Kernel::Tensorflow { .. } => {
             Ok(resize_f32(source, size, kernel)?.into_iter().map(to_byte).collect())
@@ -64,7 +64,7 @@ pub fn resize_f32(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<f3
 
 /// The part of `source` inside `bounds` at `size` with one of Pillow's filters: `Image.resize(size, filter, box)`.
 pub fn resize_window(source: View<u8>, bounds: Bounds, size: Size, filter: Filter) -> Result<Vec<u8>> {
-    pillow::resize(source, bounds, size, filter)
+    pillow::resize(source, bounds, size, filter, false)
 }
 
 /// 16-bit values, for the kernels that have a rule for them: nearest neighbours and Pillow's filters.

@@ -2,7 +2,7 @@
 use super::spans::Span;
 
 /// All rows resized across, side by side in memory.
-pub(super) fn across<'a>(rows: impl Iterator<Item = &'a [u16]>, channels: usize, columns: &[Span]) -> Vec<u16> {
+pub(super) fn across(rows: &[&[u16]], channels: usize, columns: &[Span]) -> Vec<u16> {
     let mut output = Vec::new();
     for row in rows {
         for span in columns {

@@ -2,13 +2,18 @@
 //!
 //! Eight-bit results equal Pillow's bit for bit. Channels are independent: Pillow multiplies colours with alpha first
 //! for RGBA and LA, which `colour::alpha` does for callers who want it.
+#[cfg(target_arch = "x86_64")]
+mod across_avx2;
 mod deep;
+#[cfg(target_arch = "x86_64")]
+mod down_avx2;
 mod filters;
 mod nearest;
 mod passes;
 mod spans;
 
 use crate::fault::Result;
+use crate::geometry::rearrange::flip_horizontal;
 use crate::geometry::view::{View, count_values, refuse};
 use crate::pixels::Size;
 pub use filters::Filter;
@@ -44,40 +49,35 @@ impl Bounds {
     }
 }
 
-/// The part of `source` inside `bounds` at `size`.
-pub(crate) fn resize(source: View<u8>, bounds: Bounds, size: Size, filter: Filter) -> Result<Vec<u8>> {
-    let plan = Plan::new(source, bounds, size, filter)?;
-    let channels = source.channels();
-    if plan.down_first {
-        let rows: Vec<&[u8]> = plan.rows(source).collect();
-        let between = passes::down(&rows, &plan.lines, plan.first);
-        return Ok(passes::across(between.chunks_exact(source.size().width * channels), channels, &plan.columns));
+/// The part of `source` inside `bounds` at `size`, mirrored left to right when `flip` is set.
+pub(crate) fn resize(source: View<u8>, bounds: Bounds, size: Size, filter: Filter, flip: bool) -> Result<Vec<u8>> {
+    let mut plan = Plan::new(source, bounds, size, filter)?;
+    if flip {
+        plan.columns.reverse();
     }
-    let between = passes::across(plan.rows(source), channels, &plan.columns);
-    let rows: Vec<&[u8]> = between.chunks_exact(size.width * channels).collect();
-    Ok(passes::down(&rows, &plan.lines, plan.first))
+    let across = |rows: &[&[u8]]| passes::across(rows, source.channels(), &plan.columns);
+    let output = plan.run(source, across, |rows| passes::down(rows, &plan.lines, plan.first));
+    if flip && !plan.changes_width {
+        return Ok(flip_horizontal(View::new(&output, size, source.channels())?));
+    }
+    Ok(output)
 }
 
 /// The same for 16-bit values, as Pillow treats mode `I;16`.
 pub(crate) fn resize_deep(source: View<u16>, bounds: Bounds, size: Size, filter: Filter) -> Result<Vec<u16>> {
     let plan = Plan::new(source, bounds, size, filter)?;
-    let channels = source.channels();
-    if plan.down_first {
-        let rows: Vec<&[u16]> = plan.rows(source).collect();
-        let between = deep::down(&rows, &plan.lines, plan.first);
-        return Ok(deep::across(between.chunks_exact(source.size().width * channels), channels, &plan.columns));
-    }
-    let between = deep::across(plan.rows(source), channels, &plan.columns);
-    let rows: Vec<&[u16]> = between.chunks_exact(size.width * channels).collect();
-    Ok(deep::down(&rows, &plan.lines, plan.first))
+    let across = |rows: &[&[u16]]| deep::across(rows, source.channels(), &plan.columns);
+    Ok(plan.run(source, across, |rows| deep::down(rows, &plan.lines, plan.first)))
 }
 
-/// Where each output column and row reads, the source rows that are needed, and the order of the passes.
+/// Where each output column and row reads, the source rows that are needed, and which passes are.
 struct Plan {
     columns: Vec<Span>,
     lines: Vec<Span>,
     first: usize,
     count: usize,
+    changes_width: bool,
+    changes_height: bool,
     down_first: bool,
 }
 
@@ -86,20 +86,45 @@ impl Plan {
         let from = source.size();
         bounds.check(from)?;
         count_values(size, source.channels())?;
-        count_values(
-            Size { width: size.width.max(from.width), height: size.height.max(from.height) },
-            source.channels(),
-        )?;
+        let most = Size { width: size.width.max(from.width), height: size.height.max(from.height) };
+        count_values(most, source.channels())?;
         let columns = spans(from.width, (bounds.left, bounds.right), size.width, filter)?;
         let lines = spans(from.height, (bounds.upper, bounds.lower), size.height, filter)?;
         let first = lines.iter().map(|span| span.start).min().unwrap_or(0);
         let end = lines.iter().map(Span::end).max().unwrap_or(0);
-        Ok(Self { columns, lines, first, count: end - first, down_first: down_first(from, size) })
+        let whole = Bounds::whole(from);
+        Ok(Self {
+            columns,
+            lines,
+            first,
+            count: end - first,
+            changes_width: size.width != from.width || (bounds.left, bounds.right) != (whole.left, whole.right),
+            changes_height: size.height != from.height || (bounds.upper, bounds.lower) != (whole.upper, whole.lower),
+            down_first: down_first(from, size),
+        })
     }
 
-    fn rows<'a, T: Copy + 'a>(&self, source: View<'a, T>) -> impl Iterator<Item = &'a [T]> {
-        (self.first..self.first + self.count).map(move |y| source.row(y))
+    /// The passes that change something, in their order.
+    fn run<T: Copy>(
+        &self,
+        source: View<T>,
+        across: impl Fn(&[&[T]]) -> Vec<T>,
+        down: impl Fn(&[&[T]]) -> Vec<T>,
+    ) -> Vec<T> {
+        let rows: Vec<&[T]> = (self.first..self.first + self.count).map(|y| source.row(y)).collect();
+        match (self.changes_width, self.changes_height) {
+            (false, false) => source.to_vec(),
+            (true, false) => across(&rows),
+            (false, true) => down(&rows),
+            (true, true) if self.down_first => across(&split(&down(&rows), self.lines.len())),
+            (true, true) => down(&split(&across(&rows), rows.len())),
+        }
     }
+}
+
+/// The rows of an image with `count` of them.
+fn split<T>(image: &[T], count: usize) -> Vec<&[T]> {
+    image.chunks_exact(image.len() / count).collect()
 }
 
 /// Whether the downward pass comes first: since Pillow 13, when the height shrinks by more than twice what the width does.

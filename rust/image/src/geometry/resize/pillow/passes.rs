@@ -1,5 +1,7 @@
 //! The two passes over eight-bit values, in fixed point with 22 bits after the point.
 use super::spans::{PRECISION, Span};
+#[cfg(target_arch = "x86_64")]
+use super::{across_avx2, down_avx2};
 use crate::geometry::dispatch::{self, Kernel};
 
 /// Values that one load takes; those beyond the pixel's channels are not used.
@@ -8,15 +10,50 @@ const LANES: usize = 4;
 const BLOCK: usize = 32;
 
 /// All rows resized across, side by side in memory.
-pub(super) fn across<'a>(rows: impl Iterator<Item = &'a [u8]>, channels: usize, columns: &[Span]) -> Vec<u8> {
+pub(super) fn across(rows: &[&[u8]], channels: usize, columns: &[Span]) -> Vec<u8> {
+    #[cfg(target_arch = "x86_64")]
+    if channels >= 3 && dispatch::has_avx2() {
+        return across_wide(rows, channels, columns);
+    }
+    across_portable(rows, channels, columns)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn across_wide(rows: &[&[u8]], channels: usize, columns: &[Span]) -> Vec<u8> {
+    let length = columns.len() * channels;
+    let columns = across_avx2::Columns::new(columns, channels);
+    let mut output = vec![0; rows.len() * length];
+    let mut padded = [Vec::new(), Vec::new()];
+    let mut spare = vec![0; length];
+    for (rows, output) in rows.chunks(2).zip(output.chunks_mut(2 * length)) {
+        for (padded, row) in padded.iter_mut().zip(rows) {
+            padded.clear();
+            padded.extend_from_slice(row);
+            padded.resize(row.len() + columns.padding(channels), 0);
+        }
+        let (upper, lower) = output.split_at_mut(length);
+        let lower = if lower.is_empty() { &mut spare[..] } else { lower };
+        let padded = [&padded[0][..], &padded[rows.len() - 1][..]];
+        // SAFETY: the function needs AVX2 alone, and `across` comes here only where `has_avx2` has found it.
+        #[allow(unsafe_code)]
+        unsafe {
+            match channels {
+                3 => across_avx2::across::<3>(padded, &columns, [upper, lower]),
+                _ => across_avx2::across::<4>(padded, &columns, [upper, lower]),
+            }
+        }
+    }
+    output
+}
+
+fn across_portable(rows: &[&[u8]], channels: usize, columns: &[Span]) -> Vec<u8> {
     let taps = columns.iter().map(|span| span.weights.len()).max().unwrap_or(0);
     let starts: Vec<u32> = columns.iter().map(|span| (span.start * channels) as u32).collect();
     let mut weights = vec![0; taps * columns.len()];
     for (weights, span) in weights.chunks_exact_mut(taps.max(1)).zip(columns) {
         weights.iter_mut().zip(span.fixed()).for_each(|(to, from)| *to = from);
     }
-    let mut output = Vec::new();
-    let mut wide = Vec::new();
+    let (mut output, mut wide) = (Vec::new(), Vec::new());
     for row in rows {
         // Spans shorter than the longest run on into the padding with weight 0.
         wide.resize(row.len() + (taps + 1) * channels + LANES, 0);
@@ -74,14 +111,27 @@ pub(super) fn down(rows: &[&[u8]], lines: &[Span], first: usize) -> Vec<u8> {
     for (output, span) in output.chunks_exact_mut(length).zip(lines) {
         let weights: Vec<i32> = span.fixed().collect();
         let rows = &rows[span.start - first..][..weights.len()];
-        dispatch::run(Down { rows, weights: &weights, output });
+        let done = down_wide(rows, &weights, output);
+        dispatch::run(Down { rows, weights: &weights, done, output });
     }
     output
+}
+
+/// Does what can be done with wide instructions; how many values that are.
+fn down_wide(rows: &[&[u8]], weights: &[i32], output: &mut [u8]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if dispatch::has_avx2() {
+        // SAFETY: the function needs AVX2 alone, and `has_avx2` has just found it on this machine.
+        #[allow(unsafe_code)]
+        return unsafe { down_avx2::down(rows, weights, output) };
+    }
+    0
 }
 
 struct Down<'a> {
     rows: &'a [&'a [u8]],
     weights: &'a [i32],
+    done: usize,
     output: &'a mut [u8],
 }
 
@@ -90,12 +140,12 @@ impl Kernel for Down<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let (blocks, rest) = self.output.as_chunks_mut::<BLOCK>();
-        let done = blocks.len() * BLOCK;
+        let (blocks, rest) = self.output[self.done..].as_chunks_mut::<BLOCK>();
+        let rest_start = self.done + blocks.len() * BLOCK;
         for (index, block) in blocks.iter_mut().enumerate() {
             let mut sum = [1 << (PRECISION - 1); BLOCK];
             for (row, weight) in self.rows.iter().zip(self.weights) {
-                let values: &[u8; BLOCK] = row[index * BLOCK..].first_chunk().expect("a block of the row");
+                let values: &[u8; BLOCK] = row[self.done + index * BLOCK..].first_chunk().expect("a block of the row");
                 sum = std::array::from_fn(|lane| i32::from(values[lane]).wrapping_mul(*weight).wrapping_add(sum[lane]));
             }
             *block = sum.map(clip);
@@ -103,7 +153,7 @@ impl Kernel for Down<'_> {
         for (index, value) in rest.iter_mut().enumerate() {
             let rows = self.rows.iter().zip(self.weights);
             let add = |sum: i32, (row, weight): (&&[u8], &i32)| {
-                i32::from(row[done + index]).wrapping_mul(*weight).wrapping_add(sum)
+                i32::from(row[rest_start + index]).wrapping_mul(*weight).wrapping_add(sum)
             };
             *value = clip(rows.fold(1 << (PRECISION - 1), add));
         }
