@@ -124,6 +124,14 @@ def test_colours_when_factors_are_fixed_then_are_the_steps() -> None:
     np.testing.assert_array_equal(rm.decode_batch(MIXED[:1], {"image": spec}, rng=0)["image"][0], expected)
 
 
+def test_colours_when_a_resize_left_fractions_then_start_from_whole_levels() -> None:
+    colour = [rm.ColourJitter(brightness=(0.5, 0.5))]
+    spec = rm.Image(resize=rm.Resize((9, 11)), colour=colour, like="tensorflow", dct="accurate", layout="hwc")
+    scaled = rm.resize(rm.decode_image(MIXED[0]), (9, 11), like="tensorflow")
+    expected = rm.adjust_brightness(np.rint(scaled).astype(np.uint8), 0.5)
+    np.testing.assert_array_equal(rm.decode_batch(MIXED[:1], {"image": spec}, rng=0)["image"][0], expected)
+
+
 def test_jitter_when_improbable_then_most_images_stay() -> None:
     spec = {"image": rm.Image(colour=[rm.ColourJitter(0.5, 0.5, 0.5, 0.2, probability=0.25)], layout="hwc")}
     batch = rm.decode_batch(MIXED[:1] * 200, spec, rng=1)["image"]

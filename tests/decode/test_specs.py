@@ -78,6 +78,8 @@ def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
         (lambda: rm.Image(mean=(0.5, 0.5, 0.5), channels="grey"), ValueError, "every channel"),
         (lambda: rm.Image(std=(0.5, 0.0, 0.5)), ValueError, "std is above 0"),
         (lambda: rm.Image(mean=float("nan")), ValueError, "mean is a number"),
+        (lambda: rm.Image(mean=(0.1,) * 5), ValueError, "every channel"),
+        (lambda: rm.CenterCrop(3, fill=(1,) * 5), ValueError, "every channel"),
         (lambda: rm.Image(mean="imagenet"), TypeError, "mean is a number"),
         (lambda: rm.Image(flip=1.5), ValueError, "horizontal"),
         (lambda: rm.Image(white=0), ValueError, "white"),

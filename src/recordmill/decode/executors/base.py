@@ -140,10 +140,10 @@ class Executor(Protocol):
         """Sizes, orientations and channels of encoded images."""
         ...
 
-    def images(self, job: ImageJob, out: Sequence[Any], threads: int) -> Faults:
-        """Put row i's numbers into ``out[i]``: a part of an array, or None in a list, which is replaced."""
+    def images(self, job: ImageJob, out: Any, threads: int) -> Faults:
+        """Put row i's numbers into ``out[i]``: a part of an array, or a list's entry, which is replaced."""
         ...
 
-    def masks(self, job: MaskJob, out: Sequence[Any], threads: int) -> Faults:
+    def masks(self, job: MaskJob, out: Any, threads: int) -> Faults:
         """Put row i's classes into ``out[i]``, as `images` does."""
         ...

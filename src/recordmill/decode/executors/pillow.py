@@ -53,13 +53,13 @@ class PillowExecutor:
         faults = for_rows(read, len(payloads), 1)
         return Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], faults)
 
-    def images(self, job: ImageJob, out: Sequence[Any], threads: int) -> Faults:
+    def images(self, job: ImageJob, out: Any, threads: int) -> Faults:
         """Put row i's numbers into ``out[i]``.
 
         Parameters
         ----------
         job : ImageJob
-        out : ndarray, or list of None
+        out : array of slots, or list of None
         threads : int
 
         Returns
@@ -68,13 +68,13 @@ class PillowExecutor:
         """
         return for_rows(lambda row: _put(out, row, lambda place: _image(job, row, place)), len(job.payloads), threads)
 
-    def masks(self, job: MaskJob, out: Sequence[Any], threads: int) -> Faults:
+    def masks(self, job: MaskJob, out: Any, threads: int) -> Faults:
         """Put row i's classes into ``out[i]``.
 
         Parameters
         ----------
         job : MaskJob
-        out : ndarray, or list of None
+        out : array of slots, or list of None
         threads : int
 
         Returns

@@ -19,7 +19,7 @@ from recordmill.decode.pixels.values import Values
 from recordmill.decode.presets import kernel_of, preset_of
 from recordmill.decode.specs.geometry import CenterCrop, RandomCrop
 from recordmill.decode.specs.image import Image
-from recordmill.decode.state import BatchState, ImagePlan
+from recordmill.decode.state import BatchState, ImagePlan, Slots
 from recordmill.errors import DecodeError, ImageError, LimitError
 
 Ints = NDArray[np.int64]
@@ -60,23 +60,13 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
         values_of(spec),
     )
     place = _place(state, name, spec, plan)
-    target = [None] * len(plan.rows) if isinstance(place, list) else _Picked(place, plan.rows)
-    for row, fault in executor.images(job, cast("Any", target), state.threads).items():
+    target: Any = [None] * len(plan.rows) if isinstance(place, list) else Slots(place, plan.rows)
+    for row, fault in executor.images(job, target, state.threads).items():
         state.fail(plan.rows[row], feature, fault)
     if isinstance(target, list):
         for row, pixels in zip(plan.rows, target, strict=True):
             place[row] = pixels
     return {name: place}
-
-
-class _Picked:
-    """Some slots of an array, by their own numbers."""
-
-    def __init__(self, array: NDArray[Any], rows: Ints) -> None:
-        self.array, self.rows = array, rows
-
-    def __getitem__(self, row: int) -> NDArray[Any]:
-        return cast("NDArray[Any]", self.array[self.rows[row]])
 
 
 def reading_of(spec: Image) -> Reading:
