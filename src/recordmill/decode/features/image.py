@@ -53,6 +53,7 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
         [payloads[row] for row in plan.rows],
         reading,
         plan.headers.orientations,
+        _scales(plan) if spec.scale == "auto" else np.ones(len(plan.rows), np.int64),
         plan.moves,
         kernel_of(spec.kernel, spec.like),
         plan.border,
@@ -89,7 +90,7 @@ def reading_of(spec: Image) -> Reading:
         preset.grey,
         preset.cmyk,
         preset.deep if dtype_of(spec) == "uint8" else "keep",
-        spec.scale,
+        1 if spec.scale == "auto" else spec.scale,
     )
 
 
@@ -131,7 +132,14 @@ def _without_faults(state: BatchState, feature: str, rows: Ints, headers: Header
 
 
 def _chosen(headers: Headers, good: NDArray[np.bool_]) -> Headers:
-    return Headers(headers.sizes[good], headers.decoded[good], headers.orientations[good], headers.channels[good], {})
+    return Headers(
+        headers.sizes[good],
+        headers.decoded[good],
+        headers.orientations[good],
+        headers.channels[good],
+        headers.scalable[good],
+        {},
+    )
 
 
 def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers) -> ImagePlan:
@@ -145,6 +153,15 @@ def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: 
     good = ~(too_small | too_large)
     library = kernel_of(spec.kernel, spec.like).partition(":")[0]
     return ImagePlan(rows[good], _chosen(headers, good), moves[good], library, _border(geometry))
+
+
+def _scales(plan: ImagePlan) -> Ints:
+    """Smallest sizes at which the windows are not smaller than what they are brought to."""
+    scales = np.ones(len(plan.rows), np.int64)
+    for scale in (2, 4, 8):
+        enough = (plan.moves.window[:, 2:] // scale >= plan.moves.resized).all(axis=1)
+        scales[enough & (plan.headers.scalable == 1)] = scale
+    return scales
 
 
 def _small(moves: Moves, row: int) -> ImageError:
