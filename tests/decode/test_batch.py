@@ -10,7 +10,7 @@ from PIL import Image
 
 import recordmill as rm
 from recordmill.decode.geometry import Geometry, plan_moves
-from tests.decode.pictures import encode, jpeg, png, turned
+from tests.decode.pictures import encode, jpeg, palette_mask, png, turned
 
 MIXED = [
     jpeg(0, 40, 30),
@@ -115,12 +115,57 @@ def test_batch_when_done_step_by_step_then_is_equal(like, crop, turn, layout, dt
         np.testing.assert_array_equal(batch[row], step)
 
 
+@given(st.integers(0, 99), st.sampled_from([1, 6]))
+@settings(max_examples=20)
+def test_scale_when_auto_then_is_the_smallest_that_is_large_enough(seed: int, orientation: int) -> None:
+    crop = rm.RandomResizedCrop((16, 20), scale=(0.02, 1))
+    spec = rm.Image(crop=crop, scale="auto", orientation="apply", layout="hwc")
+    files = [turned(orientation, number, 331, 257) for number in range(3)]
+    batch = rm.decode_batch(files, {"image": spec}, rng=seed)["image"]
+    sizes = np.array([rm.decode_image(file, orientation="apply").shape[1::-1] for file in files])
+    moves, _ = plan_moves(sizes, Geometry(crop=crop), rm.Draws(seed), np.arange(3))
+    for row, file in enumerate(files):
+        x, y, w, h = moves.window[row].tolist()
+        scale = max(s for s in (1, 2, 4, 8) if s == 1 or (w // s >= 20 and h // s >= 16))
+        x0, y0, x1, y1 = x // scale, y // scale, -(-(x + w) // scale), -(-(y + h) // scale)
+        part = rm.decode_image(file, orientation="apply", scale=scale, window=(x0, y0, x1 - x0, y1 - y0))
+        np.testing.assert_array_equal(batch[row], rm.resize(part, (16, 20)))
+
+
+def test_scale_when_auto_then_other_formats_masks_and_boxes_stay_where_they_were() -> None:
+    geometry = {"resize": rm.Resize((16, 20)), "flip": rm.Flip(1)}
+    data, _ = palette_mask(0, 331, 257)
+    columns = {
+        "image": [jpeg(0, 331, 257)],
+        "other": [png(0, 331, 257)],
+        "mask": [data],
+        "box": [np.array([9, 9, 200, 99])],
+    }
+    follow = {"mask": rm.Mask(), "box": rm.Boxes()}
+    one, auto = (
+        rm.decode_batch(columns, {"image": spec, "other": spec, **follow})
+        for spec in (rm.Image(**geometry), rm.Image(**geometry, scale="auto"))
+    )
+    for name in ("other", "mask"):
+        np.testing.assert_array_equal(one[name], auto[name])
+    np.testing.assert_array_equal(one["box"].data, auto["box"].data)
+    assert (one["image"] != auto["image"]).any()
+
+
 def test_colours_when_factors_are_fixed_then_are_the_steps() -> None:
     spec = rm.Image(
         colour=[rm.ColourJitter(brightness=(0.5, 0.5)), rm.ColourJitter(contrast=(1.5, 1.5)), rm.RandomGrey(1)],
         layout="hwc",
     )
     expected = rm.greyscale(rm.adjust_contrast(rm.adjust_brightness(rm.decode_image(MIXED[0]), 0.5), 1.5))
+    np.testing.assert_array_equal(rm.decode_batch(MIXED[:1], {"image": spec}, rng=0)["image"][0], expected)
+
+
+def test_colours_when_a_resize_left_fractions_then_start_from_whole_levels() -> None:
+    colour = [rm.ColourJitter(brightness=(0.5, 0.5))]
+    spec = rm.Image(resize=rm.Resize((9, 11)), colour=colour, like="tensorflow", dct="accurate", layout="hwc")
+    scaled = rm.resize(rm.decode_image(MIXED[0]), (9, 11), like="tensorflow")
+    expected = rm.adjust_brightness(np.rint(scaled).astype(np.uint8), 0.5)
     np.testing.assert_array_equal(rm.decode_batch(MIXED[:1], {"image": spec}, rng=0)["image"][0], expected)
 
 

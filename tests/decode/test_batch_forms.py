@@ -32,7 +32,7 @@ RANDOM = {"image": rm.Image(crop=rm.RandomResizedCrop((12, 16)), flip=True, mean
 def test_image_when_decoded_then_has_the_documented_form(options, shape, dtype) -> None:
     batch = rm.decode_batch([png(0), png(1)], {"image": rm.Image(**options)})["image"]
     assert batch.shape == (2, *shape) and batch.dtype == dtype and batch.flags.c_contiguous
-    empty = rm.decode_batch([], {"image": rm.Image(**options)})["image"]
+    empty = rm.decode_batch([], {"image": rm.Image(**options)}, positions=[])["image"]
     assert len(empty) == 0 and empty.dtype == dtype and empty.ndim == 4
 
 
@@ -226,6 +226,7 @@ def test_limit_when_an_image_is_larger_or_would_become_so_then_is_a_named_error(
         (lambda: rm.decode_batch({"a": MIXED}, {"b": rm.Image()}), rm.FeatureError, "no feature 'b'"),
         (lambda: rm.decode_batch({"a": MIXED, "b": [1]}, {"a": rm.Image()}), rm.FeatureError, "one length"),
         (lambda: rm.decode_batch({"a": np.arange(3)}, {"a": rm.Image()}), rm.FeatureError, "not byte strings"),
+        (lambda: rm.decode_batch({"a": [np.zeros((2, 2))]}, {"a": rm.Image()}), rm.FeatureError, "float64 of shape"),
         (lambda: rm.decode_batch({"a": np.array([b"x"])}, {"a": rm.Image()}), rm.FeatureError, "lost zeros"),
         (lambda: rm.decode_batch({"a": [[b"x", b"y"]]}, {"a": rm.Image()}), rm.FeatureError, "2 byte strings"),
         (lambda: rm.decode_batch([{"a": b""}, {"b": b""}], {"a": rm.Image()}), rm.FeatureError, "example 1"),

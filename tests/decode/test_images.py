@@ -208,8 +208,9 @@ def test_image_when_larger_than_the_limit_then_is_refused_before_it_is_decoded()
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 def test_orientation_when_notes_are_damaged_then_counts_as_none() -> None:
-    data = jpeg(0, exif=b"Exif\0\0II*\0\xff\xff\xff\xff")
-    np.testing.assert_array_equal(rm.decode_jpeg(data, orientation="apply"), rm.decode_jpeg(data))
+    damaged = (b"Exif\0\0II*\0\xff\xff\xff\xff", b"Exif\0\0neither", b"Exif\0\0MM")
+    for data in (jpeg(0, exif=notes) for notes in damaged):
+        np.testing.assert_array_equal(rm.decode_jpeg(data, orientation="apply"), rm.decode_jpeg(data))
 
 
 @pytest.mark.parametrize("options", [{"mode": "slow"}, {"channels": "rgba"}, {"scale": 3}, {"orientation": "turn"}])
@@ -222,5 +223,6 @@ def test_pillow_when_missing_then_the_extra_is_named(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(rm.MissingExtraError, match=r"recordmill\[image\]"):
         rm.decode_jpeg(b"\xff\xd8")
-    with pytest.raises(rm.MissingExtraError, match=r"recordmill\[image\]"):
-        rm.decode_batch([b"\xff\xd8"], {"image": rm.Image(decoder="pillow")})
+    for decoder in ("auto", "pillow"):
+        with pytest.raises(rm.MissingExtraError, match=r"recordmill\[image\]"):
+            rm.decode_batch([b"\xff\xd8"], {"image": rm.Image(decoder=decoder)}, on_error="skip")

@@ -153,6 +153,16 @@ def test_mask_when_larger_than_the_limit_then_is_refused() -> None:
     assert isinstance(caught.value.cause, rm.LimitError)
 
 
+def test_mask_when_skipped_then_the_others_stay_in_place() -> None:
+    masks = [palette_mask(number) for number in range(3)]
+    columns = {"image": [png(0), png(1), png(2)], "mask": [masks[0][0], b"junk", masks[2][0]]}
+    specs = {"image": rm.Image(crop=rm.CenterCrop(6)), "mask": rm.Mask(dtype="int64")}
+    place = np.zeros((3, 6, 6), np.int64)
+    batch = rm.decode_batch(columns, specs, on_error="skip", out={"mask": place})
+    np.testing.assert_array_equal(batch["mask"], [masks[row][1][4:10, 7:13] for row in (0, 2)])
+    assert np.shares_memory(batch["mask"], place)
+
+
 def test_mask_when_an_output_is_given_then_is_written_there() -> None:
     place = np.zeros((1, 14, 20), np.int64)
     data, indices = palette_mask()

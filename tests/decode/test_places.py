@@ -145,6 +145,14 @@ def test_boxes_when_no_boxes_then_the_sample_is_an_error(value, message: str) ->
     assert len(rm.decode_batch(columns, specs, on_error="skip")["box"]) == 1
 
 
+def test_points_when_no_points_then_the_sample_is_an_error() -> None:
+    columns = {"image": [png(0), png(1)], "point": [np.array([1, 2, 3]), np.array([1, 2])]}
+    specs = {"image": rm.Image(), "point": rm.Keypoints()}
+    with pytest.raises(rm.DecodeError, match="rows of 2"):
+        rm.decode_batch(columns, specs)
+    assert rm.decode_batch(columns, specs, on_error="skip")["point"].to_list() == [[[1.0, 2.0, 1.0]]]
+
+
 def test_along_when_of_another_length_then_is_an_error() -> None:
     columns = {"image": [png(0)], "box": [np.array([1, 2, 3, 4])], "label": [np.array([1, 2])]}
     with pytest.raises(rm.DecodeError, match="goes along"):

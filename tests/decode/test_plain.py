@@ -65,7 +65,8 @@ def test_raw_when_an_output_is_given_then_is_written_there() -> None:
 def test_text_when_decoded_then_is_an_array_of_str() -> None:
     batch = rm.decode_batch(rm.Ragged.from_rows(["é".encode(), b"", b"a\0b\0"]), {"t": rm.Text()})["t"]
     assert batch.dtype == object and batch.tolist() == ["é", "", "a\0b\0"]
-    assert rm.decode_batch([b"\xe9"], {"t": rm.Text("latin-1")})["t"].tolist() == ["é"]
+    latin = [np.frombuffer(b"\xe9", np.uint8)]
+    assert rm.decode_batch({"t": latin}, {"t": rm.Text("latin-1")})["t"].tolist() == ["é"]
 
 
 def test_text_when_records_hold_several_then_each_is_a_list() -> None:

@@ -67,6 +67,14 @@ def test_mxnet_when_a_whole_batch_is_made_then_is_that_of_image_record_iter(name
     np.testing.assert_array_equal(batch[0], RECORDED["mxnet"][f"iterated_{name}"])
 
 
+def test_opencv_when_halved_then_is_the_mean_of_four_pixels() -> None:
+    found = rm.resize(PICTURES["pixels"][:8, :12], (4, 6), like="opencv")
+    np.testing.assert_array_equal(found, RECORDED["opencv"]["halved"])
+    wide = PICTURES["pixels"][:8, :12].astype(int)
+    total = wide[::2, ::2] + wide[1::2, ::2] + wide[::2, 1::2] + wide[1::2, 1::2]
+    np.testing.assert_array_equal(found, (total + 2) // 4)
+
+
 def test_opencv_when_no_channels_are_named_then_colours_are_blue_green_red() -> None:
     found = rm.decode_image(PICTURES["jpeg_2"], like="opencv")
     np.testing.assert_array_equal(found[:, :, ::-1], RECORDED["opencv"]["rgb_jpeg_2"])

@@ -53,6 +53,24 @@ class ImagePlan:
         return np.searchsorted(self.rows, rows)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Slots:
+    """Some rows of an array, by their own numbers.
+
+    Parameters
+    ----------
+    array : ndarray, shape (count, ...)
+    rows : ndarray of int64
+    """
+
+    array: NDArray[Any]
+    rows: Ints
+
+    def __getitem__(self, row: int) -> Any:
+        """Return the part of the array that belongs to a row."""
+        return self.array[self.rows[row]]
+
+
 @dataclass(slots=True)
 class BatchState:
     """One batch on its way.

@@ -58,6 +58,7 @@ def opencv(files, pixels):
     for height, width in SIZES:
         for kernel, flag in (("nearest", cv2.INTER_NEAREST), ("bilinear", cv2.INTER_LINEAR)):
             yield f"resize_{kernel}_{height}_{width}", cv2.resize(pixels, (width, height), interpolation=flag)
+    yield "halved", cv2.resize(pixels[:8, :12], (6, 4), interpolation=cv2.INTER_LINEAR)
 
 
 def tensorflow(files, pixels):

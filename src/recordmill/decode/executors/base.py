@@ -31,6 +31,8 @@ class Headers:
         1 to 8; 1 where EXIF is to be ignored.
     channels : ndarray of int64, shape (n,)
         Of what is stored: 1 to 4.
+    scalable : ndarray of int64, shape (n,)
+        1 for images that can be decoded at a half, a quarter or an eighth of their size.
     faults : dict of int to Exception
         Images that cannot be read, by row.
     """
@@ -39,6 +41,7 @@ class Headers:
     decoded: NDArray[np.int64]
     orientations: NDArray[np.int64]
     channels: NDArray[np.int64]
+    scalable: NDArray[np.int64]
     faults: Faults
 
 
@@ -74,6 +77,9 @@ class ImageJob:
         Encoded images.
     reading : Reading
     orientations : ndarray of int64, shape (n,)
+    scales : ndarray of int64, shape (n,)
+        1, or 2, 4 or 8 for images that are decoded at that part of what `reading` says. Windows of `moves` then are
+        divided by it: corners rounded down and up to whole pixels.
     moves : Moves
     kernel : str
         ``"library:kernel"`` of resizing.
@@ -85,6 +91,7 @@ class ImageJob:
     payloads: Sequence[Any]
     reading: Reading
     orientations: NDArray[np.int64]
+    scales: NDArray[np.int64]
     moves: Moves
     kernel: str
     border: Border
@@ -140,10 +147,10 @@ class Executor(Protocol):
         """Sizes, orientations and channels of encoded images."""
         ...
 
-    def images(self, job: ImageJob, out: Sequence[Any], threads: int) -> Faults:
-        """Put row i's numbers into ``out[i]``: a part of an array, or None in a list, which is replaced."""
+    def images(self, job: ImageJob, out: Any, threads: int) -> Faults:
+        """Put row i's numbers into ``out[i]``: a part of an array, or a list's entry, which is replaced."""
         ...
 
-    def masks(self, job: MaskJob, out: Sequence[Any], threads: int) -> Faults:
+    def masks(self, job: MaskJob, out: Any, threads: int) -> Faults:
         """Put row i's classes into ``out[i]``, as `images` does."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,21 +46,21 @@ class PillowExecutor:
         -------
         Headers
         """
-        table = np.zeros((len(payloads), 6), np.int64)
+        table = np.zeros((len(payloads), 7), np.int64)
 
         def read(row: int) -> None:
             table[row] = read_header(payloads[row], reading, upright=upright, max_pixels=max_pixels)
 
         faults = for_rows(read, len(payloads), 1)
-        return Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], faults)
+        return Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], table[:, 6], faults)
 
-    def images(self, job: ImageJob, out: Sequence[Any], threads: int) -> Faults:
+    def images(self, job: ImageJob, out: Any, threads: int) -> Faults:
         """Put row i's numbers into ``out[i]``.
 
         Parameters
         ----------
         job : ImageJob
-        out : ndarray, or list of None
+        out : array of slots, or list of None
         threads : int
 
         Returns
@@ -68,13 +69,13 @@ class PillowExecutor:
         """
         return for_rows(lambda row: _put(out, row, lambda place: _image(job, row, place)), len(job.payloads), threads)
 
-    def masks(self, job: MaskJob, out: Sequence[Any], threads: int) -> Faults:
+    def masks(self, job: MaskJob, out: Any, threads: int) -> Faults:
         """Put row i's classes into ``out[i]``.
 
         Parameters
         ----------
         job : MaskJob
-        out : ndarray, or list of None
+        out : array of slots, or list of None
         threads : int
 
         Returns
@@ -92,10 +93,12 @@ def _put(out: Any, row: int, make: Any) -> None:
 
 
 def _image(job: ImageJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:
-    data = job.payloads[row]
+    data, scale = job.payloads[row], int(job.scales[row])
+    reading = job.reading if scale == 1 else replace(job.reading, scale=scale)
     with opened(data) as image:
-        prepare(image, data, job.reading)
-        pixels = orient(read_pixels(image, job.reading), int(job.orientations[row]))
+        prepare(image, data, reading)
+        pixels = orient(read_pixels(image, reading), int(job.orientations[row]))
+    pixels = cut(pixels, _scaled(job.moves.window[row], scale))
     brightest = 65535 if pixels.dtype == np.uint16 else 255
     if job.colours and brightest != 255:
         raise ImageError("colours of 16 bits cannot be changed", kind="unsupported", expected="8 bits", found="16")
@@ -111,7 +114,6 @@ def _moved(pixels: NDArray[Any], job: ImageJob | MaskJob, row: int, unit: int) -
     moves, border = job.moves, job.border
     if moves is None:
         return pixels
-    pixels = cut(pixels, _four(moves.window[row]))
     width, height = moves.resized[row].tolist()
     if (height, width) != pixels.shape[:2]:
         pixels = resize_pixels(pixels, (height, width), job.kernel)
@@ -127,6 +129,11 @@ def _moved(pixels: NDArray[Any], job: ImageJob | MaskJob, row: int, unit: int) -
 def _four(row: NDArray[np.int64]) -> tuple[int, int, int, int]:
     x, y, width, height = row.tolist()
     return x, y, width, height
+
+
+def _scaled(window: NDArray[np.int64], scale: int) -> tuple[int, int, int, int]:
+    first, last = window[:2] // scale, -(-(window[:2] + window[2:]) // scale)
+    return _four(np.concatenate([first, last - first]))
 
 
 def _two(row: NDArray[np.int64]) -> tuple[int, int]:
@@ -163,6 +170,8 @@ def _mask(job: MaskJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:
     classes = read_indices(job.payloads[row], upright=job.upright, max_pixels=job.max_pixels)[:, :, None]
     if job.sizes is not None and job.decoded is not None:
         classes = _fitted(classes, job, _two(job.sizes[row]), _two(job.decoded[row]))
+    if job.moves is not None:
+        classes = cut(classes, _four(job.moves.window[row]))
     classes = _moved(classes, job, row, 1)[:, :, 0]
     top = int(classes.max(initial=0))
     if top > np.iinfo(job.dtype).max:

@@ -19,7 +19,7 @@ from recordmill.decode.pixels.values import Values
 from recordmill.decode.presets import kernel_of, preset_of
 from recordmill.decode.specs.geometry import CenterCrop, RandomCrop
 from recordmill.decode.specs.image import Image
-from recordmill.decode.state import BatchState, ImagePlan
+from recordmill.decode.state import BatchState, ImagePlan, Slots
 from recordmill.errors import DecodeError, ImageError, LimitError
 
 Ints = NDArray[np.int64]
@@ -53,6 +53,7 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
         [payloads[row] for row in plan.rows],
         reading,
         plan.headers.orientations,
+        _scales(plan) if spec.scale == "auto" else np.ones(len(plan.rows), np.int64),
         plan.moves,
         kernel_of(spec.kernel, spec.like),
         plan.border,
@@ -60,23 +61,13 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
         values_of(spec),
     )
     place = _place(state, name, spec, plan)
-    target = [None] * len(plan.rows) if isinstance(place, list) else _Picked(place, plan.rows)
-    for row, fault in executor.images(job, cast("Any", target), state.threads).items():
+    target: Any = [None] * len(plan.rows) if isinstance(place, list) else Slots(place, plan.rows)
+    for row, fault in executor.images(job, target, state.threads).items():
         state.fail(plan.rows[row], feature, fault)
     if isinstance(target, list):
         for row, pixels in zip(plan.rows, target, strict=True):
             place[row] = pixels
     return {name: place}
-
-
-class _Picked:
-    """Some slots of an array, by their own numbers."""
-
-    def __init__(self, array: NDArray[Any], rows: Ints) -> None:
-        self.array, self.rows = array, rows
-
-    def __getitem__(self, row: int) -> NDArray[Any]:
-        return cast("NDArray[Any]", self.array[self.rows[row]])
 
 
 def reading_of(spec: Image) -> Reading:
@@ -99,7 +90,7 @@ def reading_of(spec: Image) -> Reading:
         preset.grey,
         preset.cmyk,
         preset.deep if dtype_of(spec) == "uint8" else "keep",
-        spec.scale,
+        1 if spec.scale == "auto" else spec.scale,
     )
 
 
@@ -141,7 +132,14 @@ def _without_faults(state: BatchState, feature: str, rows: Ints, headers: Header
 
 
 def _chosen(headers: Headers, good: NDArray[np.bool_]) -> Headers:
-    return Headers(headers.sizes[good], headers.decoded[good], headers.orientations[good], headers.channels[good], {})
+    return Headers(
+        headers.sizes[good],
+        headers.decoded[good],
+        headers.orientations[good],
+        headers.channels[good],
+        headers.scalable[good],
+        {},
+    )
 
 
 def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers) -> ImagePlan:
@@ -155,6 +153,15 @@ def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: 
     good = ~(too_small | too_large)
     library = kernel_of(spec.kernel, spec.like).partition(":")[0]
     return ImagePlan(rows[good], _chosen(headers, good), moves[good], library, _border(geometry))
+
+
+def _scales(plan: ImagePlan) -> Ints:
+    """Smallest sizes at which the windows are not smaller than what they are brought to."""
+    scales = np.ones(len(plan.rows), np.int64)
+    for scale in (2, 4, 8):
+        enough = (plan.moves.window[:, 2:] // scale >= plan.moves.resized).all(axis=1)
+        scales[enough & (plan.headers.scalable == 1)] = scale
+    return scales
 
 
 def _small(moves: Moves, row: int) -> ImageError:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from recordmill.decode.columns import byte_rows
 from recordmill.decode.executors.base import Border, MaskJob
 from recordmill.decode.executors.registry import executor_of
+from recordmill.decode.geometry import Geometry
 from recordmill.decode.presets import preset_of
 from recordmill.decode.specs.image import Image
 from recordmill.decode.specs.mask import Mask
-from recordmill.decode.state import BatchState
+from recordmill.decode.state import BatchState, Slots
 from recordmill.errors import DecodeError
 
 
@@ -40,16 +41,27 @@ def decode_masks(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict
     job = MaskJob(chosen, dtype=spec.dtype, max_pixels=state.max_pixels)
     if image is not None:
         job = _following(state, spec, image, rows, chosen)
+    size = None if image is None else Geometry.of(image).size
+    if spec.stack and size is not None:
+        place = state.slots(name, size, spec.dtype)
+        _decode(state, feature, image, job, rows, Slots(place, rows))
+        return {name: place}
+    listed: list[Any] = [None] * len(rows)
+    _decode(state, feature, image, job, rows, listed)
+    if spec.stack:
+        return {name: _stacked(state, name, spec, rows, listed)}
+    classes: list[Any] = [None] * state.count
+    for row, one in zip(rows, listed, strict=True):
+        classes[row] = one
+    return {name: classes}
+
+
+def _decode(
+    state: BatchState, feature: str, image: Image | None, job: MaskJob, rows: NDArray[np.int64], out: Any
+) -> None:
     executor = executor_of("auto" if image is None else image.decoder)
-    classes: list[Any] = [None] * len(rows)
-    for row, fault in executor.masks(job, classes, state.threads).items():
+    for row, fault in executor.masks(job, out, state.threads).items():
         state.fail(rows[row], feature, fault)
-    if not spec.stack:
-        listed: list[Any] = [None] * state.count
-        for row, one in zip(rows, classes, strict=True):
-            listed[row] = one
-        return {name: listed}
-    return {name: _stacked(state, name, spec, rows, classes)}
 
 
 def _following(state: BatchState, spec: Mask, image: Image, rows: NDArray[np.int64], payloads: list[Any]) -> MaskJob:

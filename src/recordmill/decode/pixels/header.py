@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recordmill.decode.pillow import need_pillow, opened
-from recordmill.decode.pixels.reading import Reading, prepare, stored_mode
+from recordmill.decode.pixels.reading import JPEG_FORMATS, Reading, prepare, stored_mode
 from recordmill.errors import LimitError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ _ORIENTATION = 0x0112
 _BANDS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}
 
 
-def read_header(data: Any, reading: Reading, *, upright: bool, max_pixels: int) -> tuple[int, int, int, int, int, int]:
+def read_header(data: Any, reading: Reading, *, upright: bool, max_pixels: int) -> tuple[int, ...]:
     """Size, size as decoded, orientation and channels of an encoded image.
 
     Parameters
@@ -36,6 +36,8 @@ def read_header(data: Any, reading: Reading, *, upright: bool, max_pixels: int) 
         1 to 8.
     channels : int
         Of what is stored.
+    scalable : int
+        1 for JPEG, which can be decoded at a part of its size.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def read_header(data: Any, reading: Reading, *, upright: bool, max_pixels: int) 
         orientation = orientation_of(image) if upright else 1
         prepare(image, data, reading)
         size, decoded = (pair[::-1] if orientation >= 5 else pair for pair in (stored, image.size))
-        return (*size, *decoded, orientation, channels)
+        return (*size, *decoded, orientation, channels, int(image.format in JPEG_FORMATS))
 
 
 def check_pixels(width: int, height: int, max_pixels: int) -> None:

@@ -15,7 +15,7 @@ from recordmill.errors import ImageError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_JPEG = ("JPEG", "MPO")
+JPEG_FORMATS = ("JPEG", "MPO")
 _KEPT = ("L", "LA", "RGB", "RGBA", "CMYK")
 
 
@@ -62,7 +62,7 @@ def prepare(image: Image, data: Any, how: Reading) -> None:
     """
     if how.deep != "high_byte":
         refuse_lost_depth(image, data)
-    if image.format in _JPEG:
+    if image.format in JPEG_FORMATS:
         _prepare_jpeg(image, how)
     elif how.scale != 1:
         raise ImageError(
