@@ -5,6 +5,7 @@ pub mod batch;
 pub mod collate;
 pub mod colour;
 pub mod fault;
+pub mod geometry;
 pub mod jpeg;
 pub mod pixels;
 pub mod png;
