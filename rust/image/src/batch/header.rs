@@ -18,11 +18,14 @@ pub struct Described {
     pub orientation: u8,
     /// Channels of what is stored, transparency counted.
     pub channels: usize,
+    /// Whether it can be decoded at a reduced size.
+    pub scalable: bool,
 }
 
 /// Reads the header of an encoded image; with `upright`, its orientation too.
 pub fn describe(data: &[u8], reading: &Reading, upright: bool) -> Result<Described> {
-    let (stored, orientation, channels) = match kind_of(data)? {
+    let coded = kind_of(data)?;
+    let (stored, orientation, channels) = match coded {
         Coded::Jpeg => {
             let header = jpeg::Header::parse(data)?;
             (header.size, header.orientation, header.num_channels())
@@ -43,7 +46,13 @@ pub fn describe(data: &[u8], reading: &Reading, upright: bool) -> Result<Describ
     let orientation = if upright { orientation } else { 1 };
     let scaled = |edge: usize| (edge * reading.scale.edge()).div_ceil(8);
     let decoded = Size { width: scaled(stored.width), height: scaled(stored.height) };
-    Ok(Described { size: turned(stored, orientation), decoded: turned(decoded, orientation), orientation, channels })
+    Ok(Described {
+        size: turned(stored, orientation),
+        decoded: turned(decoded, orientation),
+        orientation,
+        channels,
+        scalable: coded == Coded::Jpeg,
+    })
 }
 
 /// The size of an image whose orientation is undone.

@@ -2,7 +2,7 @@
 use super::colours::change;
 use super::engine::Engine;
 use super::moves::{Image, inside, is_whole, moved};
-use super::plan::{Finish, Job, Move};
+use super::plan::{Finish, Job, Move, Reading};
 use super::read::read;
 use crate::collate::slot::{Layout, Slot};
 use crate::colour::channels::swap_red_blue;
@@ -23,7 +23,8 @@ pub trait Memory {
 pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory) -> Result<()> {
     let step = &job.moves[row];
     let window = (step.orientation == 1).then_some(step.window);
-    let found = read(engine, job.payloads[row], &job.reading, window)?;
+    let reading = Reading { scale: step.scale.unwrap_or(job.reading.scale), ..job.reading };
+    let found = read(engine, job.payloads[row], &reading, window)?;
     if job.finish.reverse && found.channels >= 3 && job.colours.is_empty() {
         swap_red_blue(&mut engine.pixels, found.channels)?;
     }

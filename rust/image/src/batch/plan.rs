@@ -71,6 +71,8 @@ pub struct Place {
 pub struct Move {
     /// EXIF orientation to undo, 1 to 8.
     pub orientation: u8,
+    /// The size at which this image is decoded, instead of that of the reading.
+    pub scale: Option<Scale>,
     /// The part of the upright image that is used.
     pub window: Window,
     /// The size to which that part is brought.

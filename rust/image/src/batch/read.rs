@@ -4,6 +4,7 @@ use super::plan::{Deep, Grey, Reading, Want};
 use crate::colour::channels::to_grey;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::Channels as JpegChannels;
+use crate::jpeg::samples::Scale;
 use crate::pixels::{Size, Window};
 use crate::png::{Channels as PngChannels, Depth, GreyRule};
 use crate::{jpeg, png};
@@ -61,6 +62,9 @@ fn read_jpeg(engine: &mut Engine, data: &[u8], reading: &Reading, window: Option
 
 fn read_png(engine: &mut Engine, data: &[u8], reading: &Reading) -> Result<Pixels> {
     let header = png::Header::parse(data)?;
+    if reading.scale != Scale::Full {
+        return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG for a reduced scale", "PNG"));
+    }
     if header.bit_depth == 16 && reading.deep == Deep::Leave {
         return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits per sample", "16"));
     }

@@ -173,7 +173,10 @@ fn largest_block(info: &mut jpeg_decompress_struct, data: &[u8]) -> i64 {
             for row in 0..component.height_in_blocks {
                 let row = *access(&mut info.common, array, row, 1, 0);
                 for block in std::slice::from_raw_parts(row, component.width_in_blocks as usize) {
-                    let products = block.iter().zip(&table.quantval).map(|(&value, &step)| (i64::from(value) * i64::from(step)).abs());
+                    let products = block
+                        .iter()
+                        .zip(&table.quantval)
+                        .map(|(&value, &step)| (i64::from(value) * i64::from(step)).abs());
                     largest = largest.max(products.sum());
                 }
             }

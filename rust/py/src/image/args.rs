@@ -16,8 +16,8 @@ use recordmill_image::pixels::{Size, Window};
 use super::refused;
 use crate::buffers::vector;
 
-/// Numbers of one image's geometry: window, resized, place, flip.
-const GEOMETRY: usize = 12;
+/// Numbers of one image's geometry: window, resized, place, flip, scale.
+const GEOMETRY: usize = 13;
 
 /// The value that a word stands for.
 fn choose<T: Copy>(what: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
@@ -93,7 +93,7 @@ fn kernel(word: &str) -> PyResult<Kernel> {
     )
 }
 
-/// A batch's plan; `geometry` has twelve numbers for each image.
+/// A batch's plan; `geometry` has thirteen numbers for each image.
 #[derive(FromPyObject)]
 pub struct JobArgs<'py> {
     pub payloads: Vec<Bound<'py, PyAny>>,
@@ -152,7 +152,9 @@ impl JobArgs<'_> {
     /// What is done to colours.
     pub fn colours(&self, py: Python<'_>) -> PyResult<Vec<Colours>> {
         let pieces = self.colours.iter();
-        pieces.map(|(kind, numbers, fill)| piece(kind, &vector::<f64>(py, numbers)?, fill, self.payloads.len())).collect()
+        pieces
+            .map(|(kind, numbers, fill)| piece(kind, &vector::<f64>(py, numbers)?, fill, self.payloads.len()))
+            .collect()
     }
 
     /// How numbers are stored.
@@ -184,6 +186,7 @@ fn one_move(orientation: i64, numbers: &[i64; GEOMETRY], matrix: Option<Affine>)
     let part = size(2)?;
     Ok(Move {
         orientation: u8::try_from(orientation).unwrap_or(0),
+        scale: if numbers[12] == 1 { None } else { Some(scale(numbers[12] as usize)?) },
         window: Window { x: corner(0)?, y: corner(1)?, width: part.width, height: part.height },
         resized: size(4)?,
         place: Place { x: numbers[6], y: numbers[7], size: size(8)? },

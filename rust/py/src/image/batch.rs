@@ -14,7 +14,8 @@ fn views(payloads: &[Bound<'_, PyAny>]) -> PyResult<Vec<View<u8>>> {
     payloads.iter().map(View::get).collect()
 }
 
-/// Width, height, decoded width and height, orientation and channels of each image; and what cannot be read, by row.
+/// Width, height, decoded width and height, orientation, channels and whether it can be scaled, of each image; what
+/// cannot be read, by row.
 #[pyfunction]
 pub fn image_headers(
     py: Python<'_>,
@@ -29,18 +30,18 @@ pub fn image_headers(
 }
 
 fn headers(payloads: &[&[u8]], reading: &Reading, upright: bool) -> (Vec<i64>, Faults) {
-    let (mut table, mut faults) = (Vec::with_capacity(6 * payloads.len()), Vec::new());
+    let (mut table, mut faults) = (Vec::with_capacity(7 * payloads.len()), Vec::new());
     for (row, data) in payloads.iter().enumerate() {
         let numbers = match describe(data, reading, upright) {
             Ok(found) => {
                 let (size, decoded) = (found.size, found.decoded);
                 let sides = [size.width, size.height, decoded.width, decoded.height];
                 let [a, b, c, d] = sides.map(|side| side as i64);
-                [a, b, c, d, i64::from(found.orientation), found.channels as i64]
+                [a, b, c, d, i64::from(found.orientation), found.channels as i64, i64::from(found.scalable)]
             }
             Err(fault) => {
                 faults.push((row, parts(fault)));
-                [0; 6]
+                [0; 7]
             }
         };
         table.extend(numbers);

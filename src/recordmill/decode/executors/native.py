@@ -51,8 +51,8 @@ class NativeExecutor:
         Headers
         """
         numbers, refused = _core.image_headers(list(payloads), _reading(reading, max_pixels), upright)
-        table = np.asarray(numbers).reshape(-1, 6)
-        headers = Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], {})
+        table = np.asarray(numbers).reshape(-1, 7)
+        headers = Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], table[:, 6], {})
         rows = [row for row, _ in refused]
         if not rows:
             return headers
@@ -61,7 +61,7 @@ class NativeExecutor:
             others = self._executor().headers(some, reading, upright=upright, max_pixels=max_pixels)
         except MissingExtraError as missing:
             return replace(headers, faults=_faults(refused, missing.hint))
-        for name in ("sizes", "decoded", "orientations", "channels"):
+        for name in ("sizes", "decoded", "orientations", "channels", "scalable"):
             getattr(headers, name)[rows] = getattr(others, name)
         return replace(headers, faults={rows[row]: fault for row, fault in others.faults.items()})
 
@@ -125,6 +125,7 @@ class NativeExecutor:
             [job.payloads[row] for row in rows],
             job.reading,
             job.orientations[rows],
+            job.scales[rows],
             job.moves[rows],
             job.kernel,
             job.border,
@@ -157,7 +158,7 @@ class NativeReading:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NativeJob:
-    """`ImageJob` as the native module takes it: twelve numbers of geometry for each image, a mean and a factor."""
+    """`ImageJob` as the native module takes it: thirteen numbers of geometry for each image, a mean and a factor."""
 
     payloads: list[Any]
     reading: NativeReading
@@ -188,14 +189,15 @@ def _native_job(job: ImageJob) -> NativeJob | None:
     values, moves, border = job.values, job.moves, job.border
     if values.dtype == "uint16":
         return None
-    geometry = np.concatenate([moves.window, moves.resized, moves.place, moves.flip.astype(np.int64)], axis=1)
+    scales = job.scales[:, None]
+    columns = [_scaled(moves.window, scales), moves.resized, moves.place, moves.flip.astype(np.int64), scales]
     mean, factor = _levels(values)
     matrix = None if moves.matrix is None else np.ascontiguousarray(moves.matrix, np.float64).reshape(-1)
     return NativeJob(
         list(job.payloads),
         _reading(job.reading, _NO_LIMIT),
         np.ascontiguousarray(job.orientations, np.int64),
-        np.ascontiguousarray(geometry, np.int64).reshape(-1),
+        np.ascontiguousarray(np.concatenate(columns, axis=1), np.int64).reshape(-1),
         matrix,
         job.kernel,
         border.mode,
@@ -211,6 +213,12 @@ def _native_job(job: ImageJob) -> NativeJob | None:
         mean,
         factor,
     )
+
+
+def _scaled(window: NDArray[np.int64], scales: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Windows of images that are decoded smaller; corners rounded down and up to whole pixels."""
+    start, stop = window[:, :2] // scales, -(-(window[:, :2] + window[:, 2:]) // scales)
+    return np.concatenate([start, stop - start], axis=1)
 
 
 def _levels(values: Values) -> tuple[list[float], list[float]]:
@@ -296,10 +304,11 @@ def decode_one(data: Any, reading: Reading, values: Values, *, upright: bool, ma
         if refused[0][1][0] == "limit_exceeded":
             raise image_error(refused[0][1])
         return None
-    _, _, width, height, orientation, _ = np.asarray(numbers).tolist()
+    _, _, width, height, orientation, _, _ = np.asarray(numbers).tolist()
     whole = np.array([[0, 0, width, height]])
     moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_))
-    job = ImageJob([data], reading, np.array([orientation]), moves, "pillow:nearest", Border(), [], values)
+    one = np.ones(1, np.int64)
+    job = ImageJob([data], reading, one * orientation, one, moves, "pillow:nearest", Border(), [], values)
     native = _native_job(job)
     [(image, _)] = _core.decode_each_image(native, values.dtype, 1)
     return None if image is None else _array(image, values)

@@ -134,7 +134,12 @@ fn each_block(
             for slot in slots {
                 let grid = &mut grids[slot.component];
                 let index = (row * slot.step.1 + slot.place.1) * grid.columns + column * slot.step.0 + slot.place.0;
-                let at = At { bits: &mut bits, data: walk.stream.bytes(), predictors: &mut walk.predictors, part: slot.part };
+                let at = At {
+                    bits: &mut bits,
+                    data: walk.stream.bytes(),
+                    predictors: &mut walk.predictors,
+                    part: slot.part,
+                };
                 let result = decode(at, &mut grid.blocks[index], is_restart);
                 walk.bits = bits;
                 let last = result.map_err(|damage| walk.damaged(damage))?;
