@@ -84,6 +84,9 @@ def test_columns_when_in_any_form_then_give_the_same(tmp_path: Path) -> None:
 def test_feature_when_it_has_another_name_then_the_bytes_are_not_passed_on() -> None:
     batch = rm.decode_batch({"jpg": [png(0)], "cls": np.array([1])}, {"image": rm.Image(feature="jpg")})
     assert list(batch) == ["cls", "image"]
+    ordered = {"mask": rm.Mask(of="image"), "image": rm.Image(feature="jpg")}
+    files = {"jpg": [png(0)], "mask": [png(0, mode="L")], "cls": [1]}
+    assert list(rm.decode_batch(files, ordered)) == ["mask", "cls", "image"]
     both = rm.decode_batch(
         {"jpg": [png(0)]}, {"jpg": rm.Image(), "small": rm.Image(feature="jpg", resize=rm.Resize(4))}
     )
@@ -227,6 +230,7 @@ def test_limit_when_an_image_is_larger_or_would_become_so_then_is_a_named_error(
         (lambda: rm.decode_batch({"a": MIXED, "b": [1]}, {"a": rm.Image()}), rm.FeatureError, "one length"),
         (lambda: rm.decode_batch({"a": np.arange(3)}, {"a": rm.Image()}), rm.FeatureError, "not byte strings"),
         (lambda: rm.decode_batch({"a": [np.zeros((2, 2))]}, {"a": rm.Image()}), rm.FeatureError, "float64 of shape"),
+        (lambda: rm.decode_batch({"a": MIXED, "b": MIXED}, {"b": rm.Image(feature="a")}), ValueError, "another name"),
         (lambda: rm.decode_batch({"a": np.array([b"x"])}, {"a": rm.Image()}), rm.FeatureError, "lost zeros"),
         (lambda: rm.decode_batch({"a": [[b"x", b"y"]]}, {"a": rm.Image()}), rm.FeatureError, "2 byte strings"),
         (lambda: rm.decode_batch([{"a": b""}, {"b": b""}], {"a": rm.Image()}), rm.FeatureError, "example 1"),

@@ -8,11 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recordmill.decode.check import Spec, check_specs, feature_names
+from recordmill.decode.check import Spec, check_names, check_specs, feature_names
 from recordmill.decode.columns import columns_of, take
 from recordmill.decode.draws import Draws, draws_from
 from recordmill.decode.features.table import DECODERS
 from recordmill.decode.pixels.indices import MAX_PIXELS
+from recordmill.decode.specs.image import Image
 from recordmill.decode.state import BatchState
 from recordmill.errors import DecodeError
 
@@ -79,6 +80,7 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     _check_options(threads, on_error, max_pixels)
     check_specs(specs)
     columns = columns_of(data, feature_names(specs))
+    check_names(specs, columns)
     count = len(next(iter(columns.values()), ()))
     state = BatchState(columns, count, _places(positions, count), draws_from(rng, epoch), threads, max_pixels)
     state.places_for(out or {}, specs)
@@ -87,7 +89,7 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
         decoded |= DECODERS[type(specs[name])](state, name, specs)
         if on_error == "raise":
             state.raise_first()
-    return _assembled(state, decoded, on_error)
+    return _assembled(state, specs, decoded, on_error)
 
 
 def _check_options(threads: int, on_error: OnError, max_pixels: int) -> None:
@@ -112,14 +114,14 @@ def _places(positions: ArrayLike | None, count: int) -> Any:
 
 def _in_order(specs: Mapping[str, Spec]) -> list[str]:
     """Images first: the others follow them."""
-    from recordmill.decode.specs.image import Image
-
     return sorted(specs, key=lambda name: not isinstance(specs[name], Image))
 
 
-def _assembled(state: BatchState, decoded: dict[str, Any], on_error: OnError) -> dict[str, Any]:
+def _assembled(
+    state: BatchState, specs: Mapping[str, Spec], decoded: dict[str, Any], on_error: OnError
+) -> dict[str, Any]:
     names = [name for name in state.columns if name not in state.consumed or name in decoded]
-    names += [name for name in decoded if name not in state.columns]
+    names = list(dict.fromkeys([*names, *specs, *decoded]))
     result = {name: decoded.get(name, state.columns.get(name)) for name in names}
     if not state.faults:
         return result

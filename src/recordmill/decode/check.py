@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from recordmill.decode.geometry import Geometry
@@ -49,6 +49,27 @@ def _check_image(name: str, spec: Mask | Boxes | Keypoints, image: Spec | None) 
         raise ValueError(
             f"the geometry of '{spec.of}' adds pixels: Mask(fill=...) says which class they get in '{name}'"
         )
+
+
+def check_names(specs: Mapping[str, Spec], columns: Collection[str]) -> None:
+    """Refuse outputs that would take the place of something else.
+
+    Parameters
+    ----------
+    specs : mapping of str to spec
+    columns : collection of str
+        Features that there are.
+
+    Raises
+    ------
+    ValueError
+        An output has the name of a feature that no spec reads, or of one that goes along with boxes.
+    """
+    along = {one for spec in specs.values() if isinstance(spec, Boxes) for one in spec.along}
+    read = feature_names(specs)
+    for name in specs:
+        if name in along or (name in columns and name not in read):
+            raise ValueError(f"the output '{name}' would take the place of the feature '{name}': give it another name")
 
 
 def feature_names(specs: Mapping[str, Spec]) -> list[str]:
