@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, rest @ ..] = &arguments[..] else { return Err("usage: jpeg_speed FOLDER [mode] [images] [rounds]".into()) };
+    let [folder, rest @ ..] = &arguments[..] else {
+        return Err("usage: jpeg_speed FOLDER [mode] [images] [rounds]".into());
+    };
     let mode = rest.first().map_or("whole", String::as_str);
     let number = |index: usize, usual: usize| rest.get(index).map_or(Ok(usual), |text| text.parse());
     let (num_images, num_rounds) = (number(1, 400)?, number(2, 5)?);

@@ -66,7 +66,9 @@ impl Decoder {
         check_cost(&reader, &scan, options)?;
         let mut picture = Picture::new(&reader, options, window, &mut self.scratch.planes)?;
         let mut target = Target { out, stride };
-        let result = target.check(&picture).and_then(|()| self.fill((&mut reader, scan), (options, points), (&mut picture, &mut target)));
+        let result = target
+            .check(&picture)
+            .and_then(|()| self.fill((&mut reader, scan), (options, points), (&mut picture, &mut target)));
         self.num_finished = picture.num_finished();
         self.scratch.planes = picture.into_scratch();
         result

@@ -30,12 +30,23 @@ pub(super) struct Picture {
 
 impl Picture {
     /// Prepares for `window` of the image whose headers `reader` has read; its planes use the memory in `scratch`.
-    pub(super) fn new(reader: &Reader<'_>, options: &Options, window: Option<Window>, scratch: &mut Vec<Vec<u8>>) -> Result<Self> {
+    pub(super) fn new(
+        reader: &Reader<'_>,
+        options: &Options,
+        window: Option<Window>,
+        scratch: &mut Vec<Vec<u8>>,
+    ) -> Result<Self> {
         let frame = &reader.frame;
-        let factors: Vec<(u8, u8)> = frame.components.iter().map(|component| (component.h as u8, component.v as u8)).collect();
+        let factors: Vec<(u8, u8)> =
+            frame.components.iter().map(|component| (component.h as u8, component.v as u8)).collect();
         let Some(layout) = Layout::new(frame.size, options.scale, &factors, options.fancy) else {
             let found = format!("{factors:?}");
-            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "sampling factors that divide the largest", found));
+            return Err(ImageFault::new(
+                ImageFaultKind::Unsupported,
+                0,
+                "sampling factors that divide the largest",
+                found,
+            ));
         };
         let window = window.unwrap_or(Window::whole(layout.size));
         let rows = RowMaker::new(&layout, options.conversion(reader.colour), window)?;
@@ -43,9 +54,10 @@ impl Picture {
         let shapes: Vec<Size> = (0..rows.components()).map(|index| mcu_shape(reader, &layout, index)).collect();
         let mcu_columns = needed_columns(&columns, &shapes);
         let mcu_rows = needed_rows(&rows, window, &shapes);
-        let planes = layout.components.iter().zip(&frame.components).take(rows.components()).map(|(plane, component)| {
-            Plane::new(plane, (component.h, component.v), mcu_columns.clone(), scratch.pop().unwrap_or_default())
-        });
+        let planes =
+            layout.components.iter().zip(&frame.components).take(rows.components()).map(|(plane, component)| {
+                Plane::new(plane, (component.h, component.v), mcu_columns.clone(), scratch.pop().unwrap_or_default())
+            });
         Ok(Self { planes: planes.collect(), layout, mcu_rows, mcu_columns, window, rows, columns, num_finished: 0 })
     }
 

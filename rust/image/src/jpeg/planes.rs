@@ -19,7 +19,12 @@ pub(super) struct Plane {
 
 impl Plane {
     /// A plane for the MCUs `columns`, each of `h` by `v` blocks of `component`; it uses the memory of `scratch`.
-    pub(super) fn new(component: &Component, (h, v): (usize, usize), columns: Range<usize>, mut scratch: Vec<u8>) -> Self {
+    pub(super) fn new(
+        component: &Component,
+        (h, v): (usize, usize),
+        columns: Range<usize>,
+        mut scratch: Vec<u8>,
+    ) -> Self {
         let edge = Scale::edge(component.block);
         let (mcu_columns, mcu_rows) = (h * edge, v * edge);
         let stride = columns.len() * mcu_columns;

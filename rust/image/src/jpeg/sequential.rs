@@ -78,7 +78,8 @@ impl Job for Sequential<'_, '_, '_, '_> {
             skip_to(&mut walk, &slots, row * mcus.width + columns.start)?;
             for column in 0..columns.len() {
                 walk.begin_mcu()?;
-                decode_mcu(kernel, &mut walk, &slots, picture, (row, column), &mut block).map_err(|damage| walk.damaged(damage))?;
+                decode_mcu(kernel, &mut walk, &slots, picture, (row, column), &mut block)
+                    .map_err(|damage| walk.damaged(damage))?;
             }
             walk.check_row()?;
             picture.finish_rows(kernel, row, target);
@@ -174,7 +175,12 @@ fn clear(block: &mut Block, last: usize) {
 }
 
 /// The blocks of an MCU in the order of the scan (T.81 A.2.3). Without a picture none of them yields samples.
-pub(super) fn slots<'j>(reader: &Reader<'_>, coders: &'j [Coder], transforms: &'j [Transform], picture: Option<&Picture>) -> Vec<Slot<'j>> {
+pub(super) fn slots<'j>(
+    reader: &Reader<'_>,
+    coders: &'j [Coder],
+    transforms: &'j [Transform],
+    picture: Option<&Picture>,
+) -> Vec<Slot<'j>> {
     let mut slots = Vec::with_capacity(10);
     for (component, (shape, coder)) in reader.frame.components.iter().zip(coders).enumerate() {
         for place in 0..shape.h * shape.v {

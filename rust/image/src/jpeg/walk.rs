@@ -36,11 +36,28 @@ pub(super) struct Walk<'s, 'a> {
 impl<'s, 'a> Walk<'s, 'a> {
     /// Begins in a scan of `num_mcus` whose data start at byte `offset`, at the last place up to MCU `target` that can be reached
     /// without decoding. `places` are such places, in order.
-    pub(super) fn new(stream: &'s mut Stream<'a>, offset: usize, interval: usize, num_mcus: usize, target: usize, places: &'s [Place]) -> Result<Self> {
+    pub(super) fn new(
+        stream: &'s mut Stream<'a>,
+        offset: usize,
+        interval: usize,
+        num_mcus: usize,
+        target: usize,
+        places: &'s [Place],
+    ) -> Result<Self> {
         let interval = if interval == 0 { num_mcus } else { interval };
         stream.forget();
         let start = Place { mcu: 0, offset, bit: 0, predictors: [0; 3] };
-        let mut walk = Self { stream, bits: Bits::new(0), predictors: [0; 3], mcu: 0, num_mcus, interval, interval_end: 0, limit: 0, places };
+        let mut walk = Self {
+            stream,
+            bits: Bits::new(0),
+            predictors: [0; 3],
+            mcu: 0,
+            num_mcus,
+            interval,
+            interval_end: 0,
+            limit: 0,
+            places,
+        };
         let place = walk.shortcut(start, target)?.unwrap_or(start);
         walk.enter(place);
         Ok(walk)
@@ -94,7 +111,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// decoders hold them in.
     pub(super) fn check_row(&self) -> Result<()> {
         if self.stream.is_beyond(self.bits) {
-            return Err(self.fault(ImageFaultKind::Truncated, "more entropy-coded data", "their end"));
+            return Err(self.stream.ends_early());
         }
         match self.predictors.iter().find(|&&predictor| i32::try_from(predictor).is_err()) {
             Some(predictor) => Err(self.fault(ImageFaultKind::BadCode, "a DC within 32 bits", &predictor.to_string())),
@@ -112,7 +129,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     pub(super) fn damaged(&self, damage: Damage) -> ImageFault {
         // Beyond the end of the data the bits are made up, so that the end is what is wrong.
         if self.stream.is_beyond(self.bits) {
-            return self.fault(ImageFaultKind::Truncated, "more entropy-coded data", "their end");
+            return self.stream.ends_early();
         }
         match damage {
             Damage::Code => self.fault(ImageFaultKind::BadCode, "a code of the Huffman table", "bits that begin none"),

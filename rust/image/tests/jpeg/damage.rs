@@ -51,7 +51,8 @@ fn decode_when_harmed_at_random_then_equals_libjpeg_or_is_refused() {
             for _ in 0..1 + random.below(3) {
                 harm(&mut random, &mut data);
             }
-            let verdict = judge(&mut decoder, &data).unwrap_or_else(|what| panic!("file {index}, round {round}: {what}"));
+            let verdict =
+                judge(&mut decoder, &data).unwrap_or_else(|what| panic!("file {index}, round {round}: {what}"));
             counts[verdict as usize] += 1;
         }
     }
@@ -81,7 +82,12 @@ fn decode_when_harmed_then_windows_and_entry_points_never_panic() {
         for _ in 0..1000 {
             let mut data = sound.clone();
             harm(&mut random, &mut data);
-            let window = Window { x: random.below(30), y: random.below(20), width: 1 + random.below(9), height: 1 + random.below(9) };
+            let window = Window {
+                x: random.below(30),
+                y: random.below(20),
+                width: 1 + random.below(9),
+                height: 1 + random.below(9),
+            };
             let mut out = [0; 300];
             let _ = decoder.decode(&data, Some(window), &Options::default(), points.as_ref(), &mut out, 30);
             let _ = EntryPoints::build(&data, 1);

@@ -7,12 +7,26 @@ use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::jpeg::{Decoder, EntryPoints, Options};
 
 /// Demands that windows of `data` decoded with `points` equal crops.
-fn assert_crops(decoder: &mut Decoder, random: &mut Random, data: &[u8], points: &EntryPoints, count: usize, what: &str) {
+fn assert_crops(
+    decoder: &mut Decoder,
+    random: &mut Random,
+    data: &[u8],
+    points: &EntryPoints,
+    count: usize,
+    what: &str,
+) {
     let whole = decode(data, Mode::default()).expect("libjpeg decodes it");
     for _ in 0..count {
         let window = random_window(random, whole.width, whole.height);
         let mut out = vec![0; window.width * window.height * whole.channels];
-        let result = decoder.decode(data, Some(window), &Options::default(), Some(points), &mut out, window.width * whole.channels);
+        let result = decoder.decode(
+            data,
+            Some(window),
+            &Options::default(),
+            Some(points),
+            &mut out,
+            window.width * whole.channels,
+        );
         assert_eq!(result, Ok(()), "{what} {window:?}");
         assert!(out == crop(&whole, window), "{what} {window:?}");
     }

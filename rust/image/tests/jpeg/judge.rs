@@ -23,7 +23,9 @@ pub fn judge(decoder: &mut Decoder, data: &[u8]) -> Result<Verdict, String> {
     let found = decoder.decode_pixels(data, None, &Options { limits, ..Options::default() });
     match found {
         Ok(found) => {
-            let Some(expected) = decode(data, Mode::default()) else { return Err("accepted what libjpeg refuses".into()) };
+            let Some(expected) = decode(data, Mode::default()) else {
+                return Err("accepted what libjpeg refuses".into());
+            };
             let Samples::U8(samples) = found.samples else { return Err("16-bit samples".into()) };
             let shape = (found.size.width, found.size.height, found.channels);
             let equal = shape == (expected.width, expected.height, expected.channels) && samples == expected.samples;

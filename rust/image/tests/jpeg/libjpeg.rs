@@ -61,7 +61,17 @@ impl Recipe {
     pub fn new(width: usize, height: usize, (h, v): (c_int, c_int)) -> Self {
         let sampling = vec![(h, v), (1, 1), (1, 1)];
         let colour = J_COLOR_SPACE::JCS_YCbCr;
-        Self { width, height, colour, sampling, quality: 85, restart_interval: 0, optimise: false, scans: vec![], progressive: false }
+        Self {
+            width,
+            height,
+            colour,
+            sampling,
+            quality: 85,
+            restart_interval: 0,
+            optimise: false,
+            scans: vec![],
+            progressive: false,
+        }
     }
 
     /// The same with one grey component.
@@ -89,7 +99,14 @@ impl Scan {
         let mut component_index = [0; 4];
         component_index[..self.components.len()].copy_from_slice(&self.components);
         let [start, end, high, low] = self.bounds;
-        jpeg_scan_info { comps_in_scan: self.components.len() as c_int, component_index, Ss: start, Se: end, Ah: high, Al: low }
+        jpeg_scan_info {
+            comps_in_scan: self.components.len() as c_int,
+            component_index,
+            Ss: start,
+            Se: end,
+            Ah: high,
+            Al: low,
+        }
     }
 }
 
@@ -121,7 +138,8 @@ pub fn is_sane(data: &[u8]) -> bool {
 /// Calls `job` with a decompressor; none if libjpeg gives up in it, else its result and the number of warnings.
 fn with_libjpeg<T>(job: impl FnOnce(&mut jpeg_decompress_struct) -> T) -> Option<(T, i64)> {
     // SAFETY: both structs are plain C data for which zeros are a valid start.
-    let (mut errors, mut info): (jpeg_error_mgr, jpeg_decompress_struct) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    let (mut errors, mut info): (jpeg_error_mgr, jpeg_decompress_struct) =
+        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     // SAFETY: `errors` and `info` live until `jpeg_destroy_decompress`; errors unwind through libjpeg, which is built for that.
     unsafe {
         jpeg_std_error(&mut errors);
@@ -155,7 +173,10 @@ fn largest_block(info: &mut jpeg_decompress_struct, data: &[u8]) -> i64 {
             for row in 0..component.height_in_blocks {
                 let row = *access(&mut info.common, array, row, 1, 0);
                 for block in std::slice::from_raw_parts(row, component.width_in_blocks as usize) {
-                    let products = block.iter().zip(&table.quantval).map(|(&value, &step)| (i64::from(value) * i64::from(step)).abs());
+                    let products = block
+                        .iter()
+                        .zip(&table.quantval)
+                        .map(|(&value, &step)| (i64::from(value) * i64::from(step)).abs());
                     largest = largest.max(products.sum());
                 }
             }
@@ -191,7 +212,8 @@ fn pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: Mode) -> Decoded
 pub fn encode(recipe: &Recipe, samples: &[u8]) -> Vec<u8> {
     let (mut buffer, mut length): (*mut u8, c_ulong) = (null_mut(), 0);
     // SAFETY: zeros are a valid start of both structs, which live until `jpeg_destroy_compress`; errors unwind.
-    let (mut errors, mut info): (jpeg_error_mgr, jpeg_compress_struct) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    let (mut errors, mut info): (jpeg_error_mgr, jpeg_compress_struct) =
+        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     let scans: Vec<jpeg_scan_info> = recipe.scans.iter().map(Scan::info).collect();
     // SAFETY: as above; `scans` outlives the compression, and the buffer that libjpeg allocates is copied.
     unsafe {

@@ -5,6 +5,6 @@ mod entry;
 mod judge;
 mod libjpeg;
 mod modes;
+mod scans;
 mod whole;
 mod windows;
-mod scans;

@@ -57,7 +57,8 @@ fn decode_when_progressive_in_fine_steps_then_equals_libjpeg() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(21));
     for quality in (1..=100).step_by(3) {
         let colour = random.choose(&[JCS_YCbCr, JCS_RGB]);
-        let recipe = Recipe { colour, quality, scans: fine_script(), ..Recipe::new(93, 71, SAMPLINGS[quality as usize % 8]) };
+        let recipe =
+            Recipe { colour, quality, scans: fine_script(), ..Recipe::new(93, 71, SAMPLINGS[quality as usize % 8]) };
         assert_equal(&mut decoder, &file(&recipe, 1), Wanted::default(), &format!("{recipe:?}"));
     }
 }
@@ -67,7 +68,8 @@ fn decode_when_windows_of_progressive_files_in_any_mode_then_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(22));
     for (index, wanted) in all().into_iter().enumerate() {
         let sampling = SAMPLINGS[index % 8];
-        let recipe = Recipe { progressive: true, ..Recipe::new(1 + random.below(150), 1 + random.below(150), sampling) };
+        let recipe =
+            Recipe { progressive: true, ..Recipe::new(1 + random.below(150), 1 + random.below(150), sampling) };
         assert_crops(&mut decoder, &mut random, &file(&recipe, 2), wanted, 8, &format!("{recipe:?}"));
     }
 }
@@ -88,7 +90,12 @@ fn decode_when_sequential_in_several_scans_then_equals_libjpeg() {
         for scans in sequential_scripts() {
             let restart_interval = random.choose(&[0, 1, 4, 17]);
             let optimise = random.below(2) == 0;
-            let recipe = Recipe { scans, restart_interval, optimise, ..Recipe::new(1 + random.below(99), 1 + random.below(99), sampling) };
+            let recipe = Recipe {
+                scans,
+                restart_interval,
+                optimise,
+                ..Recipe::new(1 + random.below(99), 1 + random.below(99), sampling)
+            };
             let data = file(&recipe, 4);
             for wanted in all().into_iter().step_by(5) {
                 assert_equal(&mut decoder, &data, wanted, &format!("{recipe:?}"));

@@ -19,7 +19,11 @@ pub fn assert_equal(decoder: &mut Decoder, data: &[u8], wanted: Wanted, what: &s
     let expected = decode(data, wanted.mode()).expect("libjpeg decodes it");
     assert_eq!(expected.warnings, 0, "{what}");
     let found = decoder.decode_pixels(data, None, &wanted.options()).unwrap_or_else(|fault| panic!("{what}: {fault}"));
-    assert_eq!((found.size.width, found.size.height, found.channels), (expected.width, expected.height, expected.channels), "{what}");
+    assert_eq!(
+        (found.size.width, found.size.height, found.channels),
+        (expected.width, expected.height, expected.channels),
+        "{what}"
+    );
     let Samples::U8(samples) = found.samples else { panic!("16-bit samples") };
     let difference = samples.iter().zip(&expected.samples).position(|(found, expected)| found != expected);
     assert_eq!(difference, None, "{what} {wanted:?}");
@@ -49,7 +53,8 @@ fn decode_when_any_mode_then_equals_libjpeg() {
         for colour in [JCS_YCbCr, JCS_RGB] {
             for wanted in all() {
                 let (width, height) = (1 + random.below(70), 1 + random.below(70));
-                let recipe = Recipe { colour, quality: 30 + random.below(70) as i32, ..Recipe::new(width, height, sampling) };
+                let recipe =
+                    Recipe { colour, quality: 30 + random.below(70) as i32, ..Recipe::new(width, height, sampling) };
                 assert_equal(&mut decoder, &file(&recipe, 5), wanted, &format!("{recipe:?}"));
             }
         }
@@ -69,7 +74,8 @@ fn decode_when_grey_then_equals_libjpeg_in_every_mode() {
 fn decode_when_tables_are_optimised_and_any_quality_then_equals_libjpeg() {
     let mut decoder = Decoder::new();
     for quality in 1..=100 {
-        let recipe = Recipe { quality, optimise: quality % 2 == 0, ..Recipe::new(67, 45, SAMPLINGS[quality as usize % 4]) };
+        let recipe =
+            Recipe { quality, optimise: quality % 2 == 0, ..Recipe::new(67, 45, SAMPLINGS[quality as usize % 4]) };
         assert_equal(&mut decoder, &file(&recipe, quality as u64), Wanted::default(), &format!("{recipe:?}"));
     }
 }

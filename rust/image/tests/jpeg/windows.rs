@@ -82,12 +82,22 @@ fn decode_when_windows_of_a_large_file_then_equal_crops() {
 #[test]
 fn decode_when_the_window_lies_outside_then_refuses_it() {
     let data = file(&Recipe::new(30, 20, (2, 1)), 1);
-    for (x, y, width, height) in [(0, 0, 31, 20), (1, 0, 30, 20), (0, 1, 30, 20), (0, 0, 0, 5), (5, 5, 5, 0), (usize::MAX, 0, 2, 2), (0, 3, 1, usize::MAX)] {
+    for (x, y, width, height) in [
+        (0, 0, 31, 20),
+        (1, 0, 30, 20),
+        (0, 1, 30, 20),
+        (0, 0, 0, 5),
+        (5, 5, 5, 0),
+        (usize::MAX, 0, 2, 2),
+        (0, 3, 1, usize::MAX),
+    ] {
         let window = Window { x, y, width, height };
         let fault = Decoder::new().decode_pixels(&data, Some(window), &Options::default()).expect_err("no such window");
         assert_eq!(fault.kind, ImageFaultKind::BadWindow, "{window:?}");
         let mut out = vec![0; 10_000];
-        let fault = Decoder::new().decode(&data, Some(window), &Options::default(), None, &mut out, 100).expect_err("no such window");
+        let fault = Decoder::new()
+            .decode(&data, Some(window), &Options::default(), None, &mut out, 100)
+            .expect_err("no such window");
         assert_eq!(fault.kind, ImageFaultKind::BadWindow, "{window:?}");
     }
 }
@@ -96,7 +106,9 @@ fn decode_when_the_window_lies_outside_then_refuses_it() {
 fn decode_when_the_target_is_too_small_then_refuses_it() {
     let data = file(&Recipe::new(30, 20, (2, 1)), 1);
     for (length, stride) in [(1799, 90), (1800, 89), (0, 90), (1800, usize::MAX)] {
-        let fault = Decoder::new().decode(&data, None, &Options::default(), None, &mut vec![0; length], stride).expect_err("no room");
+        let fault = Decoder::new()
+            .decode(&data, None, &Options::default(), None, &mut vec![0; length], stride)
+            .expect_err("no room");
         assert_eq!(fault.kind, ImageFaultKind::BadArgument, "{length} {stride}");
     }
     assert_eq!(Decoder::new().decode(&data, None, &Options::default(), None, &mut vec![0; 1800], 90), Ok(()));

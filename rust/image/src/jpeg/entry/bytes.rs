@@ -47,7 +47,12 @@ impl EntryPoints {
         };
         if digest(body).to_le_bytes() != stored {
             let found = format!("{stored:02x?}");
-            return Err(ImageFault::new(ImageFaultKind::BadChecksum, body.len(), format!("{:08x}", digest(body)), found));
+            return Err(ImageFault::new(
+                ImageFaultKind::BadChecksum,
+                body.len(),
+                format!("{:08x}", digest(body)),
+                found,
+            ));
         }
         let mut fields = Fields { body, next: HEAD };
         let fingerprint = body[MAGIC.len()..HEAD].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
@@ -76,7 +81,10 @@ impl Fields<'_> {
         let (mut bit, mut distance, mut predictors) = (0_i64, 0_i64, [0_i64; 3]);
         let mut places = Vec::with_capacity(num_places);
         for number in 1..=num_places {
-            distance = distance.checked_add(self.signed()?).filter(|&distance| distance > 0).ok_or_else(|| refused(self.next, "a step back"))?;
+            distance = distance
+                .checked_add(self.signed()?)
+                .filter(|&distance| distance > 0)
+                .ok_or_else(|| refused(self.next, "a step back"))?;
             bit = bit.checked_add(distance).ok_or_else(|| refused(self.next, "a bit beyond any file"))?;
             for predictor in &mut predictors[..num_components] {
                 let next = predictor.checked_add(self.signed()?).filter(|&next| i32::try_from(next).is_ok());

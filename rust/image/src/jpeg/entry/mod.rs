@@ -32,7 +32,12 @@ impl EntryPoints {
     /// `Unsupported` for images of several scans; `BadArgument` if `every_rows` is zero; else those of decoding.
     pub fn build(data: &[u8], every_rows: usize) -> Result<Self> {
         if every_rows == 0 {
-            return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, "entry points at every row or fewer", "every 0 rows"));
+            return Err(ImageFault::new(
+                ImageFaultKind::BadArgument,
+                0,
+                "entry points at every row or fewer",
+                "every 0 rows",
+            ));
         }
         let (mut reader, scan) = Reader::open(data)?;
         if !scan.is_whole(&reader.frame) {
@@ -43,7 +48,8 @@ impl EntryPoints {
         let mut stream = Stream::new(data, Vec::new());
         let walk = Walk::new(&mut stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, 0, &[])?;
         let spacing = mcus.width.saturating_mul(every_rows);
-        let (places, end) = run(Survey { walk, reader: &reader, coders: &coders, spacing, num_mcus: mcus.width * mcus.height })?;
+        let (places, end) =
+            run(Survey { walk, reader: &reader, coders: &coders, spacing, num_mcus: mcus.width * mcus.height })?;
         let fingerprint = fingerprint(&reader, &scan);
         reader.expect_end(end)?;
         Ok(Self { fingerprint, num_components: reader.frame.components.len(), spacing, places })

@@ -55,7 +55,12 @@ impl Frame {
         }
         if precision != 8 || !matches!(num_components, 1 | 3) {
             let found = format!("{num_components} components of {precision} bits");
-            return Err(ImageFault::new(ImageFaultKind::Unsupported, offset, "one or three components of 8 bits", found));
+            return Err(ImageFault::new(
+                ImageFaultKind::Unsupported,
+                offset,
+                "one or three components of 8 bits",
+                found,
+            ));
         }
         let mut components = (0..num_components).map(|_| read_component(&mut segment)).collect::<Result<Vec<_>>>()?;
         if let [only] = &mut components[..] {
@@ -98,7 +103,12 @@ fn coding(code: u8, offset: usize) -> Result<Coding> {
         marker::SOF2 => Ok(Coding::Progressive),
         _ => {
             let found = format!("process {:#04x} (lossless, hierarchical or arithmetic)", code);
-            Err(ImageFault::new(ImageFaultKind::Unsupported, offset, "a sequential or progressive Huffman frame", found))
+            Err(ImageFault::new(
+                ImageFaultKind::Unsupported,
+                offset,
+                "a sequential or progressive Huffman frame",
+                found,
+            ))
         }
     }
 }

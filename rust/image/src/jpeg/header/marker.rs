@@ -34,7 +34,9 @@ impl<'a> Markers<'a> {
     pub(in crate::jpeg) fn new(data: &'a [u8]) -> Result<Self> {
         match data {
             [0xff, SOI, ..] => Ok(Self { data, next: 2 }),
-            [] | [0xff] => Err(ImageFault::new(ImageFaultKind::Truncated, data.len(), "a start-of-image marker", "the end")),
+            [] | [0xff] => {
+                Err(ImageFault::new(ImageFaultKind::Truncated, data.len(), "a start-of-image marker", "the end"))
+            }
             _ => Err(ImageFault::new(ImageFaultKind::BadMarker, 0, "a start-of-image marker", describe(data))),
         }
     }
@@ -71,7 +73,8 @@ impl<'a> Markers<'a> {
     /// The segment of the marker that was just read: what its length counts, without the length.
     pub(in crate::jpeg) fn segment(&mut self) -> Result<Bytes<'a>> {
         let start = self.next;
-        let truncated = |found: String| ImageFault::new(ImageFaultKind::Truncated, self.data.len(), "a whole segment", found);
+        let truncated =
+            |found: String| ImageFault::new(ImageFaultKind::Truncated, self.data.len(), "a whole segment", found);
         let Some(length) = self.data.get(start..start + 2) else { return Err(truncated("no length".into())) };
         let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
         if length < 2 {

@@ -11,8 +11,8 @@ pub(in crate::jpeg) mod tables;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 use bytes::Bytes;
-pub use colour_model::ColourModel;
 use colour_model::ColourHints;
+pub use colour_model::ColourModel;
 pub use frame::Coding;
 use frame::Frame;
 use marker::Markers;
@@ -97,7 +97,9 @@ impl<'a> Reader<'a> {
                     frame = Some(Frame::read(code, markers.segment()?)?);
                 }
                 marker::SOS => {
-                    let Some(frame) = frame else { return Err(unexpected(&markers, "a frame header", "a scan header")) };
+                    let Some(frame) = frame else {
+                        return Err(unexpected(&markers, "a frame header", "a scan header"));
+                    };
                     let scan = Scan::read(&frame, markers.segment()?)?;
                     let colour = state.hints.model(&frame)?;
                     if frame.coding == Coding::Sequential {
@@ -131,7 +133,9 @@ impl<'a> Reader<'a> {
     pub(in crate::jpeg) fn expect_end(&mut self, offset: usize) -> Result<()> {
         match self.next_scan(offset)? {
             None => Ok(()),
-            Some(scan) => Err(ImageFault::new(ImageFaultKind::BadScan, scan.offset, "the end of the image", "another scan")),
+            Some(scan) => {
+                Err(ImageFault::new(ImageFaultKind::BadScan, scan.offset, "the end of the image", "another scan"))
+            }
         }
     }
 }
@@ -153,7 +157,12 @@ impl State {
             marker::APP0..=marker::APP15 | marker::COM => drop(skippable(markers)?),
             marker::DNL | marker::DAC => {
                 let found = format!("marker {code:#04x}");
-                return Err(ImageFault::new(ImageFaultKind::Unsupported, markers.offset(), "neither DNL nor DAC", found));
+                return Err(ImageFault::new(
+                    ImageFaultKind::Unsupported,
+                    markers.offset(),
+                    "neither DNL nor DAC",
+                    found,
+                ));
             }
             _ => return Err(unexpected(markers, "a marker that T.81 defines here", &format!("{code:#04x}"))),
         }

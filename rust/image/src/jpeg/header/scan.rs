@@ -68,7 +68,11 @@ impl Scan {
         let sound = match coding {
             Coding::Sequential => (self.start, self.end, self.high, self.low) == (0, 63, 0, 0),
             Coding::Progressive => {
-                let band = if self.start == 0 { self.end == 0 } else { self.end >= self.start && self.end <= 63 && self.parts.len() == 1 };
+                let band = if self.start == 0 {
+                    self.end == 0
+                } else {
+                    self.end >= self.start && self.end <= 63 && self.parts.len() == 1
+                };
                 band && (self.high == 0 || self.low + 1 == self.high) && self.low <= 13
             }
         };
@@ -94,7 +98,12 @@ fn read_part(frame: &Frame, segment: &mut Bytes<'_>, place: usize) -> Result<Par
 fn check_order(parts: &[Part], offset: usize) -> Result<()> {
     for (place, part) in parts.iter().enumerate() {
         if parts[..place].iter().any(|earlier| earlier.component == part.component) {
-            return Err(ImageFault::new(KIND, offset, "each component once", format!("component {} twice", part.component)));
+            return Err(ImageFault::new(
+                KIND,
+                offset,
+                "each component once",
+                format!("component {} twice", part.component),
+            ));
         }
     }
     if parts.is_sorted_by_key(|part| part.component) {

@@ -60,7 +60,12 @@ impl Tables {
             let offset = segment.offset();
             let head = segment.byte(KIND)?;
             if head & 0xec != 0 {
-                return Err(ImageFault::new(KIND, offset, "Huffman class 0 or 1, table 0 to 3", format!("{head:#04x}")));
+                return Err(ImageFault::new(
+                    KIND,
+                    offset,
+                    "Huffman class 0 or 1, table 0 to 3",
+                    format!("{head:#04x}"),
+                ));
             }
             let mut spec = HuffmanSpec { counts: [0; 16], symbols: [0; 256], offset };
             spec.counts.copy_from_slice(segment.take(16, KIND)?);

@@ -78,7 +78,8 @@ impl AcTable {
             }
             at.refill(data);
             let is_end;
-            (place, is_end) = if entry.steps < CODE { value(entry, at, place, block)? } else { self.symbol(at, place, block)? };
+            (place, is_end) =
+                if entry.steps < CODE { value(entry, at, place, block)? } else { self.symbol(at, place, block)? };
             if is_end {
                 return Ok(place);
             }

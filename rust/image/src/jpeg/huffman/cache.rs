@@ -37,7 +37,12 @@ impl<T> Cache<T> {
 }
 
 /// The table number `number` that a scan at `offset` refers to.
-pub(in crate::jpeg) fn required<'a, T>(tables: &'a [Option<T>; 4], number: usize, what: &str, offset: usize) -> Result<&'a T> {
+pub(in crate::jpeg) fn required<'a, T>(
+    tables: &'a [Option<T>; 4],
+    number: usize,
+    what: &str,
+    offset: usize,
+) -> Result<&'a T> {
     let table = tables.get(number).and_then(Option::as_ref);
     table.ok_or_else(|| ImageFault::new(ImageFaultKind::BadTable, offset, format!("{what} table {number}"), "none"))
 }

@@ -26,7 +26,12 @@ impl DcTable {
         let code = Code::new(spec)?;
         if let Some(size) = spec.symbols.iter().find(|&&size| size > 15) {
             let found = format!("{size} bits");
-            return Err(ImageFault::new(ImageFaultKind::BadTable, spec.offset, "DC differences of up to 15 bits", found));
+            return Err(ImageFault::new(
+                ImageFaultKind::BadTable,
+                spec.offset,
+                "DC differences of up to 15 bits",
+                found,
+            ));
         }
         let mut entries = [Entry::default(); 1 << BITS];
         for (entry, (length, size)) in entries.iter_mut().zip(code.prefixes::<BITS>()) {

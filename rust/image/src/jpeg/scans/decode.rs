@@ -65,8 +65,12 @@ impl Job for ScanJob<'_, '_, '_> {
                 let mut roomy: RoomyBlock = [0; 256];
                 each_block(&mut walk, mcus, &slots, grids, |at, block, _| at.sequential(dc, ac, block, &mut roomy))
             }
-            Content::FirstDc { dc, low } => each_block(&mut walk, mcus, &slots, grids, |at, block, _| at.first_dc(dc, low, block)),
-            Content::RefineDc { low } => each_block(&mut walk, mcus, &slots, grids, |at, block, _| at.refine_dc(low, block)),
+            Content::FirstDc { dc, low } => {
+                each_block(&mut walk, mcus, &slots, grids, |at, block, _| at.first_dc(dc, low, block))
+            }
+            Content::RefineDc { low } => {
+                each_block(&mut walk, mcus, &slots, grids, |at, block, _| at.refine_dc(low, block))
+            }
             Content::FirstAc(mut band) => each_block(&mut walk, mcus, &slots, grids, |at, block, is_restart| {
                 band.empty = if is_restart { 0 } else { band.empty };
                 band.first(at.bits, at.data, block)
@@ -130,7 +134,12 @@ fn each_block(
             for slot in slots {
                 let grid = &mut grids[slot.component];
                 let index = (row * slot.step.1 + slot.place.1) * grid.columns + column * slot.step.0 + slot.place.0;
-                let at = At { bits: &mut bits, data: walk.stream.bytes(), predictors: &mut walk.predictors, part: slot.part };
+                let at = At {
+                    bits: &mut bits,
+                    data: walk.stream.bytes(),
+                    predictors: &mut walk.predictors,
+                    part: slot.part,
+                };
                 let result = decode(at, &mut grid.blocks[index], is_restart);
                 walk.bits = bits;
                 let last = result.map_err(|damage| walk.damaged(damage))?;
@@ -152,7 +161,13 @@ impl At<'_> {
     }
 
     #[inline(always)]
-    fn sequential(mut self, dc: &[Arc<DcTable>], ac: &[Arc<AcTable>], block: &mut Block, roomy: &mut RoomyBlock) -> std::result::Result<usize, Damage> {
+    fn sequential(
+        mut self,
+        dc: &[Arc<DcTable>],
+        ac: &[Arc<AcTable>],
+        block: &mut Block,
+        roomy: &mut RoomyBlock,
+    ) -> std::result::Result<usize, Damage> {
         roomy[0] = self.dc(dc)? as i16;
         let last = ac[self.part].block(self.bits, self.data, roomy)?;
         if let Some(decoded) = roomy.first_chunk_mut::<64>() {

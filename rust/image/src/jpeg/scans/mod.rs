@@ -16,14 +16,14 @@ use super::huffman::symbol::SymbolTable;
 use super::options::{Limits, Options};
 use super::picture::{Picture, Target};
 use super::samples::run;
-use super::sequential::{check_plausible, transforms};
 use super::scratch::TableCaches;
+use super::sequential::{check_plausible, transforms};
 use super::stream::Stream;
 use super::walk::Walk;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use band::Band;
-use decode::{Content, ScanJob, mcus};
 pub(in crate::jpeg) use decode::num_blocks;
+use decode::{Content, ScanJob, mcus};
 use progress::Progress;
 use render::Render;
 use std::sync::Arc;
@@ -89,7 +89,12 @@ impl Session<'_, '_> {
         for part in &scan.parts {
             if grids[part.component].is_set_up() && is_sequential {
                 let found = format!("component {} twice", part.component);
-                return Err(ImageFault::new(ImageFaultKind::Unsupported, scan.offset, "each component in one scan", found));
+                return Err(ImageFault::new(
+                    ImageFaultKind::Unsupported,
+                    scan.offset,
+                    "each component in one scan",
+                    found,
+                ));
             }
             self.latch(part.component, scan)?;
             grids[part.component].set_up(padded_blocks(&self.reader.frame, part.component));
@@ -107,7 +112,13 @@ impl Session<'_, '_> {
         Ok(())
     }
 
-    fn decode(&self, scan: &Scan, stream: &mut Stream<'_>, caches: &mut TableCaches, grids: &mut [Grid]) -> Result<usize> {
+    fn decode(
+        &self,
+        scan: &Scan,
+        stream: &mut Stream<'_>,
+        caches: &mut TableCaches,
+        grids: &mut [Grid],
+    ) -> Result<usize> {
         let frame = &self.reader.frame;
         let mcus = mcus(frame, scan);
         let tables = self.tables(scan, caches)?;
@@ -123,7 +134,9 @@ impl Session<'_, '_> {
         let mut needed = ScanTables::default();
         for part in &scan.parts {
             if scan.start == 0 && scan.high == 0 {
-                needed.dc.push(caches.dc.get(required(&tables.dc, part.dc, "a DC Huffman", scan.offset)?, DcTable::new)?);
+                needed
+                    .dc
+                    .push(caches.dc.get(required(&tables.dc, part.dc, "a DC Huffman", scan.offset)?, DcTable::new)?);
             }
             if scan.end > 0 {
                 let spec = required(&tables.ac, part.ac, "an AC Huffman", scan.offset)?;

@@ -38,7 +38,12 @@ impl Progress {
     pub(in crate::jpeg) fn check_complete(&self, offset: usize) -> Result<()> {
         let is_incomplete = |missing: &[Option<u32>; 64]| missing[ESTIMATED].iter().any(|&bits| bits != Some(0));
         if self.missing.iter().any(is_incomplete) {
-            return Err(ImageFault::new(ImageFaultKind::Unsupported, offset, "all low frequencies in full", "a part of them"));
+            return Err(ImageFault::new(
+                ImageFaultKind::Unsupported,
+                offset,
+                "all low frequencies in full",
+                "a part of them",
+            ));
         }
         Ok(())
     }

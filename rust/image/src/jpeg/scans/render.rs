@@ -28,7 +28,14 @@ impl Job for Render<'_, '_> {
 
 /// Transforms the blocks of one component in MCU row `mcu_row`. One that no scan brought is level.
 #[inline(always)]
-fn render_row<K: Kernel>(kernel: K, grid: &Grid, transform: &Transform, picture: &mut Picture, index: usize, mcu_row: usize) {
+fn render_row<K: Kernel>(
+    kernel: K,
+    grid: &Grid,
+    transform: &Transform,
+    picture: &mut Picture,
+    index: usize,
+    mcu_row: usize,
+) {
     let mcu_columns = picture.mcu_columns.clone();
     let plane = &mut picture.planes[index];
     let ((h, v), stride) = (plane.mcu_blocks(), plane.stride());

@@ -106,9 +106,8 @@ mod tests {
         let mut position = 0;
         for count in (0..=24).chain(0..=7) {
             bits.refill(&data);
-            let expected = (position..position + count as usize).fold(0, |value, bit| {
-                value << 1 | u32::from(data[bit / 8] >> (7 - bit % 8) & 1)
-            });
+            let expected = (position..position + count as usize)
+                .fold(0, |value, bit| value << 1 | u32::from(data[bit / 8] >> (7 - bit % 8) & 1));
             assert_eq!(bits.take(count), expected);
             position += count as usize;
             assert_eq!(bits.position(), position);
