@@ -111,7 +111,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// decoders hold them in.
     pub(super) fn check_row(&self) -> Result<()> {
         if self.stream.is_beyond(self.bits) {
-            return Err(self.fault(ImageFaultKind::Truncated, "more entropy-coded data", "their end"));
+            return Err(self.stream.ends_early());
         }
         match self.predictors.iter().find(|&&predictor| i32::try_from(predictor).is_err()) {
             Some(predictor) => Err(self.fault(ImageFaultKind::BadCode, "a DC within 32 bits", &predictor.to_string())),
@@ -129,7 +129,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     pub(super) fn damaged(&self, damage: Damage) -> ImageFault {
         // Beyond the end of the data the bits are made up, so that the end is what is wrong.
         if self.stream.is_beyond(self.bits) {
-            return self.fault(ImageFaultKind::Truncated, "more entropy-coded data", "their end");
+            return self.stream.ends_early();
         }
         match damage {
             Damage::Code => self.fault(ImageFaultKind::BadCode, "a code of the Huffman table", "bits that begin none"),

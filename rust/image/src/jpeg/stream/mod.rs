@@ -72,8 +72,7 @@ impl<'a> Stream<'a> {
             return None;
         }
         while let Some(distance) = memchr(0xff, &self.data[raw..offset]) {
-            let fill = self.data[raw + distance..].iter().position(|&byte| byte != 0xff).unwrap_or(1);
-            (clean, raw) = (clean + distance + 1, raw + distance + fill + 1);
+            (clean, raw) = (clean + distance + 1, raw + distance + 2);
             if raw > offset {
                 return None;
             }
@@ -123,20 +122,19 @@ impl<'a> Stream<'a> {
 
     /// The offset behind the restart marker at `offset`, which must have number `number` modulo eight.
     pub(in crate::jpeg) fn restart(&self, offset: usize, number: usize) -> Result<usize> {
-        let expected = RST0 + (number % 8) as u8;
-        let code =
-            self.data[offset..].iter().position(|&byte| byte != 0xff).map(|fill| (self.data[offset + fill], fill));
-        match code {
-            Some((code, fill)) if code == expected => Ok(offset + fill + 1),
-            Some((code, _)) if (RST0..=RST7).contains(&code) => {
-                let (expected, found) = (format!("restart marker {}", number % 8), format!("{}", code - RST0));
-                Err(ImageFault::new(ImageFaultKind::BadRestart, offset, expected, found))
+        let fill = self.data[offset..].iter().position(|&byte| byte != 0xff);
+        let code = fill.map(|fill| self.data[offset + fill]);
+        let expected = format!("restart marker {}", number % 8);
+        match (fill, code) {
+            (Some(fill), Some(code)) if code == RST0 + (number % 8) as u8 => Ok(offset + fill + 1),
+            (_, Some(code @ RST0..=RST7)) => {
+                Err(ImageFault::new(ImageFaultKind::BadRestart, offset, expected, format!("number {}", code - RST0)))
             }
-            Some((code, _)) => {
-                let found = format!("marker {code:#04x}");
-                Err(ImageFault::new(ImageFaultKind::Truncated, offset, format!("restart marker {}", number % 8), found))
+            (_, Some(0)) => Err(ImageFault::new(ImageFaultKind::Unsupported, offset, expected, "a stuffed byte")),
+            (_, Some(code)) => {
+                Err(ImageFault::new(ImageFaultKind::Truncated, offset, expected, format!("marker {code:#04x}")))
             }
-            None => Err(ImageFault::new(ImageFaultKind::Truncated, self.data.len(), "a restart marker", "the end")),
+            (_, None) => Err(ImageFault::new(ImageFaultKind::Truncated, self.data.len(), expected, "the end")),
         }
     }
 
@@ -152,11 +150,10 @@ impl<'a> Stream<'a> {
     fn find_marker(&self, mut offset: usize) -> usize {
         while let Some(distance) = memchr(0xff, &self.data[offset..]) {
             let start = offset + distance;
-            let Some(fill) = self.data[start..].iter().position(|&byte| byte != 0xff) else { break };
-            if self.data[start + fill] != 0 {
+            if self.data.get(start + 1) != Some(&0) {
                 return start;
             }
-            offset = start + fill + 1;
+            offset = start + 2;
         }
         self.data.len()
     }
@@ -181,8 +178,7 @@ impl<'a> Stream<'a> {
             if clean + distance >= target {
                 break;
             }
-            let fill = self.data[raw + distance..].iter().position(|&byte| byte != 0xff).unwrap_or(1);
-            (clean, raw) = (clean + distance + 1, raw + distance + fill + 1);
+            (clean, raw) = (clean + distance + 1, raw + distance + 2);
         }
         ((raw + (target - clean)).min(self.next), (position % 8) as u32)
     }
@@ -204,13 +200,9 @@ impl<'a> Stream<'a> {
 
     /// At 0xff: a stuffed zero makes it a byte of data; a marker, like the end of the data, ends the interval.
     fn pass_escape(&mut self) {
-        let rest = &self.data[self.next..];
-        let fill = rest.iter().position(|&byte| byte != 0xff);
-        if let Some(fill) = fill
-            && rest[fill] == 0
-        {
+        if let Some([_, 0, ..]) = self.data.get(self.next..) {
             self.clean.push(0xff);
-            self.next += fill + 1;
+            self.next += 2;
             return;
         }
         let end = self.clean.len();
@@ -218,8 +210,15 @@ impl<'a> Stream<'a> {
         self.clean.resize(end + MARGIN, 0);
     }
 
-    fn ends_early(&self) -> ImageFault {
-        ImageFault::new(ImageFaultKind::Truncated, self.next, "more entropy-coded data", "their end")
+    /// The fault of blocks that reach beyond the end of the data. Fill bytes in front of a stuffed zero are no end to other
+    /// decoders, which do not agree on what they are.
+    pub(in crate::jpeg) fn ends_early(&self) -> ImageFault {
+        let rest = &self.data[self.next..];
+        let kind = match rest.iter().find(|&&byte| byte != 0xff) {
+            Some(0) => ImageFaultKind::Unsupported,
+            _ => ImageFaultKind::Truncated,
+        };
+        ImageFault::new(kind, self.next, "more entropy-coded data", "their end")
     }
 
     /// Whole bytes behind the last block. Few of them may go unnoticed by other decoders, many are damage.
