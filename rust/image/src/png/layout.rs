@@ -142,13 +142,18 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A palette is needed by one colour type and is advice to viewers, or noise, in the others.
+    /// A palette is needed by one colour type and is advice to viewers in the others, where a wrong one is noise.
     fn palette(&mut self, chunk: &Chunk<'a>) -> Result<()> {
+        let is_needed = self.layout.header.colour == ColourType::Palette;
+        let entries = match palette::entries(chunk) {
+            Err(_) if !is_needed => return Ok(()),
+            entries => entries?,
+        };
         if std::mem::replace(&mut self.has_palette, true) {
             return Err(chunk.fault("one PLTE", "another PLTE"));
         }
-        if self.layout.header.colour == ColourType::Palette {
-            self.layout.palette = palette::entries(chunk)?;
+        if is_needed {
+            self.layout.palette = entries;
         }
         Ok(())
     }

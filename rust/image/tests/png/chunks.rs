@@ -139,6 +139,7 @@ fn palette_when_the_image_has_none_then_is_advice() {
     let advice = chunk(b"PLTE", &[1; 6]);
     assert_sound(&[advice.clone(), data(&stream()), end()]);
     assert_sound(&[data(&stream()), advice.clone(), end()]);
+    assert_sound(&[chunk(b"PLTE", b"12345"), advice.clone(), data(&stream()), end()]);
     assert_refused(&file(&[advice.clone(), advice, data(&stream()), end()]), BadChunk);
 }
 

@@ -117,7 +117,10 @@ fn gamma_when_out_of_range_or_after_the_palette_then_does_not_count() {
     let rgb = Image::noise(20, 3, 2, 8, 6);
     let plain = decode(&rgb.file(&[]), &options);
     assert_eq!(decode(&rgb.file(&[gamma(15)]), &options), plain);
-    assert_ne!(decode(&rgb.file(&[gamma(30_000)]), &options), plain);
+    let linear = decode(&rgb.file(&[gamma(30_000)]), &options);
+    assert_ne!(linear, plain);
+    assert_eq!(decode(&rgb.file(&[chunk(b"PLTE", b"1234"), gamma(30_000)]), &options), linear);
+    assert_eq!(decode(&rgb.file(&[chunk(b"PLTE", b"123"), gamma(30_000)]), &options), plain);
     let indexed = Image::noise(20, 3, 3, 4, 6);
     let palette = indexed.palette(1).concat();
     let after = indexed.file(&[palette.clone(), gamma(30_000)]);
