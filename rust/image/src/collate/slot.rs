@@ -97,8 +97,7 @@ impl<'a> Slot<'a> {
         for (y, source) in image.rows().enumerate() {
             widen(source, &mut row);
             if flip {
-                row.reverse();
-                row.chunks_exact_mut(channels).for_each(<[f32]>::reverse);
+                mirror(&mut row, channels);
             }
             writer.write(y, &row);
         }
@@ -113,5 +112,18 @@ impl<'a> Slot<'a> {
         }
         let text = |(width, height, channels)| format!("{width} x {height} x {channels}");
         refuse(format!("an image of {}", text(own)), text((size.width, size.height, channels)))
+    }
+}
+
+/// Turns the pixels of a row around.
+fn mirror(row: &mut [f32], channels: usize) {
+    fn turn<const CHANNELS: usize>(row: &mut [f32]) {
+        row.as_chunks_mut::<CHANNELS>().0.reverse();
+    }
+    match channels {
+        1 => turn::<1>(row),
+        2 => turn::<2>(row),
+        3 => turn::<3>(row),
+        _ => turn::<4>(row),
     }
 }

@@ -28,16 +28,25 @@ impl<'a> RowWriter<'a> {
 
     /// Writes row `y`, given interleaved.
     pub fn write(&mut self, y: usize, row: &[f32]) {
-        self.write_between(y, row, row, 0.0);
+        if self.is_planar() {
+            return self.write_planes(y, row);
+        }
+        self.write_interleaved(y, Pair { upper: row, lower: row, weight: 0.0 });
     }
 
     /// Writes row `y`: `upper + (lower - upper) * weight`, both interleaved.
     pub fn write_between(&mut self, y: usize, upper: &[f32], lower: &[f32], weight: f32) {
-        let pair = Pair { upper, lower, weight };
-        match self.slot.layout {
-            Layout::Nchw if self.slot.channels > 1 => self.write_planes(y, pair),
-            _ => self.write_interleaved(y, pair),
+        if !self.is_planar() {
+            return self.write_interleaved(y, Pair { upper, lower, weight });
         }
+        let mut blended = std::mem::take(&mut self.blended);
+        dispatch::run(Blend { upper, lower, weight, output: &mut blended });
+        self.write_planes(y, &blended);
+        self.blended = blended;
+    }
+
+    fn is_planar(&self) -> bool {
+        self.slot.layout == Layout::Nchw && self.slot.channels > 1
     }
 
     fn write_interleaved(&mut self, y: usize, pair: Pair) {
@@ -59,10 +68,8 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    fn write_planes(&mut self, y: usize, pair: Pair) {
-        let Pair { upper, lower, weight } = pair;
-        dispatch::run(Blend { upper, lower, weight, output: &mut self.blended });
-        let (row, normalise) = (&*self.blended, &self.normalise);
+    fn write_planes(&mut self, y: usize, row: &[f32]) {
+        let normalise = &self.normalise;
         let Size { width, height } = self.slot.size;
         for channel in 0..self.slot.channels {
             let place = (channel * height + y) * width;

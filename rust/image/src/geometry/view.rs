@@ -6,7 +6,7 @@ use crate::pixels::{Size, Window};
 pub const MAX_CHANNELS: usize = 4;
 
 /// The longest side that a view or a result may have.
-pub const MAX_SIDE: usize = 1 << 24;
+pub const MAX_SIDE: usize = 1 << 20;
 
 /// The most values that a result may have: 2^32.
 pub const MAX_VALUES: u64 = 1 << 32;

@@ -34,7 +34,7 @@ pub(super) fn spans(input: usize, from: (f32, f32), output: usize, filter: Filte
     let stretch = scale.max(1.0);
     let reach = filter.reach() * stretch;
     let work = output as f64 * (reach.ceil() * 2.0 + 1.0);
-    if work > MAX_VALUES as f64 / 64.0 {
+    if work > MAX_VALUES as f64 / 256.0 {
         return refuse("a resize with fewer weights", format!("{work}"));
     }
     let span = |place: usize| {

@@ -40,7 +40,7 @@ fn spans(input: usize, output: usize, method: Method, antialias: bool) -> Result
     let inverse = (1.0 / f64::from(scale)) as f32;
     let stretch = if antialias { inverse.max(1.0) } else { 1.0 };
     let reach = radius(method) * stretch;
-    if output as f64 * (f64::from(reach) * 2.0 + 1.0) > MAX_VALUES as f64 / 64.0 {
+    if output as f64 * (f64::from(reach) * 2.0 + 1.0) > MAX_VALUES as f64 / 256.0 {
         return refuse("a resize with fewer weights", format!("{output} outputs of {reach} inputs"));
     }
     let narrow = 1.0 / stretch;
