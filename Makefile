@@ -80,15 +80,18 @@ wheel: $(DONE)/dev ## Build a wheel, install it with NumPy alone into an empty e
 	cd "$$empty" && venv/bin/python -I $(CURDIR)/tools/smoke_wheel.py
 
 fuzz: $(CARGO_FUZZ) ## Fuzz every parser for SECONDS_EACH (60) seconds.
-	@cd rust/core && export RUSTC_BOOTSTRAP=1; \
-	for target in $$(cargo fuzz list); do \
-		echo "fuzz: $$target, $(SECONDS_EACH) s"; \
-		cargo fuzz run "$$target" -- -max_total_time=$(SECONDS_EACH) -rss_limit_mb=2048 -timeout=10; \
+	@export RUSTC_BOOTSTRAP=1; \
+	for crate in rust/core rust/image; do \
+		cd "$(CURDIR)/$$crate"; \
+		for target in $$(cargo fuzz list); do \
+			echo "fuzz: $$target, $(SECONDS_EACH) s"; \
+			cargo fuzz run "$$target" -- -max_total_time=$(SECONDS_EACH) -rss_limit_mb=2048 -timeout=10 || exit 1; \
+		done; \
 	done
 
 clean: ## Remove everything that the other targets made.
 	rm -rf .venv build dist site target demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -rf rust/core/fuzz/target $(NATIVE)
+	rm -rf rust/core/fuzz/target rust/image/fuzz/target $(NATIVE)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --target needs neither the venv module nor leave to write beside the system's packages.

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from PIL import Image
 
 import recordmill as rm
+from recordmill.decode.executors.registry import executor_of
 from tests.decode.pictures import colours, deep_grey, encode, jpeg, palette_mask, png, turned
 
 
@@ -219,10 +220,19 @@ def test_jpeg_option_when_unknown_then_is_a_value_error(options) -> None:
         rm.decode_jpeg(jpeg(0), **options)
 
 
-def test_pillow_when_missing_then_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pillow_when_missing_then_native_formats_decode_and_others_name_the_extra(monkeypatch) -> None:
+    spec = {decoder: {"image": rm.Image(decoder=decoder)} for decoder in ("auto", "pillow")}
+    gif, natively = encode(Image.fromarray(colours(4)), "GIF"), (jpeg(0), png(0))
+    executor_of.cache_clear()
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(rm.MissingExtraError, match=r"recordmill\[image\]"):
+    for data in natively:
+        assert rm.decode_image(data).shape == (14, 20, 3)
+        assert rm.decode_batch([data], spec["auto"])["image"].shape == (1, 3, 14, 20)
+    extra = r"recordmill\[image\]"
+    with pytest.raises(rm.MissingExtraError, match=extra):
         rm.decode_jpeg(b"\xff\xd8")
-    for decoder in ("auto", "pillow"):
-        with pytest.raises(rm.MissingExtraError, match=r"recordmill\[image\]"):
-            rm.decode_batch([b"\xff\xd8"], {"image": rm.Image(decoder=decoder)}, on_error="skip")
+    with pytest.raises(rm.DecodeError, match=extra):
+        rm.decode_batch([gif], spec["auto"])
+    with pytest.raises(rm.MissingExtraError, match=extra):
+        rm.decode_batch([natively[0]], spec["pillow"])
+    executor_of.cache_clear()
