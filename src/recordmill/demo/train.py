@@ -1,10 +1,8 @@
-"""Trains a LeNet on the digits of a data set: Keras on JAX, batches from our loader, pixels through Pillow."""
+"""Trains a LeNet on the digits of a data set: Keras on JAX, batches from our loader, pixels from our decoders."""
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +14,7 @@ import recordmill as rm
 _SEED = 1
 _LEARNING_RATE = 2e-3
 _NUM_CLASSES = 10
+_DIGIT = rm.Image(channels="grey", dtype="float32", layout="hwc")
 
 
 @dataclass(slots=True)
@@ -144,27 +143,6 @@ class LeNet:
         return best
 
 
-def decode(images: Sequence[bytes]) -> NDArray[np.float32]:
-    """Grey pixels of encoded images of one size.
-
-    Parameters
-    ----------
-    images : sequence of bytes
-
-    Returns
-    -------
-    ndarray of float32, shape (num_images, height, width, 1)
-        From 0 to 1.
-    """
-    from PIL import Image
-
-    pixels: list[NDArray[np.uint8]] = []
-    for data in images:
-        with Image.open(io.BytesIO(data)) as image:
-            pixels.append(np.asarray(image.convert("L")))
-    return np.stack(pixels)[..., None].astype(np.float32) / np.float32(255)
-
-
 def train(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> Curve:
     """Train on the first batches of a data set, in order, and judge by the last ones.
 
@@ -182,7 +160,7 @@ def train(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) 
     Curve
     """
     num_records = 64 if len(dataset) >= 512 else 16
-    loader = dataset.batch(num_records, last="drop", ragged="list").loader(threads=2)
+    loader = dataset.batch(num_records, last="drop").loader(threads=2)
     num_held_out = max(1, len(loader) // 7)
     curve = Curve(num_steps=len(loader) - num_held_out)
     curve.num_trained, curve.num_held_out = curve.num_steps * num_records, num_held_out * num_records
@@ -190,7 +168,8 @@ def train(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) 
     num_right = 0
     for epoch in range(epochs):
         for step, batch in enumerate(loader):
-            pixels, labels = decode(batch[image]), np.asarray(batch[label]).astype(np.int64)
+            batch = rm.decode_batch(batch, {image: _DIGIT})  # noqa: PLW2901
+            pixels, labels = batch[image], np.asarray(batch[label]).astype(np.int64)
             if step < curve.num_steps:
                 curve.losses.append(network.step(pixels, labels))
             elif epoch == epochs - 1:
