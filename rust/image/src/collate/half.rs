@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn row_when_narrowed_on_both_paths_then_has_the_same_bits() {
         let special = [f32::NAN, -f32::NAN, f32::INFINITY, -0.0, 1e-45, 6e-8, 65504.0, 65519.0, 65520.0, -1e9];
-        let row: Vec<f32> = special.into_iter().chain((0..100_003).map(|step| f32::from_bits(step * 42_949))).collect();
+        let row: Vec<f32> = special.into_iter().chain((0..99_991).map(|step| f32::from_bits(step * 42_953))).collect();
         let halves = || {
             let mut output = vec![0; row.len()];
             narrow(&row, &mut output);

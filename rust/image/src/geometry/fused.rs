@@ -1,8 +1,10 @@
 //! Resize, horizontal flip and normalisation in one pass, straight into a batch slot.
+use super::dispatch;
 use super::resize::pillow::{self, Bounds};
 use super::resize::two_tap::TwoTap;
 use super::resize::{Kernel, resize, resize_f32};
 use super::view::View;
+use crate::collate::lanes::Widen;
 use crate::collate::slot::Slot;
 use crate::collate::writer::RowWriter;
 use crate::colour::normalise::Normalise;
@@ -11,7 +13,7 @@ use crate::geometry::resize::tensorflow::Method;
 
 /// Resizes `source` to the slot's size, mirrors it left to right when `flip` is set, and normalises.
 ///
-/// The two-tap kernel goes from source rows to the slot; others make an image between.
+/// The two-tap kernel and Pillow's filters go from source rows to the slot; others make an image between.
 pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalise: &Normalise, slot: Slot) -> Result<()> {
     let (size, channels) = (slot.size(), source.channels());
     slot.expect(size, channels)?;
@@ -25,6 +27,10 @@ pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalise: &Nor
             slot.write_floats(View::new(&values, size, channels)?, flip, normalise)
         }
         Kernel::Pillow(filter) => {
+            if let Some(reader) = pillow::reader(source, size, filter, flip)? {
+                pillow_into(reader, normalise, slot);
+                return Ok(());
+            }
             let bytes = pillow::resize(source, Bounds::whole(source.size()), size, filter, flip)?;
             slot.write(View::new(&bytes, size, channels)?, false, normalise)
         }
@@ -42,5 +48,17 @@ fn two_tap_into(source: View<u8>, flip: bool, normalise: &Normalise, slot: Slot)
     for y in 0..size.height {
         let (upper, lower, weight) = reader.pair(y);
         writer.write_between(y, upper, lower, weight);
+    }
+}
+
+fn pillow_into(mut reader: pillow::Reader, normalise: &Normalise, slot: Slot) {
+    let size = slot.size();
+    let length = size.width * slot.channels();
+    let (mut bytes, mut floats) = (vec![0; length], vec![0.0; length]);
+    let mut writer = RowWriter::new(slot, normalise);
+    for y in 0..size.height {
+        reader.read(y, &mut bytes);
+        dispatch::run(Widen { source: &bytes, output: &mut floats });
+        writer.write(y, &floats);
     }
 }

@@ -53,12 +53,13 @@ fn resized_bytes_when_computed_on_both_paths_then_are_equal() {
 #[test]
 fn slots_when_written_on_both_paths_then_are_equal() {
     let normalise = Normalise::from_unit(&[0.485, 0.456, 0.406, 0.3], &[0.229, 0.224, 0.225, 0.2]).expect("channels");
-    for layout in [Layout::Nhwc, Layout::Nchw] {
+    let kernels = [Kernel::Fast, Kernel::Pillow(Filter::Bilinear)];
+    for (layout, kernel) in [Layout::Nhwc, Layout::Nchw].into_iter().flat_map(|layout| kernels.map(|k| (layout, k))) {
         compare(|view, size| {
             let length = size.width * size.height * view.channels();
             let (mut floats, mut halves, mut bytes) = (vec![0.0_f32; length], vec![0; length], vec![0; length]);
             let slot = |values| Slot::new(values, layout, size, view.channels()).expect("a slot");
-            let write = |values| resize_into(view, Kernel::Fast, true, &normalise, slot(values)).expect("a resize");
+            let write = |values| resize_into(view, kernel, true, &normalise, slot(values)).expect("a resize");
             write(SlotValues::F32(&mut floats));
             write(SlotValues::F16(&mut halves));
             write(SlotValues::U8(&mut bytes));

@@ -1,7 +1,8 @@
 //! OpenCV's `resize` for bytes (4.14, x86-64; modules/imgproc/src/resize.cpp), which is MXNet's too.
 //!
 //! All kernels equal OpenCV bit for bit, with one exception: wheels with Intel's IPP leave cubic to it, which differs by
-//! at most one, as does OpenCV 3.4, which MXNet 1.9 carries; `cv2.ipp.setUseIPP(False)` gives the bits of this module.
+//! at most one; `cv2.ipp.setUseIPP(False)` gives the bits of this module. OpenCV 3.4, which MXNet 1.9 carries, differs by
+//! at most one in cubic, and in Lanczos where a position falls almost on a pixel, for which its weights are wrong.
 mod area;
 mod coefficients;
 mod fixed;

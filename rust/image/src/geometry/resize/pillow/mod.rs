@@ -10,7 +10,9 @@ mod down_avx2;
 mod filters;
 mod nearest;
 mod passes;
+mod reader;
 mod spans;
+mod stretch;
 
 use crate::fault::Result;
 use crate::geometry::rearrange::flip_horizontal;
@@ -18,6 +20,7 @@ use crate::geometry::view::{View, count_values, refuse};
 use crate::pixels::Size;
 pub use filters::Filter;
 pub(crate) use nearest::nearest;
+pub(crate) use reader::Reader;
 use spans::{Span, spans};
 
 /// The part of the source to resize, in pixels: left, upper, right and lower edge, which may have fractions.
@@ -63,7 +66,19 @@ pub(crate) fn resize(source: View<u8>, bounds: Bounds, size: Size, filter: Filte
     Ok(output)
 }
 
-/// The same for 16-bit values, as Pillow treats mode `I;16`.
+/// A reader of `source` at `size`, row by row, where both sides change and the pass across comes first.
+pub(crate) fn reader<'a>(source: View<'a, u8>, size: Size, filter: Filter, flip: bool) -> Result<Option<Reader<'a>>> {
+    let mut plan = Plan::new(source, Bounds::whole(source.size()), size, filter)?;
+    if !plan.changes_width || !plan.changes_height || plan.down_first {
+        return Ok(None);
+    }
+    if flip {
+        plan.columns.reverse();
+    }
+    Ok(Some(Reader::new(source, plan)))
+}
+
+/// The part of a 16-bit image inside `bounds` at `size`, as Pillow treats mode `I;16`.
 pub(crate) fn resize_deep(source: View<u16>, bounds: Bounds, size: Size, filter: Filter) -> Result<Vec<u16>> {
     let plan = Plan::new(source, bounds, size, filter)?;
     let across = |rows: &[&[u16]]| deep::across(rows, source.channels(), &plan.columns);
