@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "formats": NATIVE,
     "shards": NATIVE | ANY_FORMAT | {"storage"},
     "decode": NATIVE,
-    "packing": NATIVE | ANY_FORMAT | {"storage", "shards", "decode.pillow"},
+    "packing": NATIVE | ANY_FORMAT | {"storage", "shards", "decode"},
     "packing.sources.list_file": BASE | {"packing", "formats.recordio.lst"},
     "pipeline": NATIVE,
     "pipeline.dataset": NATIVE | {"pipeline", "shards"},

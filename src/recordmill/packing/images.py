@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from recordmill import _core
+from recordmill.decode.executors.native import natively
 from recordmill.decode.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 from recordmill.errors import ImageError
 
@@ -85,9 +87,21 @@ def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:
     """
     with opened(data) as image:
         refuse_lost_depth(image, data)
-        image.load()  # saving copies pictures that were never loaded
-        picture = _fit_mode(move_pixels(image, how, nearest=False), how)
+        picture = _fit_mode(move_pixels(_loaded(image, data), how, nearest=False), how)
         return save_picture(picture, how), (picture.height, picture.width)
+
+
+def _loaded(image: Image, data: Any) -> Image:
+    """Decode an opened picture: JPEG natively, which gives the same pixels in less time."""
+    if image.format == "JPEG" and image.mode in ("L", "RGB"):
+        limit = image.width * image.height
+        pixels = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", 1, limit))
+        if pixels is not None:
+            picture = need_pillow().fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+            picture.info = image.info
+            return cast("Image", picture)
+    image.load()  # saving copies pictures that were never loaded
+    return image
 
 
 def save_picture(picture: Image, how: Recoding) -> bytes:
