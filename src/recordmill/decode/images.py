@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.executors.native import decode_one, natively
+from recordmill.decode.executors.native_one import decode_one, natively
 from recordmill.decode.features.image import reading_of
 from recordmill.decode.pillow import opened
 from recordmill.decode.pixels.header import check_pixels, orientation_of

@@ -1,0 +1,142 @@
+"""A batch's plan in the words and arrays of the native module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.executors.base import ImageJob
+from recordmill.decode.pixels.reading import Reading
+from recordmill.decode.pixels.values import Values
+
+# The header has been held against the caller's limit before; the memory of what is decoded follows the header.
+NO_LIMIT = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class NativeReading:
+    """`Reading` in the words of the native module."""
+
+    want: str
+    grey: str
+    deep: str
+    dct: str
+    upsampling: str
+    scale: int
+    max_pixels: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NativeJob:
+    """`ImageJob` as the native module takes it: thirteen numbers of geometry for each image, a mean and a factor."""
+
+    payloads: list[Any]
+    reading: NativeReading
+    orientations: NDArray[np.int64]
+    geometry: NDArray[np.int64]
+    matrix: NDArray[np.float64] | None
+    kernel: str
+    mode: str
+    fill: list[int]
+    sampling: str
+    warp_fill: list[int]
+    colours: list[tuple[str, NDArray[np.float64], list[int]]]
+    layout: str
+    reverse: bool
+    mean: list[float]
+    factor: list[float]
+
+
+def native_reading(reading: Reading, max_pixels: int) -> NativeReading:
+    """Reading in the words of the native module.
+
+    Parameters
+    ----------
+    reading : Reading
+    max_pixels : int
+
+    Returns
+    -------
+    NativeReading
+    """
+    deep = "high_byte" if reading.deep == "high_byte" else "leave"
+    return NativeReading(
+        reading.channels, reading.grey, deep, reading.dct, reading.upsampling, reading.scale, max_pixels
+    )
+
+
+def native_job(job: ImageJob) -> NativeJob | None:
+    """Plan of a batch for the native module.
+
+    Parameters
+    ----------
+    job : ImageJob
+
+    Returns
+    -------
+    NativeJob or None
+        None for what the module does not have.
+    """
+    values, moves, border = job.values, job.moves, job.border
+    if values.dtype == "uint16":
+        return None
+    scales = job.scales[:, None]
+    columns = [_scaled(moves.window, scales), moves.resized, moves.place, moves.flip.astype(np.int64), scales]
+    mean, factor = _levels(values)
+    matrix = None if moves.matrix is None else np.ascontiguousarray(moves.matrix, np.float64).reshape(-1)
+    return NativeJob(
+        list(job.payloads),
+        native_reading(job.reading, NO_LIMIT),
+        np.ascontiguousarray(job.orientations, np.int64),
+        np.ascontiguousarray(np.concatenate(columns, axis=1), np.int64).reshape(-1),
+        matrix,
+        job.kernel,
+        border.mode,
+        list(border.fill),
+        border.warp_kernel,
+        list(border.warp_fill),
+        [
+            (step.kind, np.ascontiguousarray(step.numbers, np.float64).reshape(-1), list(step.fill))
+            for step in job.colours
+        ],
+        values.layout,
+        values.reverse,
+        mean,
+        factor,
+    )
+
+
+def _scaled(window: NDArray[np.int64], scales: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Windows of images that are decoded smaller; corners rounded down and up to whole pixels."""
+    start, stop = window[:, :2] // scales, -(-(window[:, :2] + window[:, 2:]) // scales)
+    return np.concatenate([start, stop - start], axis=1)
+
+
+def _levels(values: Values) -> tuple[list[float], list[float]]:
+    """Mean and factor for levels from 0 to 255, as `finish` has them."""
+    if values.dtype == "uint8":
+        return [0.0], [1.0]
+    means = [float(np.float32(mean * (255 / values.white))) for mean in values.mean or (0.0,)]
+    factors = np.float32(values.white / 255) / np.asarray(values.std or (1.0,), np.float32)
+    return means, [float(factor) for factor in factors]
+
+
+def as_array(image: Any, values: Values) -> NDArray[Any]:
+    """Array of what the native module made of one image.
+
+    Parameters
+    ----------
+    image : (Block, int, int, int)
+        Values, height, width, channels.
+    values : Values
+
+    Returns
+    -------
+    ndarray
+    """
+    block, height, width, channels = image
+    shape = (channels, height, width) if values.layout == "chw" else (height, width, channels)
+    return np.asarray(block).view(values.dtype).reshape(shape)
