@@ -2,6 +2,7 @@
 mod damage;
 mod data;
 mod entry;
+mod header;
 mod judge;
 mod libjpeg;
 mod modes;

@@ -1,0 +1,62 @@
+//! JPEG decoding of arbitrary bytes: no panic, and what is accepted equals what libjpeg gives, whole, in windows, by entry points.
+#![no_main]
+#[path = "../../tests/jpeg/judge.rs"]
+mod judge;
+#[path = "../../tests/jpeg/libjpeg.rs"]
+#[allow(dead_code)]
+mod libjpeg;
+
+use judge::{Verdict, judge};
+use libfuzzer_sys::fuzz_target;
+use recordmill_image::jpeg::samples::{Dct, Scale};
+use recordmill_image::jpeg::{Channels, Decoder, EntryPoints, Header, Limits, Options};
+use recordmill_image::pixels::{Pixels, Samples, Size, Window};
+
+const LIMITS: Limits =
+    Limits { max_pixels: 1 << 18, max_scans: 50, max_block_visits: 1 << 17, max_coefficient_bytes: 1 << 26 };
+
+fuzz_target!(|data: &[u8]| {
+    let mut decoder = Decoder::new();
+    let verdict = judge(&mut decoder, data).unwrap_or_else(|what| panic!("{what}"));
+    let choice = data.iter().fold(0_u64, |sum, &byte| sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte));
+    let options = options(choice);
+    let Ok(header) = Header::parse(data) else { return };
+    let (size, channels) = options.shape(&header);
+    let window = window(choice, size);
+    let points = EntryPoints::build(data, 1 + choice as usize % 3).ok();
+    let mut part = vec![0; window.width * window.height * channels];
+    let result = decoder.decode(data, Some(window), &options, points.as_ref(), &mut part, window.width * channels);
+    if let (Verdict::Accepted, Ok(whole)) = (verdict, decoder.decode_pixels(data, None, &options)) {
+        result.expect("the whole image decodes");
+        assert!(part == crop(&whole, window), "a window differs from the crop");
+    }
+});
+
+/// A way to decode for every number.
+fn options(choice: u64) -> Options {
+    let pick = |shift: u32, count: u64| (choice >> shift) % count;
+    Options {
+        channels: [Channels::AsStored, Channels::Grey, Channels::Rgb, Channels::Bgr][pick(3, 4) as usize],
+        dct: if pick(5, 2) == 0 { Dct::Islow } else { Dct::Ifast },
+        fancy: pick(6, 2) == 0,
+        scale: [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth][pick(7, 4) as usize],
+        limits: LIMITS,
+    }
+}
+
+/// A window for every number.
+fn window(choice: u64, size: Size) -> Window {
+    let span = |bits: u64, whole: usize| {
+        let length = 1 + bits as usize % whole.min(64);
+        ((bits >> 8) as usize % (whole - length + 1), length)
+    };
+    let ((x, width), (y, height)) = (span(choice >> 10, size.width), span(choice >> 30, size.height));
+    Window { x, y, width, height }
+}
+
+fn crop(whole: &Pixels, window: Window) -> Vec<u8> {
+    let Samples::U8(samples) = &whole.samples else { panic!("16-bit samples") };
+    let rows = samples.chunks_exact(whole.size.width * whole.channels).skip(window.y).take(window.height);
+    let columns = window.x * whole.channels..(window.x + window.width) * whole.channels;
+    rows.flat_map(|row| &row[columns.clone()]).copied().collect()
+}

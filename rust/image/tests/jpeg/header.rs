@@ -1,0 +1,136 @@
+//! What headers say, without decoding: size, sampling, colour, restarts, orientation, and what is left to others.
+use crate::libjpeg::{Mode, Recipe, decode};
+use crate::whole::file;
+use mozjpeg_sys::J_COLOR_SPACE::JCS_RGB;
+use recordmill_image::fault::ImageFaultKind;
+use recordmill_image::jpeg::{Coding, ColourModel, Decoder, Header, Options};
+use recordmill_image::pixels::{Samples, Size};
+
+/// `data` with a segment of marker `code` behind the start of the image.
+fn with_segment(data: &[u8], code: u8, body: &[u8]) -> Vec<u8> {
+    let length = (body.len() as u16 + 2).to_be_bytes();
+    [&data[..2], &[0xff, code], &length, body, &data[2..]].concat()
+}
+
+/// The frame header's place.
+fn frame(data: &[u8]) -> usize {
+    data.windows(2).position(|pair| matches!(pair, [0xff, 0xc0..=0xc2])).expect("a frame header")
+}
+
+/// An EXIF segment's body whose second entry is the orientation `value`, of either byte order.
+fn exif(value: u16, is_big: bool) -> Vec<u8> {
+    let short = |number: u16| if is_big { number.to_be_bytes() } else { number.to_le_bytes() };
+    let long = |number: u32| if is_big { number.to_be_bytes() } else { number.to_le_bytes() };
+    let mut body = b"Exif\0\0".to_vec();
+    body.extend(if is_big { b"MM\0*" } else { b"II*\0" });
+    body.extend([&long(8)[..], &short(2)].concat());
+    body.extend([&short(0x0100)[..], &short(4), &long(1), &long(77)].concat());
+    body.extend([&short(0x0112)[..], &short(3), &long(1), &short(value), &short(0)].concat());
+    body.extend(long(0));
+    body
+}
+
+#[test]
+fn parse_when_files_of_each_kind_then_tells_what_they_are() {
+    let header =
+        Header::parse(&file(&Recipe { restart_interval: 7, ..Recipe::new(31, 17, (2, 1)) }, 1)).expect("sound");
+    assert_eq!(header.size, Size { width: 31, height: 17 });
+    assert_eq!(header.sampling, [(2, 1), (1, 1), (1, 1)]);
+    assert_eq!((header.coding, header.colour), (Coding::Sequential, ColourModel::YCbCr));
+    assert_eq!((header.restart_interval, header.bits, header.orientation, header.num_channels()), (7, 8, 1, 3));
+    let header = Header::parse(&file(&Recipe { progressive: true, ..Recipe::grey(5, 6) }, 1)).expect("sound");
+    assert_eq!((header.coding, header.colour, header.num_channels()), (Coding::Progressive, ColourModel::Grey, 1));
+    let header = Header::parse(&file(&Recipe { colour: JCS_RGB, ..Recipe::new(5, 6, (1, 1)) }, 1)).expect("sound");
+    assert_eq!(header.colour, ColourModel::Rgb);
+}
+
+#[test]
+fn parse_when_exif_gives_an_orientation_then_tells_it() {
+    let data = file(&Recipe::new(20, 10, (2, 2)), 1);
+    for value in 1..=8 {
+        for is_big in [false, true] {
+            let header = Header::parse(&with_segment(&data, 0xe1, &exif(value, is_big))).expect("sound");
+            assert_eq!(u16::from(header.orientation), value);
+        }
+    }
+    for value in [0, 9, 300] {
+        let header = Header::parse(&with_segment(&data, 0xe1, &exif(value, true))).expect("sound");
+        assert_eq!(header.orientation, 1);
+    }
+}
+
+#[test]
+fn parse_when_the_exif_segment_is_cut_or_damaged_then_ignores_it() {
+    let data = file(&Recipe::new(20, 10, (2, 2)), 1);
+    let whole = exif(6, false);
+    for length in 0..whole.len() - 6 {
+        let header = Header::parse(&with_segment(&data, 0xe1, &whole[..length])).expect("sound");
+        assert_eq!(header.orientation, 1, "{length}");
+    }
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0xff;
+        let header = Header::parse(&with_segment(&data, 0xe1, &damaged)).expect("sound");
+        assert!((1..=8).contains(&header.orientation));
+    }
+}
+
+#[test]
+fn decode_when_adobe_or_ids_tell_the_colours_then_follows_libjpeg() {
+    let data = file(&Recipe::new(20, 12, (1, 1)), 1);
+    let without_jfif = [&data[..2], &data[20..]].concat();
+    let mut named = without_jfif.clone();
+    let at = frame(&named);
+    let scan = named.windows(2).position(|pair| pair == [0xff, 0xda]).expect("a scan header");
+    for (component, id) in b"RGB".iter().enumerate() {
+        named[at + 10 + 3 * component] = *id;
+        named[scan + 5 + 2 * component] = *id;
+    }
+    let adobe = |transform| with_segment(&without_jfif, 0xee, &[b"Adobe\0\x64\0\0\0\0", &[transform][..]].concat());
+    let files = [
+        (data, ColourModel::YCbCr),
+        (without_jfif.clone(), ColourModel::YCbCr),
+        (named, ColourModel::Rgb),
+        (adobe(0), ColourModel::Rgb),
+        (adobe(1), ColourModel::YCbCr),
+    ];
+    for (data, colour) in files {
+        assert_eq!(Header::parse(&data).expect("sound").colour, colour);
+        let found = Decoder::new().decode_pixels(&data, None, &Options::default()).expect("sound");
+        assert_eq!(found.samples, Samples::U8(decode(&data, Mode::default()).expect("sound").samples));
+    }
+    assert_eq!(Header::parse(&adobe(2)).expect_err("no such transform").kind, ImageFaultKind::Unsupported);
+}
+
+#[test]
+fn parse_when_the_kind_is_left_to_others_then_says_so() {
+    let data = file(&Recipe::new(20, 12, (1, 1)), 1);
+    let at = frame(&data);
+    let changes: [(usize, u8); 6] = [(1, 0xc3), (1, 0xc9), (1, 0xca), (1, 0xc5), (4, 12), (4, 16)];
+    for (place, value) in changes {
+        let mut changed = data.clone();
+        changed[at + place] = value;
+        assert_eq!(
+            Header::parse(&changed).expect_err("another kind").kind,
+            ImageFaultKind::Unsupported,
+            "{place} {value}"
+        );
+    }
+    let four = [
+        &data[..at],
+        &[0xff, 0xc0, 0, 20, 8, 0, 12, 0, 20, 4],
+        &[1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 4, 0x11, 0],
+        &data[at + 19..],
+    ];
+    assert_eq!(Header::parse(&four.concat()).expect_err("four components").kind, ImageFaultKind::Unsupported);
+    assert_eq!(Header::parse(&with_segment(&data, 0xdc, &[0, 12])).expect_err("DNL").kind, ImageFaultKind::Unsupported);
+}
+
+#[test]
+fn parse_when_the_bytes_are_no_jpeg_then_refuses_them() {
+    for (data, kind) in [(&b""[..], ImageFaultKind::Truncated), (b"\xff", ImageFaultKind::Truncated)] {
+        assert_eq!(Header::parse(data).expect_err("no image").kind, kind);
+    }
+    assert_eq!(Header::parse(b"\x89PNG\r\n\x1a\n").expect_err("no image").kind, ImageFaultKind::BadMarker);
+    assert_eq!(Header::parse(b"\xff\xd8\xff\xd9").expect_err("no scan").kind, ImageFaultKind::BadMarker);
+}
