@@ -25,7 +25,7 @@ fn header_when_it_promises_more_than_the_limits_then_is_refused() {
             assert_eq!(fault(&file), ImageFaultKind::LimitExceeded);
             let none = Limits { max_pixels: u64::MAX, max_bytes: u64::MAX };
             // Without limits it is the data that are too few, or the address space.
-            let beyond = u64::from(width) * u64::from(height) * 8 > isize::MAX as u64;
+            let beyond = u128::from(width) * u128::from(height) * 8 > isize::MAX as u128;
             let expected = if beyond { ImageFaultKind::LimitExceeded } else { ImageFaultKind::Truncated };
             assert_eq!(limited(&file, none), Some(expected));
         }
