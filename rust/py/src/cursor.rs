@@ -6,6 +6,8 @@ use recordmill_core::source::{ReadAt, SourceError};
 
 /// A first guess of a batch's stored bytes.
 const FIRST_RUN: usize = 256 << 10;
+/// Bytes from which a better guess is made.
+const SAMPLE: usize = 16 << 10;
 /// Batches above this are not kept in memory twice; their frames are read again once their ends are known.
 const KEEP_RUN: usize = 8 << 20;
 
@@ -52,6 +54,9 @@ impl Cursor {
         }
         let sequence = self.issued;
         self.issued += 1;
+        if sequence == 0 && !request.source.is_sequential() {
+            self.sample(request);
+        }
         if self.mean == 0 || request.source.is_sequential() || !self.keeps(request) {
             return Some((sequence, None));
         }
@@ -59,6 +64,18 @@ impl Cursor {
         let start = self.offset + ahead * self.run as u64;
         let before = ahead * margin as u64;
         Some((sequence, Some((start.saturating_sub(before), self.run + margin + 2 * before as usize))))
+    }
+
+    /// Guesses the length of a batch from the first few records.
+    fn sample(&mut self, request: &Request) {
+        let limit = Limit { num_records: request.num_records, num_bytes: SAMPLE as u64 };
+        let mut window = Window::new(&request.source, Vec::new());
+        // What fails here fails again where it matters.
+        let Ok(found) = scan_window(&mut window, request.kind, self.offset, false, limit, SAMPLE) else { return };
+        if let Some(mean) = (found.end - self.offset).checked_div(found.offsets.len() as u64) {
+            self.mean = mean;
+            self.run = usize::try_from(mean.saturating_mul(request.num_records)).unwrap_or(usize::MAX / 4);
+        }
     }
 
     /// Finds the frames of the next batch: its first record, the frames.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Protocol
 
 
@@ -51,14 +51,63 @@ class Loader:
         return self._ahead()
 
     def _ahead(self) -> Iterator[Any]:
-        pool = ThreadPoolExecutor(self._threads, thread_name_prefix="recordmill-load")
-        waiting: deque[Future[Any]] = deque()
+        crew = _Crew(self._elements, self._threads)
+        count, ahead = len(self), self._threads + self._prefetch + 1
         try:
-            for place in range(len(self)):
-                waiting.append(pool.submit(self._elements.__getitem__, place))
-                if len(waiting) > self._threads + self._prefetch:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            for place in range(count):
+                crew.order(min(count, place + ahead))
+                yield crew.take(place)
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            crew.dismiss()
+
+
+class _Crew:
+    """Threads that make elements of which the places are put into a queue, and put them into another.
+
+    Parameters
+    ----------
+    elements : Elements
+    num_threads : int
+    """
+
+    def __init__(self, elements: Elements, num_threads: int) -> None:
+        self._elements = elements
+        self._wanted: SimpleQueue[int | None] = SimpleQueue()
+        self._made: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+        self._early: dict[int, tuple[Any, BaseException | None]] = {}
+        self._num_ordered = 0
+        self._dismissed = False
+        self._threads = [Thread(target=self._work, name="recordmill-load", daemon=True) for _ in range(num_threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def order(self, stop: int) -> None:
+        """Ask for the elements below a place that were not asked for yet."""
+        for place in range(self._num_ordered, stop):
+            self._wanted.put(place)
+        self._num_ordered = max(self._num_ordered, stop)
+
+    def take(self, place: int) -> Any:
+        """Wait for an element that was asked for; raises what making it raised."""
+        while place not in self._early:
+            made, element, error = self._made.get()
+            self._early[made] = element, error
+        element, error = self._early.pop(place)
+        if error is not None:
+            raise error
+        return element
+
+    def dismiss(self) -> None:
+        """End the threads, each behind the element that it is making."""
+        self._dismissed = True
+        for _ in self._threads:
+            self._wanted.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self) -> None:
+        while (place := self._wanted.get()) is not None and not self._dismissed:
+            try:
+                self._made.put((place, self._elements[place], None))
+            except BaseException as error:  # noqa: BLE001 (it goes to the caller)
+                self._made.put((place, None, error))
