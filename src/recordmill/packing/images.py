@@ -12,6 +12,7 @@ from recordmill import _core
 from recordmill.decode.executors.native_one import natively
 from recordmill.decode.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 from recordmill.errors import ImageError
+from recordmill.packing.scratch import contents, scratch_file
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -121,6 +122,10 @@ def save_picture(picture: Image, how: Recoding) -> bytes:
         options["quality"] = how.quality
     if picture.mode == "P" and how.encode == "png":
         picture = _with_whole_palette(picture)
+    if how.encode == "jpeg":
+        file = scratch_file()
+        picture.save(file, **options)
+        return contents(file)
     out = io.BytesIO()
     picture.save(out, **options)
     return out.getvalue()

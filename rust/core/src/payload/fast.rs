@@ -173,19 +173,35 @@ pub fn take_frames(slot: &mut Slot, reader: &mut Reader) -> Wire<()> {
 /// Takes frames of one integer each, as long as the words that hold them lie within the message; returns their number.
 #[inline]
 fn take_numbers(values: &mut Vec<i64>, tag: u8, reader: &mut Reader) -> usize {
-    let before = values.len();
-    while let Some(bytes) = reader.rest().first_chunk::<{ FRAME_HEAD + 8 }>() {
-        let (head, number) = bytes.split_at(FRAME_HEAD);
-        let head = u64::from(head[0]) | varint::load(bytes, 1) << 8 & 0xffff_ffff_ff00;
-        let len = head >> 40;
-        let Some(value) = varint::single(number, 0, len as usize) else { break };
-        if head != value_head(tag, len) << 8 | 0x0a {
-            break;
+    let (before, mut rest) = (values.len(), reader.rest());
+    let mut numbers = [0; 64];
+    loop {
+        let mut count = 0;
+        for number in &mut numbers {
+            let Some((value, len)) = take_number(rest, tag) else { break };
+            *number = value as i64;
+            rest = &rest[FRAME_HEAD + len..];
+            count += 1;
         }
-        values.push(value as i64);
-        reader.pos += FRAME_HEAD + len as usize;
+        values.extend_from_slice(&numbers[..count]);
+        if count < numbers.len() {
+            reader.pos = reader.buf.len() - rest.len();
+            return values.len() - before;
+        }
     }
-    values.len() - before
+}
+
+/// The integer of the frame that `rest` begins with, and the bytes that it takes.
+#[inline(always)]
+fn take_number(rest: &[u8], tag: u8) -> Option<(u64, usize)> {
+    let bytes = rest.first_chunk::<{ FRAME_HEAD + 8 }>()?;
+    let (head, number) = bytes.split_at(FRAME_HEAD);
+    let head = u64::from(head[0]) | varint::load(bytes, 1) << 8 & 0xffff_ffff_ff00;
+    let len = head >> 40;
+    if head != value_head(tag, len) << 8 | 0x0a {
+        return None;
+    }
+    Some((varint::single(number, 0, len as usize)?, len as usize))
 }
 
 /// Validates the frames at `reader` as long as each is one list with one field 1.
