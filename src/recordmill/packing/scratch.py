@@ -8,11 +8,21 @@ import threading
 from typing import IO, cast
 
 
-class _Local(threading.local):
-    """The file of a thread, and the process that made it."""
+class _Held:
+    """A file that is closed when nobody has it any more, as when its thread ends."""
 
-    file: IO[bytes] | None = None
-    process = 0
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.file = _new_file()
+
+    def __del__(self) -> None:
+        self.file.close()
+
+
+class _Local(threading.local):
+    """The file of a thread."""
+
+    held: _Held | None = None
 
 
 _LOCAL = _Local()
@@ -26,11 +36,12 @@ def scratch_file() -> IO[bytes]:
     file object
         Open for reading and writing, without a buffer of its own.
     """
-    if _LOCAL.file is None or _LOCAL.process != os.getpid():
-        _LOCAL.file, _LOCAL.process = _new_file(), os.getpid()
-    _LOCAL.file.seek(0)
-    _LOCAL.file.truncate()
-    return _LOCAL.file
+    held = _LOCAL.held
+    if held is None or held.process != os.getpid():
+        held = _LOCAL.held = _Held()
+    held.file.seek(0)
+    held.file.truncate()
+    return held.file
 
 
 def _new_file() -> IO[bytes]:

@@ -1,0 +1,40 @@
+"""Files in memory that belong to a thread."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from recordmill.packing.scratch import contents, scratch_file
+
+
+def test_scratch_file_when_asked_for_again_then_is_empty() -> None:
+    for data in (b"a longer one", b"short", b""):
+        file = scratch_file()
+        file.write(data)
+        assert contents(file) == data
+
+
+def test_scratch_file_when_threads_use_it_then_each_has_its_own() -> None:
+    barrier = threading.Barrier(4)
+
+    def use(number: int) -> tuple[int, bytes]:
+        file = scratch_file()
+        file.write(bytes([number]) * 1000)
+        barrier.wait()
+        return file.fileno(), contents(file)
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(use, range(4)))
+    assert len({fd for fd, _ in found}) == 4
+    assert [data for _, data in found] == [bytes([number]) * 1000 for number in range(4)]
+
+
+def test_scratch_file_when_its_thread_ends_then_is_closed() -> None:
+    files = []
+    thread = threading.Thread(target=lambda: files.append(scratch_file()))
+    thread.start()
+    thread.join()
+    gc.collect()
+    assert files[0].closed
