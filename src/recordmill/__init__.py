@@ -28,7 +28,7 @@ _PLACES = {
     "errors": (
         "ChecksumError CompressionError DamageError DecodeError FeatureError FormatError FramingError ImageError "
         "InputError LabelError LimitError MissingExtraError OutputExistsError PayloadError RecordmillError "
-        "ShardChangedError TruncatedError WriteError"
+        "ShardChangedError TruncatedError WorkerError WriteError"
     ),
     "schema": "Feature Schema",
     "types": "Fault FeatureList FrameIndex Ragged",
@@ -129,6 +129,7 @@ if TYPE_CHECKING:
         RecordmillError as RecordmillError,
         ShardChangedError as ShardChangedError,
         TruncatedError as TruncatedError,
+        WorkerError as WorkerError,
         WriteError as WriteError,
     )
     from recordmill.packing.pack import (

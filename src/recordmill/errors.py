@@ -19,6 +19,7 @@
     │   ├── LabelError                      a missing, unknown or malformed label
     │   └── ImageError                      an image that cannot be read
     ├── DecodeError (ValueError)            a feature of one sample of a batch that does not become an array
+    ├── WorkerError (RuntimeError)          a worker of a loader ended, did not start, or cannot hand over what it made
     └── MissingExtraError (ImportError)     an optional package is not installed
 """
 
@@ -44,6 +45,7 @@ __all__ = [
     "RecordmillError",
     "ShardChangedError",
     "TruncatedError",
+    "WorkerError",
     "WriteError",
 ]
 
@@ -231,6 +233,39 @@ class DecodeError(RecordmillError, ValueError):
         dict of str to object
         """
         return super().parts() | {"position": self.position, "feature": self.feature, "cause": self.cause}
+
+
+class WorkerError(RecordmillError, RuntimeError):
+    """A worker of a loader ended, did not start, or cannot hand over what it made.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, in words.
+    place : int, optional
+        Number of the element that the worker was making.
+    exit_code : int, optional
+        What the worker process ended with; minus the number of the signal that ended it.
+    **parts
+        As in `RecordmillError`.
+    """
+
+    def __init__(self, message: str, *, place: int | None = None, exit_code: int | None = None, **parts: Any) -> None:
+        super().__init__(message, **parts)
+        self.place = place
+        self.exit_code = exit_code
+
+    def _place(self) -> list[str]:
+        return ([f"element {self.place}"] if self.place is not None else []) + super()._place()
+
+    def parts(self) -> dict[str, Any]:
+        """Keyword arguments that build this error again.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        return super().parts() | {"place": self.place, "exit_code": self.exit_code}
 
 
 class MissingExtraError(RecordmillError, ImportError):
