@@ -227,6 +227,11 @@ class ShardSet:
         """Hash of the files' names and of how they are read."""
         return hash(self._key())
 
+    def __repr__(self) -> str:
+        """Readable form."""
+        first, rest = self.paths[0], len(self.paths) - 1
+        return f"open({first!r}{f' and {rest} more' if rest else ''}: {len(self)} x ({', '.join(self.schema)}))"
+
     def __getstate__(self) -> dict[str, Any]:
         """State without native objects."""
         return self.__dict__ | {"_plan": None}
