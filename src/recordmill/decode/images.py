@@ -172,7 +172,7 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
         orientation=orientation,
         dct=dct,
         upsampling=upsampling,
-        scale=scale,
+        reduce=scale,
         dtype=dtype,  # type: ignore[arg-type]
     )
     reverse = (channels or preset.channels) == "bgr"
