@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -60,6 +61,7 @@ def is_running(process: int) -> bool:
 @contextmanager
 def nothing_left() -> Iterator[None]:
     """Threads, descriptors and child processes are as before, perhaps after a moment."""
+    gc.collect()  # what the tests before have left
     before = tasks(), descriptors(), sorted(children())
     yield
     assert until(lambda: (tasks(), descriptors(), sorted(children())) == before), (

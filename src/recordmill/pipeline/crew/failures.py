@@ -41,7 +41,7 @@ class Failure:
         """
         for error, notes in zip(self.errors, self.notes, strict=True):
             error.__notes__ = list(notes)
-        for error, behind, is_cause in zip(self.errors, self.errors[1:], self.are_causes, strict=True):
+        for error, behind, is_cause in zip(self.errors[:-1], self.errors[1:], self.are_causes, strict=True):
             if is_cause:
                 error.__cause__ = behind
             else:
@@ -85,5 +85,10 @@ def _portable(error: BaseException) -> BaseException:
             return error
     except Exception:  # noqa: BLE001, S110 (whatever a foreign class raises when it is pickled)
         pass
-    text = "".join(traceback.format_exception_only(error)).strip()
-    return WorkerError(text, hint=f"{type(error).__name__} cannot be pickled; this stands for it")
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 (the same)
+        text = "?"
+    return WorkerError(
+        f"{type(error).__name__}: {text}", hint=f"{type(error).__name__} cannot be pickled; this stands for it"
+    )
