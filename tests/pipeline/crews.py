@@ -60,11 +60,14 @@ def is_running(process: int) -> bool:
 
 @contextmanager
 def nothing_left() -> Iterator[None]:
-    """Threads, descriptors and child processes are as before, perhaps after a moment."""
+    """Threads, descriptors and child processes are no more than before, perhaps after a moment.
+
+    A fork may end threads of native libraries, so that there may be fewer.
+    """
     gc.collect()  # what the tests before have left
     before = tasks(), descriptors(), sorted(children())
     yield
-    assert until(lambda: (tasks(), descriptors(), sorted(children())) == before), (
+    assert until(lambda: tasks() <= before[0] and descriptors() <= before[1] and sorted(children()) == before[2]), (
         f"threads, descriptors, children were {before}, are {tasks(), descriptors(), children()}; "
         f"{[thread.name for thread in threading.enumerate()]}"
     )

@@ -22,7 +22,7 @@ from tests.pipeline.crews import batch, children, descriptors, is_running, nothi
 pytestmark = pytest.mark.usefixtures("_light_main")
 
 
-@pytest.mark.parametrize("workers, ahead", [(1, 1), (1, 4), (3, 2), (3, 9)])
+@pytest.mark.parametrize("workers, ahead", [(1, 1), (2, 2), (3, 9)])
 def test_elements_when_made_by_any_number_of_processes_then_come_in_order(workers: int, ahead: int) -> None:
     with nothing_left():
         crew = ProcessCrew(made.napping, workers, start=3)
@@ -149,8 +149,8 @@ def test_crew_when_nobody_has_it_any_more_then_its_processes_end() -> None:
 
 def test_crew_when_its_orders_are_more_than_a_pipe_holds_then_goes_on() -> None:
     crew = ProcessCrew(abs, 1)
-    crew.order(20_000)
-    assert [crew.take(place) for place in range(20_000)] == list(range(20_000))
+    crew.order(9_000)
+    assert [crew.take(place) for place in range(9_000)] == list(range(9_000))
     crew.dismiss()
 
 
@@ -190,7 +190,7 @@ def cycle(number: int) -> None:
 
 def test_crews_when_started_and_left_again_and_again_then_leave_nothing() -> None:
     with nothing_left():
-        for number in range(10):
+        for number in range(5):
             cycle(number)
 
 
