@@ -107,6 +107,7 @@ def test_script_when_it_has_no_guard_then_the_error_says_so(tmp_path: Path) -> N
     assert "if __name__ == " in last[1] and "hint" in last[1]
 
 
+@pytest.mark.deep
 def test_script_when_given_on_the_command_line_then_uses_what_modules_hold(tmp_path: Path) -> None:
     text = BEGINNING.replace("def doubled", "def other") + (
         "crew = ProcessCrew(made.pid, 1); crew.order(1); assert crew.take(0) != os.getpid(); crew.dismiss()\n"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from recordmill.pipeline.crew.forks import Forks
 from recordmill.pipeline.crew.passing import ALIGNED
 
-MAX_SLOTS = 4
+MAX_SLOTS = 8
 NO_SLOT = -1
 """Number of a file that is not lent but given away."""
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
