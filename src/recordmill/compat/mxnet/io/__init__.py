@@ -1,0 +1,4 @@
+"""``mx.io``: iterators that give batches, and what batches are made of."""
+
+from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
+from recordmill.compat.mxnet.io.image_record import ImageRecordIter
