@@ -1,4 +1,4 @@
-"""Programs that run under MXNet and under ours alike: each takes the module and gives what it found, as plain values."""
+"""Programs that run under MXNet and under ours alike: each takes the module and gives what it found as plain values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def told(values):
 
 BASE = {"path_imgrec": "images.rec", "data_shape": (3, 32, 40), "batch_size": 4, "verbose": False}
 WIDE = {"mean_r": 123.68, "mean_g": 116.28, "mean_b": 103.53, "std_r": 58.395, "std_g": 57.12, "std_b": 57.375}
-# Everything but the first epoch's pixels and labels is left out of "exact" configurations.
+# Configurations whose first epoch is the same to the bit.
 EXACT = {
     "as stored, cut or enlarged": {},
     "uint8": {"dtype": "uint8"},
@@ -52,7 +52,13 @@ EXACT = {
     "two threads": {"preprocess_threads": 2, "resize": 36, "data_shape": (3, 32, 32)},
     "with index": {"path_imgidx": "images.idx"},
     "without the last batch's filling": {"round_batch": False},
-    "four channels": {"path_imgrec": "alpha.rec", "data_shape": (4, 16, 16), "batch_size": 2, "mean_a": 3.0, "std_g": 2.0},
+    "four channels": {
+        "path_imgrec": "alpha.rec",
+        "data_shape": (4, 16, 16),
+        "batch_size": 2,
+        "mean_a": 3.0,
+        "std_g": 2.0,
+    },
     "several labels": {"path_imgrec": "vectors.rec", "label_width": 2, "data_shape": (3, 16, 16), "batch_size": 3},
 }
 # OpenCV 3.4's bicubic kernel differs from later ones by one level at most: pixels are kept.
@@ -91,7 +97,9 @@ def parts(mx, num_parts, with_index):
     for part in range(num_parts):
         extra = {"path_imgidx": "images.idx"} if with_index else {}
         try:
-            data = mx.io.ImageRecordIter(**{**BASE, **extra, "num_parts": num_parts, "part_index": part, "batch_size": 1})
+            data = mx.io.ImageRecordIter(
+                **{**BASE, **extra, "num_parts": num_parts, "part_index": part, "batch_size": 1}
+            )
         except (mx.base.MXNetError, StopIteration):
             found.append(None)
             continue
@@ -130,11 +138,6 @@ DETECTIONS = {
 }
 
 
-def encoded(folder):
-    """Encoded images of the recordings, as they are in the records."""
-    return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
-
-
 def image_steps(mx, image):
     """What functions of mx.image make of an image (uint8, NDArray), with every random number from one seed."""
     random.seed(5)
@@ -162,8 +165,16 @@ AUGMENTERS = {
     "random": {"resize": 40, "rand_crop": True, "rand_mirror": True, "inter_method": 1},
     "random size": {"rand_crop": True, "rand_resize": True, "rand_mirror": True, "inter_method": 1},
     "normalised": {"mean": True, "std": True, "inter_method": 1},
-    "grey": {"rand_gray": 0.5, "inter_method": 1},
     "brightness": {"brightness": 0.3, "inter_method": 1},
+}
+# Sums of floats, whose last bits depend on their order.
+CLOSE_AUGMENTERS = {
+    "grey": {"rand_gray": 0.5},
+    "contrast": {"contrast": 0.4},
+    "saturation": {"saturation": 0.4},
+    "jitter": {"brightness": 0.2, "contrast": 0.3, "saturation": 0.4},
+    "hue": {"hue": 0.3},
+    "lighting": {"pca_noise": 0.2},
 }
 
 
@@ -179,6 +190,31 @@ def augmented(mx, image, name):
             pixels = augmenter(pixels)
         made.append(pixels.asnumpy())
     return [[type(one).__name__ for one in augmenters], [digest(one) for one in made], [augmenters[0].dumps()]]
+
+
+def nearly_augmented(mx, image, name):
+    """Some pixels of an image that went through the augmenters of one configuration, four times."""
+    random.seed(3)
+    np.random.seed(3)
+    augmenters = mx.image.CreateAugmenter(data_shape=(3, 24, 28), inter_method=1, **CLOSE_AUGMENTERS[name])
+    made = []
+    for _ in range(4):
+        pixels = image
+        for augmenter in augmenters:
+            pixels = augmenter(pixels)
+        made.append(told(pixels.asnumpy()[10:12, 9:12]))
+    return made
+
+
+def orientations(mx):
+    """Files with an EXIF orientation, with and without a JFIF segment in front of it, read in every way."""
+    found = {}
+    for name in ("exif_first.jpg", "jfif_first.jpg"):
+        path = "pictures/" + name
+        data = Path(path).read_bytes()
+        read = [mx.image.imread(path), mx.image.imdecode(data), mx.image.imdecode(data, flag=0)]
+        found[name] = [digest(one.asnumpy()) for one in [*read, mx.image.imdecode(data, to_rgb=False)]]
+    return found
 
 
 ITERATIONS = {

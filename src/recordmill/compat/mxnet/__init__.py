@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet import base, context, io, nd, recordio
+from recordmill.compat.mxnet import base, context, image, io, nd, recordio
 from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.context import Context, cpu, cpu_pinned, current_context, gpu
 
-ndarray = nd
+img, ndarray = image, nd
 
 __all__ = [
     "Context",
@@ -17,6 +17,8 @@ __all__ = [
     "cpu_pinned",
     "current_context",
     "gpu",
+    "image",
+    "img",
     "io",
     "nd",
     "ndarray",

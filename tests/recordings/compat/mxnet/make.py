@@ -1,4 +1,4 @@
-"""Records what MXNet 1.9.1 makes of small images: python make.py [FOLDER], in the environment `mxnet` of environments.py.
+"""Records what MXNet 1.9.1 makes of small images: python make.py [FOLDER], in the mxnet of environments.py.
 
 Writes the record files, their lists and pictures, and expected.json with what the programs of
 tests/compat/mxnet/programs.py found: digests of arrays, labels, pads, orders; pixels where digests are no judge.
@@ -76,6 +76,10 @@ def make_files() -> None:
     folder = Path("pictures")
     folder.mkdir(exist_ok=True)
     (folder / "a.jpg").write_bytes(encoded[0])
+    (folder / "exif_first.jpg").write_bytes(encoded[10])
+    plain = encode(scene(50, 70, 9), ".jpg")
+    jfif = 4 + int.from_bytes(plain[4:6], "big")
+    (folder / "jfif_first.jpg").write_bytes(plain[:jfif] + ORIENTED + plain[jfif:])
     (folder / "b.png").write_bytes(encoded[4])
     Path("pictures.lst").write_text("5\t1\t2\ta.jpg\n7\t3\t4.5\tb.png\n9\t0\t0\ta.jpg\n")
 
@@ -95,11 +99,16 @@ def record() -> dict[str, object]:
         "parts": [[n, programs.parts(mx, n, False)] for n in (1, 2, 3, 8)],
         "parts with index": [[n, programs.parts(mx, n, True)] for n in (1, 2, 3)],
         "shuffled": [
-            [*case, programs.shuffled(mx, *case)] for case in [(0, False, 5), (5, False, 23), (9, True, 4), (7, False, 7)]
+            [*case, programs.shuffled(mx, *case)]
+            for case in [(0, False, 5), (5, False, 23), (9, True, 4), (7, False, 7)]
         ],
         "detections": {name: programs.detections(mx, **options) for name, options in programs.DETECTIONS.items()},
         "steps": programs.image_steps(mx, picture),
         "augmented": {name: programs.augmented(mx, picture, name) for name in programs.AUGMENTERS},
+        "nearly augmented": {
+            name: programs.nearly_augmented(mx, picture, name) for name in programs.CLOSE_AUGMENTERS
+        },
+        "orientations": programs.orientations(mx),
         "iterations": {name: programs.python_iterations(mx, name) for name in programs.ITERATIONS},
     }
 

@@ -52,9 +52,15 @@ def check_values(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None
         A dtype that MXNet does not have either.
     """
     for name, (low, high) in _RANGES.items():
-        if not low <= values[name] <= high or values[name] == 0 and name in ("resize", "max_crop_size", "min_crop_size"):
+        if (
+            not low <= values[name] <= high
+            or values[name] == 0
+            and name in ("resize", "max_crop_size", "min_crop_size")
+        ):
             message = f"value {values[name]} for Parameter {name} is out of range"
-            raise ParameterError(message, kind="bad_parameter", expected=f"{low:g} to {high:g}", found=str(values[name]))
+            raise ParameterError(
+                message, kind="bad_parameter", expected=f"{low:g} to {high:g}", found=str(values[name])
+            )
     channels, height, width = values["data_shape"]
     if channels not in (1, 3, 4) or min(height, width) < 1:
         message = f"Invalid output shape [{channels},{height},{width}]"

@@ -125,10 +125,14 @@ def read_parameters(given: Mapping[str, Any], also: Mapping[str, Any] | None = N
             close = difflib.get_close_matches(name, defaults, 1)
             hint = f"did you mean {close[0]}?" if close else None
             raise ParameterError(f"there is no parameter {name!r}", kind="bad_parameter", found=name, hint=hint)
-    values = {name: _read(name, given[name], default) if name in given else default for name, default in defaults.items()}
+    values = {
+        name: _read(name, given[name], default) if name in given else default for name, default in defaults.items()
+    }
     for name in _NEEDED:
         if values[name] is None:
-            message = f"Required parameter {name} of {'Shape(tuple)' if name == 'data_shape' else 'int'} is not presented"
+            message = (
+                f"Required parameter {name} of {'Shape(tuple)' if name == 'data_shape' else 'int'} is not presented"
+            )
             raise ParameterError(message, kind="bad_parameter", expected=name, found="nothing")
     for name, hint in _ONLY_DEFAULT.items():
         if values[name] != defaults[name]:

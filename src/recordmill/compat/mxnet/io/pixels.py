@@ -120,7 +120,9 @@ class PixelPlan:
             try:
                 pixels = prepare_image(data, self._values, draws, int(positions[row]))
             except rm.RecordmillError as error:
-                raise rm.DecodeError(error.message, position=row, feature="data", cause=error, kind=error.kind) from error
+                raise rm.DecodeError(
+                    error.message, position=row, feature="data", cause=error, kind=error.kind
+                ) from error
             levels[row] = pixels.transpose(2, 0, 1)
         return levels
 

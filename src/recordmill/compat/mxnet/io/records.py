@@ -87,7 +87,9 @@ class RecordTable:
     def _starts(self) -> Ints:
         """Where each record begins, in bytes of all files back to back."""
         sizes = np.cumsum([0, *(os.path.getsize(reader.path) for reader in self.readers)])
-        return np.concatenate([reader.index.offsets + size for reader, size in zip(self.readers, sizes[:-1], strict=True)])
+        return np.concatenate(
+            [reader.index.offsets + size for reader, size in zip(self.readers, sizes[:-1], strict=True)]
+        )
 
     def _listed(self, path: str) -> Ints:
         words = Path(path).read_text("utf-8").split()
@@ -194,7 +196,9 @@ def _find_files(names: str) -> list[str]:
     found: list[str] = []
     for name in names.split(";"):
         if os.path.isdir(name):
-            inside = sorted(entry.path for entry in os.scandir(name) if entry.is_file() and not entry.name.startswith("."))
+            inside = sorted(
+                entry.path for entry in os.scandir(name) if entry.is_file() and not entry.name.startswith(".")
+            )
             found += inside
         elif not os.path.exists(name):
             message = f"LocalFileSystem.GetPathInfo: {name} error: No such file or directory"

@@ -95,9 +95,7 @@ def _square(pixels: Pixels, values: Mapping[str, Any], draws: rm.Draws, position
     return _resized(cut, goal, _kernel(cut, goal, values))
 
 
-def _window(
-    pixels: Pixels, size: tuple[int, int], values: Mapping[str, Any], draws: rm.Draws, position: int
-) -> Pixels:
+def _window(pixels: Pixels, size: tuple[int, int], values: Mapping[str, Any], draws: rm.Draws, position: int) -> Pixels:
     room = [pixels.shape[side] - size[side] for side in (0, 1)]
     if values["rand_crop"]:
         drawn = [draws.integers([position], rm.Stage.CROP, room[1 - axis] + 1, first=axis) for axis in (0, 1)]
