@@ -59,7 +59,7 @@ class ImageRecordIter(DataIter):
             found = f"{len(self._table)} images, batch_size {self.batch_size}"
             raise ParameterError(message, kind="bad_parameter", found=found, hint="round_batch=False")
         self._orders = EpochOrders(len(self._table), values["seed"] if values["shuffle"] else None)
-        self._next_order = self._orders.draw()
+        self._order = self._next_order = self._orders.draw()
         self._epoch = -1
         self._batch: DataBatch | None = None
         self._ahead: Ahead[DataBatch] | None = None
@@ -80,11 +80,14 @@ class ImageRecordIter(DataIter):
 
     def reset(self) -> None:
         """Begin the next epoch, at the first record of its order."""
+        self._epoch += 1
+        self._order, self._next_order = self._next_order, self._orders.draw()
+        self._begin()
+
+    def _begin(self) -> None:
         if self._ahead is not None:
             self._ahead.close()
-        self._epoch += 1
-        order, self._next_order = self._next_order, self._orders.draw()
-        calls = self._calls(self._epoch, order, self._next_order[: self.batch_size])
+        calls = self._calls(self._epoch, self._order, self._next_order[: self.batch_size])
         self._ahead = Ahead(calls, self._values["prefetch_buffer"])
 
     def iter_next(self) -> bool:
@@ -159,12 +162,12 @@ class ImageRecordIter(DataIter):
 
     def __getstate__(self) -> dict[str, Any]:
         """State at the beginning of the epoch."""
-        return self.__dict__ | {"_ahead": None, "_batch": None, "_epoch": self._epoch - 1}
+        return self.__dict__ | {"_ahead": None, "_batch": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Begin an epoch."""
+        """Begin the epoch again."""
         self.__dict__.update(state)
-        self.reset()
+        self._begin()
 
     def __del__(self) -> None:
         """End the thread that reads ahead."""
