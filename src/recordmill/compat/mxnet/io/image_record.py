@@ -47,13 +47,11 @@ class ImageRecordIter(DataIter):
 
     def __init__(self, *args: Any, **parameters: Any) -> None:
         if args:
-            raise TypeError("ImageRecordIter can only accept keyword arguments")
-        values = read_parameters(parameters)
-        check_values(values, DEFAULTS)
+            raise TypeError(f"{type(self).__name__} can only accept keyword arguments")
+        values = self._read(parameters)
         super().__init__(values["batch_size"])
         self._values = values
-        self._plan = PixelPlan(values)
-        self._table = RecordTable(values)
+        self._plan, self._table = self._open(values)
         if values["round_batch"] and len(self._table) < self.batch_size:
             message = "Check failed: !overflow: number of input images must be bigger than the batch size"
             found = f"{len(self._table)} images, batch_size {self.batch_size}"
@@ -65,6 +63,14 @@ class ImageRecordIter(DataIter):
         self._ahead: Ahead[DataBatch] | None = None
         self.reset()
 
+    def _read(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        values = read_parameters(parameters)
+        check_values(values, DEFAULTS)
+        return values
+
+    def _open(self, values: dict[str, Any]) -> tuple[Any, RecordTable]:
+        return PixelPlan(values), RecordTable(values)
+
     @property
     def provide_data(self) -> list[DataDesc]:
         """Name, shape and dtype of the data."""
@@ -74,7 +80,7 @@ class ImageRecordIter(DataIter):
     @property
     def provide_label(self) -> list[DataDesc]:
         """Name, shape and dtype of the labels."""
-        width = self._values["label_width"]
+        width = self._table.label_width
         shape = (self.batch_size,) if width == 1 else (self.batch_size, width)
         return [DataDesc(self._values["label_name"], shape, np.float32)]
 
@@ -149,7 +155,7 @@ class ImageRecordIter(DataIter):
         except rm.DecodeError as error:
             raise self._named(error, rows) from error
         labels, ids = samples.labels, samples.ids
-        if self._values["label_width"] == 1:
+        if self._table.label_width == 1:
             labels = labels[:, 0]
         data, labels, ids = (_filled(one, self.batch_size) for one in (data, labels, ids))
         return DataBatch([wrap(data)], [wrap(labels)], pad, ids)

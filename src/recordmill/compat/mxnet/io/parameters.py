@@ -98,15 +98,19 @@ _OPTIONAL = {"seed_aug": int, "dtype": str, "min_aspect_ratio": float}
 _NEEDED = ("data_shape", "batch_size")
 
 
-def read_parameters(given: Mapping[str, Any], also: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def read_parameters(
+    given: Mapping[str, Any], defaults: Mapping[str, Any] = DEFAULTS, only_default: Mapping[str, str] = _ONLY_DEFAULT
+) -> dict[str, Any]:
     """All parameters with their values, of those that were given.
 
     Parameters
     ----------
     given : mapping of str to object
         Numbers and shapes may be text, as MXNet takes them.
-    also : mapping of str to object, optional
-        Further parameters with their defaults.
+    defaults : mapping of str to object
+        All parameters; those of ImageRecordIter by default.
+    only_default : mapping of str to str
+        Parameters that only their defaults can have here, and what to do instead.
 
     Returns
     -------
@@ -119,7 +123,6 @@ def read_parameters(given: Mapping[str, Any], also: Mapping[str, Any] | None = N
     UnsupportedError
         A parameter that MXNet has and this package has not.
     """
-    defaults = DEFAULTS | dict(also or {})
     for name in given:
         if name not in defaults:
             close = difflib.get_close_matches(name, defaults, 1)
@@ -134,7 +137,7 @@ def read_parameters(given: Mapping[str, Any], also: Mapping[str, Any] | None = N
                 f"Required parameter {name} of {'Shape(tuple)' if name == 'data_shape' else 'int'} is not presented"
             )
             raise ParameterError(message, kind="bad_parameter", expected=name, found="nothing")
-    for name, hint in _ONLY_DEFAULT.items():
+    for name, hint in only_default.items():
         if values[name] != defaults[name]:
             message = f"the parameter {name} is not supported"
             found = f"{name}={values[name]!r}"
@@ -149,6 +152,8 @@ def _read(name: str, value: Any, default: Any) -> Any:
         form: Callable[[Any], Any] = _word if name == "dtype" else _OPTIONAL[name]
     elif name == "data_shape":
         form = _shape
+    elif isinstance(default, tuple):
+        form = _tuple
     elif isinstance(default, bool):
         form = _flag
     elif isinstance(default, str):
@@ -183,6 +188,10 @@ def _shape(value: Any) -> tuple[int, ...]:
     if len(shape) != 3:
         raise ValueError("three numbers")
     return shape
+
+
+def _tuple(value: Any) -> tuple[float, ...]:
+    return tuple(float(one) for one in (value if isinstance(value, list | tuple) else [value]))
 
 
 def _path(value: Any) -> str:
