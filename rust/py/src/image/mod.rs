@@ -2,7 +2,6 @@
 mod args;
 mod batch;
 mod single;
-mod step;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -35,6 +34,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::decode_each_image, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_png, module)?)?;
-    module.add_function(wrap_pyfunction!(step::resize_image, module)?)?;
     Ok(())
 }
