@@ -1,16 +1,10 @@
 //! Colour noise along the principal components of natural images.
 //!
 //! A. Krizhevsky, I. Sutskever, G. E. Hinton: ImageNet Classification with Deep Convolutional Neural Networks, 2012,
-//! section 4.1: every pixel gets the same `P (alpha * lambda)`, where the columns of P are the components.
+//! section 4.1: every pixel gets the same offset.
 use crate::collate::lanes::to_byte;
 use crate::fault::Result;
 use crate::geometry::view::refuse;
-
-/// What each channel gets: the sum over components of `vectors[channel][component] * values[component] * alpha[component]`.
-pub fn pca_offset(vectors: &[[f32; 3]; 3], values: &[f32; 3], alpha: &[f32; 3]) -> [f32; 3] {
-    let term = |channel: usize, component: usize| vectors[channel][component] * (values[component] * alpha[component]);
-    std::array::from_fn(|channel| (0..3).map(|component| term(channel, component)).sum())
-}
 
 /// Adds an offset per channel to every pixel, rounded to the nearest byte, ties to even, within 0 to 255.
 pub fn add_offset(pixels: &mut [u8], offset: [f32; 3]) -> Result<()> {

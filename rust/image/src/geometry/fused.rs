@@ -1,6 +1,6 @@
 //! Resize, horizontal flip and normalisation in one pass, straight into a batch slot.
 use super::dispatch;
-use super::resize::pillow::{self, Bounds};
+use super::resize::pillow;
 use super::resize::two_tap::TwoTap;
 use super::resize::{Kernel, resize, resize_f32};
 use super::view::View;
@@ -31,7 +31,7 @@ pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalise: &Nor
                 pillow_into(reader, normalise, slot);
                 return Ok(());
             }
-            let bytes = pillow::resize(source, Bounds::whole(source.size()), size, filter, flip)?;
+            let bytes = pillow::resize(source, size, filter, flip)?;
             slot.write(View::new(&bytes, size, channels)?, false, normalise)
         }
         _ => {

@@ -2,9 +2,9 @@
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::geometry::rearrange::{Border, Margins, pad};
 use recordmill_image::geometry::resize::opencv::Interpolation;
-use recordmill_image::geometry::resize::pillow::{Bounds, Filter};
+use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::resize::tensorflow::Method;
-use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_u16, resize_window};
+use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_u16};
 use recordmill_image::geometry::view::{MAX_SIDE, View};
 use recordmill_image::pixels::Size;
 
@@ -55,22 +55,6 @@ fn flat_picture_when_resized_then_stays_flat() {
             let found = resize(view, Size { width: to.0, height: to.1 }, kernel).expect("a resize");
             assert_eq!(found, vec![77; to.0 * to.1 * 2], "{from:?} to {to:?} by {kernel:?}");
         }
-    }
-}
-
-#[test]
-fn box_when_outside_or_empty_then_is_refused() {
-    let bytes = [7_u8; 12];
-    let view = View::new(&bytes, Size { width: 4, height: 3 }, 1).expect("a picture");
-    let whole = Bounds::whole(view.size());
-    let odd = [
-        Bounds { left: -0.1, ..whole },
-        Bounds { right: 4.1, ..whole },
-        Bounds { left: 2.0, right: 2.0, ..whole },
-        Bounds { lower: f32::NAN, ..whole },
-    ];
-    for bounds in odd {
-        assert!(resize_window(view, bounds, Size { width: 2, height: 2 }, Filter::Box).is_err(), "{bounds:?}");
     }
 }
 

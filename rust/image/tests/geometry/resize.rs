@@ -1,14 +1,14 @@
 //! Every resize kernel against what its library recorded.
 use crate::recordings::{Case, Picture, Values, cases, pictures};
 use recordmill_image::geometry::resize::opencv::Interpolation;
-use recordmill_image::geometry::resize::pillow::{Bounds, Filter};
+use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::resize::tensorflow::Method;
-use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_f32, resize_u16, resize_window};
+use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_f32, resize_u16};
 
 fn kernel(case: &Case) -> Kernel {
     let antialias = case.arguments.first() == Some(&1.0);
     let tensorflow = |method| Kernel::Tensorflow { method, antialias };
-    match case.operation.trim_end_matches("_box_box").trim_start_matches("mxnet_").trim_start_matches("opencv_") {
+    match case.operation.trim_start_matches("mxnet_").trim_start_matches("opencv_") {
         "nearest" => Kernel::Nearest(Nearest::Opencv),
         "linear" => Kernel::Opencv(Interpolation::Linear),
         "cubic" => Kernel::Opencv(Interpolation::Cubic),
@@ -44,11 +44,6 @@ fn computed(case: &Case, picture: &Picture) -> Values {
     match &case.expected {
         Values::U16(_) => Values::U16(resize_u16(picture.deep_view(), case.size, kernel(case)).expect("a resize")),
         Values::F32(_) => Values::F32(resize_f32(picture.view(), case.size, kernel(case)).expect("a resize")),
-        Values::U8(_) if case.operation.starts_with("pillow") && case.arguments.len() == 4 => {
-            let [left, upper, right, lower] = std::array::from_fn(|index| case.arguments[index] as f32);
-            let bounds = Bounds { left, upper, right, lower };
-            Values::U8(resize_window(picture.view(), bounds, case.size, filter(&case.operation)).expect("a resize"))
-        }
         Values::U8(_) => Values::U8(resize(picture.view(), case.size, kernel(case)).expect("a resize")),
     }
 }

@@ -1,7 +1,7 @@
 //! Every kernel by name, and the resizes that take one.
 use super::opencv::{self, Interpolation};
 use super::pick::pick;
-use super::pillow::{self, Bounds, Filter};
+use super::pillow::{self, Filter};
 use super::tensorflow::{self, Method};
 use crate::collate::lanes::to_byte;
 use crate::fault::Result;
@@ -45,7 +45,7 @@ pub enum Nearest {
 pub fn resize(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<u8>> {
     match kernel {
         Kernel::Nearest(rule) => resize_nearest(source, size, rule),
-        Kernel::Pillow(filter) => pillow::resize(source, Bounds::whole(source.size()), size, filter, false),
+        Kernel::Pillow(filter) => pillow::resize(source, size, filter, false),
         Kernel::Opencv(interpolation) => opencv::resize(source, size, interpolation),
         Kernel::Fast | Kernel::Tensorflow { .. } => {
             Ok(resize_f32(source, size, kernel)?.into_iter().map(to_byte).collect())
@@ -62,17 +62,12 @@ pub fn resize_f32(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<f3
     }
 }
 
-/// The part of `source` inside `bounds` at `size` with one of Pillow's filters: `Image.resize(size, filter, box)`.
-pub fn resize_window(source: View<u8>, bounds: Bounds, size: Size, filter: Filter) -> Result<Vec<u8>> {
-    pillow::resize(source, bounds, size, filter, false)
-}
-
 /// 16-bit values, for the kernels that have a rule for them: nearest neighbours and Pillow's filters.
 pub fn resize_u16(source: View<u16>, size: Size, kernel: Kernel) -> Result<Vec<u16>> {
     match kernel {
         Kernel::Nearest(Nearest::Pillow) => resize_nearest(source, size, Nearest::PillowDeep),
         Kernel::Nearest(rule) => resize_nearest(source, size, rule),
-        Kernel::Pillow(filter) => pillow::resize_deep(source, Bounds::whole(source.size()), size, filter),
+        Kernel::Pillow(filter) => pillow::resize_deep(source, size, filter),
         _ => refuse("a nearest or Pillow kernel for 16-bit values", format!("{kernel:?}")),
     }
 }
@@ -82,8 +77,8 @@ pub fn resize_nearest<T: Copy>(source: View<T>, size: Size, rule: Nearest) -> Re
     count_values(size, source.channels())?;
     let from = source.size();
     let (columns, rows) = match rule {
-        Nearest::Pillow => pillow::nearest(from, Bounds::whole(from), size, false)?,
-        Nearest::PillowDeep => pillow::nearest(from, Bounds::whole(from), size, true)?,
+        Nearest::Pillow => pillow::nearest(from, size, false),
+        Nearest::PillowDeep => pillow::nearest(from, size, true),
         Nearest::Opencv => opencv::nearest(from, size),
         Nearest::Tensorflow => tensorflow::nearest(from, size),
     };
