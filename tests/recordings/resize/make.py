@@ -6,8 +6,8 @@ mxnet==1.9.1 numpy==1.23.5. Writes NAME.bin, little-endian arrays one after the 
     operation type image width height channels offset arguments ...
 
 `type` is u8, u16 or f32, `image` the number of the source in images.txt ("width height channels offset" of
-images.bin; a u16 source is the u8 source times 257), `offset` a byte of NAME.bin. Lines that begin with # name
-the versions.
+images.bin; the source of u16, and of Pillow's f32 results, is the u8 source times 257), `offset` a byte
+of NAME.bin. Lines that begin with # name the versions.
 """
 
 from __future__ import annotations
@@ -89,13 +89,11 @@ def pillow() -> Recorder:
 
     for index, image, size in jobs():
         whole, deep = opened(image), image.astype(np.uint16) * 257
-        height, width, channels = image.shape
         for kernel in Image.Resampling:
             recorder.add(f"pillow_{kernel.name.lower()}", index, np.asarray(whole.resize(size, kernel)))
-            if channels == 1:
-                resized = Image.frombytes("I;16", (width, height), deep.tobytes()).resize(size, kernel)
-                values = np.frombuffer(resized.tobytes(), np.uint16).reshape(size[1], size[0])
-                recorder.add(f"pillow_{kernel.name.lower()}", index, values)
+            if image.shape[2] == 1:
+                fractions = Image.fromarray(deep[:, :, 0].astype(np.float32))
+                recorder.add(f"pillow_{kernel.name.lower()}", index, np.asarray(fractions.resize(size, kernel)))
     record_maps(recorder, opened)
     record_colours(recorder, opened)
     return recorder
@@ -150,9 +148,8 @@ def opencv() -> Recorder:
     for index, image, size in jobs():
         for name, kernel in kernels.items():
             recorder.add(f"opencv_{name}", index, cv2.resize(image, size, interpolation=kernel))
-            if name == "nearest":
-                deep = cv2.resize(image.astype(np.uint16) * 257, size, interpolation=kernel)
-                recorder.add("opencv_nearest", index, deep)
+            deep = cv2.resize(image.astype(np.uint16) * 257, size, interpolation=kernel)
+            recorder.add(f"opencv_{name}", index, deep)
     return recorder
 
 

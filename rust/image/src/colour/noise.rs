@@ -7,11 +7,12 @@ use crate::fault::Result;
 use crate::geometry::view::refuse;
 
 /// Adds an offset per channel to every pixel, rounded to the nearest byte, ties to even, within 0 to 255.
-pub fn add_offset(pixels: &mut [u8], offset: [f32; 3]) -> Result<()> {
+pub fn add_offset<const CHANNELS: usize>(pixels: &mut [u8], offset: [f32; CHANNELS]) -> Result<()> {
     let found = pixels.len();
-    let (colours, rest) = pixels.as_chunks_mut::<3>();
+    let (colours, rest) = pixels.as_chunks_mut::<CHANNELS>();
     if !rest.is_empty() || offset.iter().any(|value| !value.is_finite()) {
-        return refuse("whole pixels of 3 channels and finite offsets", format!("{found} values, offsets {offset:?}"));
+        let expected = format!("whole pixels of {CHANNELS} channels and finite offsets");
+        return refuse(expected, format!("{found} values, offsets {offset:?}"));
     }
     let tables = offset.map(|offset| std::array::from_fn::<u8, 256, _>(|value| to_byte(value as f32 + offset)));
     for pixel in colours {

@@ -24,7 +24,7 @@ pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalise: &Nor
         }
         Kernel::Tensorflow { .. } => {
             let values = resize_f32(source, size, kernel)?;
-            slot.write_floats(View::new(&values, size, channels)?, flip, normalise)
+            slot.write_levels(View::new(&values, size, channels)?, flip, normalise)
         }
         Kernel::Pillow(filter) => {
             if let Some(reader) = pillow::reader(source, size, filter, flip)? {

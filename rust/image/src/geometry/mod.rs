@@ -2,6 +2,7 @@
 pub mod affine;
 pub(crate) mod dispatch;
 pub mod fused;
+pub mod level;
 #[cfg(test)]
 mod parity;
 pub mod rearrange;

@@ -13,7 +13,10 @@ const SIZES: [(usize, usize); 6] = [(1, 1), (2, 3), (5, 1), (1, 9), (40, 23), (3
 
 fn steps(source: View<u8>, size: Size, kernel: Kernel, flip: bool, normalise: &Normalise) -> Vec<f32> {
     let channels = source.channels();
-    let mut values = resize_f32(source, size, kernel).expect("a resize");
+    let mut values: Vec<f32> = match kernel {
+        Kernel::Fast => resize_f32(source, size, kernel).expect("a resize"),
+        _ => resize(source, size, kernel).expect("a resize").into_iter().map(f32::from).collect(),
+    };
     if flip {
         values = flip_horizontal(View::new(&values, size, channels).expect("a picture"));
     }

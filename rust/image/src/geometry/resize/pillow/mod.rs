@@ -15,6 +15,7 @@ mod spans;
 mod stretch;
 
 use crate::fault::Result;
+use crate::geometry::level::Level;
 use crate::geometry::rearrange::flip_horizontal;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
@@ -49,11 +50,20 @@ pub(crate) fn reader<'a>(source: View<'a, u8>, size: Size, filter: Filter, flip:
     Ok(Some(Reader::new(source, plan)))
 }
 
-/// A 16-bit image at `size`, as Pillow treats mode `I;16`.
-pub(crate) fn resize_deep(source: View<u16>, size: Size, filter: Filter) -> Result<Vec<u16>> {
+/// An image at `size` as Pillow treats mode `F`, not rounded.
+pub(crate) fn resize_deep<T: Level>(source: View<T>, size: Size, filter: Filter) -> Result<Vec<f32>> {
     let plan = Plan::new(source, size, filter)?;
-    let across = |rows: &[&[u16]]| deep::across(rows, source.channels(), &plan.columns);
-    Ok(plan.run(source, across, |rows| deep::down(rows, &plan.lines, plan.first)))
+    let (columns, lines, first) = (&plan.columns, &plan.lines, plan.first);
+    let rows = plan.rows(source);
+    Ok(match (plan.changes_width, plan.changes_height) {
+        (false, false) => source.to_vec().into_iter().map(T::into).collect(),
+        (true, false) => deep::across(&rows, source.channels(), columns),
+        (false, true) => deep::down(&rows, lines, first),
+        (true, true) if plan.down_first => {
+            deep::across(&split(&deep::down(&rows, lines, first), lines.len()), source.channels(), columns)
+        }
+        (true, true) => deep::down(&split(&deep::across(&rows, source.channels(), columns), rows.len()), lines, first),
+    })
 }
 
 /// Where each output column and row reads, the source rows that are needed, and which passes are.
@@ -88,6 +98,11 @@ impl Plan {
         })
     }
 
+    /// The source rows that are needed.
+    fn rows<'a, T: Copy>(&self, source: View<'a, T>) -> Vec<&'a [T]> {
+        (self.first..self.first + self.count).map(|y| source.row(y)).collect()
+    }
+
     /// The passes that change something, in their order.
     fn run<T: Copy>(
         &self,
@@ -95,7 +110,7 @@ impl Plan {
         across: impl Fn(&[&[T]]) -> Vec<T>,
         down: impl Fn(&[&[T]]) -> Vec<T>,
     ) -> Vec<T> {
-        let rows: Vec<&[T]> = (self.first..self.first + self.count).map(|y| source.row(y)).collect();
+        let rows = self.rows(source);
         match (self.changes_width, self.changes_height) {
             (false, false) => source.to_vec(),
             (true, false) => across(&rows),
