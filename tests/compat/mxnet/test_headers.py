@@ -13,11 +13,9 @@ import recordmill as rm
 import recordmill.compat.mxnet as mx
 from tests.golden import cases, load
 
-MAKERS = {
-    **{"int": int, "float": float, "bool": bool, "list": list, "tuple": tuple, "text": str, "none": lambda _: None},
-    **{name: getattr(np, name) for name in ("float32", "float64", "int64", "uint8")},
-    **{f"array {name}": lambda value, name=name: np.array(value, name) for name in ("float32", "float64", "int64")},
-}
+MAKERS = {"int": int, "float": float, "bool": bool, "list": list, "tuple": tuple, "text": str, "none": lambda _: None}
+MAKERS |= {name: getattr(np, name) for name in ("float32", "float64", "int64", "uint8")}
+MAKERS |= {f"array {name}": lambda value, name=name: np.array(value, name) for name in ("float32", "float64", "int64")}
 ERRORS = {"error": struct.error, "ValueError": ValueError, "TypeError": TypeError}
 
 
@@ -34,7 +32,11 @@ def seen(payload: bytes):
 
 def without_nan(found):
     """A NaN goes through a double on its way to text: its payload may change."""
-    return "nan" if isinstance(found.get("label"), str) and math.isnan(struct.unpack(">f", bytes.fromhex(found["label"]))[0]) else found
+    return (
+        "nan"
+        if isinstance(found.get("label"), str) and math.isnan(struct.unpack(">f", bytes.fromhex(found["label"]))[0])
+        else found
+    )
 
 
 @pytest.mark.parametrize("case", cases("mxnet/headers/expected.json", "packs"), ids=lambda case: case["name"])

@@ -121,7 +121,10 @@ def test_augmenters_when_chained_then_are_applied_in_order_and_told() -> None:
     chain = mx.image.SequentialAug([mx.image.ForceResizeAug((10, 8), 1), mx.image.CastAug()])
     made = chain(picture())
     assert made.shape == (8, 10, 3) and made.dtype == np.float32
-    assert chain.dumps() == ["sequentialaug", ['["forceresizeaug", {"size": [10, 8], "interp": 1}]', '["castaug", {"type": "float32"}]']]
+    assert chain.dumps() == [
+        "sequentialaug",
+        ['["forceresizeaug", {"size": [10, 8], "interp": 1}]', '["castaug", {"type": "float32"}]'],
+    ]
     with pytest.raises(NotImplementedError):
         mx.image.Augmenter()(picture())
 

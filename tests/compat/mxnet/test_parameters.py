@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import recordmill.compat.mxnet as mx
-from recordmill.compat.mxnet.io.parameters import DEFAULTS, _ONLY_DEFAULT
+from recordmill.compat.mxnet.io.parameters import _ONLY_DEFAULT, DEFAULTS
 
 BASE = {"path_imgrec": "images.rec", "data_shape": (3, 8, 8), "batch_size": 2}
 UNSUPPORTED = {

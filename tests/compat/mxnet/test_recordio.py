@@ -171,7 +171,9 @@ def test_file_when_being_written_then_the_old_one_stays_until_close(tmp_path) ->
 
 
 def test_writer_when_never_closed_then_the_file_is_whole_at_the_end_of_the_program(tmp_path) -> None:
-    program = "import sys, recordmill.compat.mxnet as mx\nr = mx.recordio.MXRecordIO(sys.argv[1], 'w')\nr.write(b'kept')"
+    program = (
+        "import sys, recordmill.compat.mxnet as mx\nr = mx.recordio.MXRecordIO(sys.argv[1], 'w')\nr.write(b'kept')"
+    )
     path = str(tmp_path / "left.rec")
     subprocess.run([sys.executable, "-c", program, path], check=True, env=os.environ)
     assert everything(mx.recordio.MXRecordIO(path, "r")) == [b"kept"]
@@ -216,7 +218,11 @@ def test_reader_and_writer_when_forked_then_read_on_and_refuse_to_write(tmp_path
 
 
 def test_payload_writer_when_a_block_fails_then_leaves_nothing(tmp_path) -> None:
-    with pytest.raises(ZeroDivisionError), rm.PayloadWriter(tmp_path / "x.bin", format="tfrecord") as writer:
-        writer.write(b"half")
-        raise ZeroDivisionError
+    def fail() -> None:
+        with rm.PayloadWriter(tmp_path / "x.bin", format="tfrecord") as writer:
+            writer.write(b"half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert list(tmp_path.iterdir()) == []

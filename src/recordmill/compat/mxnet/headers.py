@@ -17,7 +17,8 @@ from recordmill.compat.mxnet.encoding import encode_picture
 _HEADER = struct.Struct("<IfQQ")
 _CHANNELS = {-1: "stored", 0: "grey", 1: "bgr"}
 
-HEADER = IRHeader = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # noqa: PYI024 (programs call _replace)
+HEADER = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # noqa: PYI024 (programs call _replace)
+IRHeader: Any = HEADER
 HEADER.__doc__ = """Header of an image record.
 
 Parameters
@@ -79,7 +80,7 @@ def unpack(s: bytes) -> tuple[Any, bytes]:
     ValueError
         Fewer labels than the flag says.
     """
-    header = IRHeader(*_HEADER.unpack(s[: _HEADER.size]))
+    header: Any = IRHeader(*_HEADER.unpack(s[: _HEADER.size]))
     data = s[_HEADER.size :]
     if header.flag > 0:
         header = header._replace(label=np.frombuffer(data, np.float32, header.flag))

@@ -9,7 +9,7 @@ NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS = range(5)
 # By the sizes: bicubic where both sides grow, area where both shrink, else bilinear.
 BY_SIZE = 9
 RANDOM = 10
-KERNELS = ("opencv:nearest", "opencv:bilinear", "opencv:bicubic", "opencv:area", "opencv:lanczos4")
+KERNELS = ("opencv:nearest", "opencv:bilinear", "opencv:cubic", "opencv:area", "opencv:lanczos4")
 
 
 def methods_of(method: int, old: NDArray[np.int64], new: NDArray[np.int64]) -> NDArray[np.int64]:

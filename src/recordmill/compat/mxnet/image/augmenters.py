@@ -85,7 +85,8 @@ class ForceResizeAug(_Sized):
 
     def __call__(self, src: Any) -> Any:
         """Scale."""
-        return functions.imresize(src, *self.size, interp=self.interp)
+        width, height = self.size
+        return functions.imresize(src, width, height, interp=self.interp)
 
 
 class RandomCropAug(_Sized):
@@ -152,7 +153,7 @@ class CastAug(Augmenter):
         return src.astype(self.typ)
 
 
-def CreateAugmenter(  # noqa: N802, PLR0913 (MXNet's name and parameters)
+def CreateAugmenter(
     data_shape: tuple[int, int, int],
     resize: int = 0,
     rand_crop: bool = False,

@@ -20,7 +20,7 @@ _BORDERS = {0: "constant", 1: "edge", 4: "reflect"}
 def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None) -> NDArray:
     """Pixels of an encoded image.
 
-    A rotation that EXIF asks for is carried out, but in JPEGs that begin with a JFIF segment it is ignored, as in MXNet.
+    A rotation that EXIF asks for is carried out, but ignored in JPEGs that begin with a JFIF segment, as in MXNet.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None
     """
     if not isinstance(buf, bytes | bytearray | memoryview | np.ndarray):
         raise ValueError("buf must be of type bytes, bytearray or numpy.ndarray; convert text to bytes")  # noqa: TRY004
-    data = np.ascontiguousarray(buf, np.uint8).reshape(-1) if isinstance(buf, np.ndarray) else buf
+    data: Any = np.ascontiguousarray(buf, np.uint8).reshape(-1) if isinstance(buf, np.ndarray) else buf
     if flag not in (0, 1):
         raise ParameterError(f"value {flag} for Parameter flag should be 0 or 1", kind="bad_parameter")
     if not len(data):
@@ -111,7 +111,7 @@ def imresize(src: Any, w: int, h: int, interp: int = 1, out: Any = None) -> NDAr
     if min(w, h) < 1 or pixels.ndim != 3:
         message = "an image of height, width and channels becomes at least one pixel"
         raise ParameterError(message, kind="bad_parameter", found=f"{pixels.shape} to {h} x {w}")
-    method = get_interp_method(interp, (*pixels.shape[:2], h, w))  # type: ignore[arg-type]
+    method = get_interp_method(interp, (*pixels.shape[:2], h, w))
     if pixels.dtype != np.uint8 and (method > 1 or pixels.dtype != np.float32):
         message = f"interp={method} of {pixels.dtype} is not supported"
         raise UnsupportedError(message, kind="unsupported", hint="resize before the image becomes float")
@@ -146,8 +146,15 @@ def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] 
     return interp
 
 
-def copyMakeBorder(  # noqa: N802 (MXNet's name)
-    src: Any, top: int, bot: int, left: int, right: int, type: int = 0, value: float = 0.0, values: Sequence[float] = ()  # noqa: A002
+def copyMakeBorder(
+    src: Any,
+    top: int,
+    bot: int,
+    left: int,
+    right: int,
+    type: int = 0,
+    value: float = 0.0,
+    values: Sequence[float] = (),
 ) -> NDArray:
     """Add pixels around an image.
 

@@ -55,7 +55,7 @@ class ImageIter(DataIter):
         A part or an order without an index, or no source at all.
     """
 
-    def __init__(  # noqa: PLR0913 (MXNet's parameters)
+    def __init__(
         self,
         batch_size: int,
         data_shape: Sequence[int],

@@ -129,7 +129,9 @@ def _read_list(path: Any, dtype: str) -> Listed:
             message = f"line {number} of the image list cannot be used"
             expected = "index, labels and path, with tabulators between"
             found = repr(line[:80])
-            raise ParameterError(message, kind="bad_list_line", shard=os.fspath(path), expected=expected, found=found) from error
+            raise ParameterError(
+                message, kind="bad_list_line", shard=os.fspath(path), expected=expected, found=found
+            ) from error
     return listed
 
 

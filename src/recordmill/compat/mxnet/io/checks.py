@@ -31,6 +31,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "max_random_illumination": (0, 1e6),
 }
 _WHOLE_WINDOW = ("max_random_area", "min_random_area", "max_aspect_ratio", "min_aspect_ratio")
+_NOT_ZERO = ("resize", "max_crop_size", "min_crop_size")
 _OF_FLOATS = ("max_random_contrast", "max_random_illumination")
 
 
@@ -52,15 +53,11 @@ def check_values(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None
         A dtype that MXNet does not have either.
     """
     for name, (low, high) in _RANGES.items():
-        if (
-            not low <= values[name] <= high
-            or values[name] == 0
-            and name in ("resize", "max_crop_size", "min_crop_size")
-        ):
+        means_nothing = values[name] == 0 and name in _NOT_ZERO
+        if means_nothing or not low <= values[name] <= high:
             message = f"value {values[name]} for Parameter {name} is out of range"
-            raise ParameterError(
-                message, kind="bad_parameter", expected=f"{low:g} to {high:g}", found=str(values[name])
-            )
+            expected = f"{low:g} to {high:g}"
+            raise ParameterError(message, kind="bad_parameter", expected=expected, found=str(values[name]))
     channels, height, width = values["data_shape"]
     if channels not in (1, 3, 4) or min(height, width) < 1:
         message = f"Invalid output shape [{channels},{height},{width}]"

@@ -63,7 +63,7 @@ _DEFAULTS: dict[str, Any] = {
     "label_pad_width": 0,
     "label_pad_value": -1.0,
 }
-_ONLY_DEFAULT = {name: _HINT for name in (*_RANDOM, "resize")} | {
+_ONLY_DEFAULT = dict.fromkeys((*_RANDOM, "resize"), _HINT) | {
     "path_imglist": "pack the labels into the records: im2rec --pack-label",
     "mean_img": "give mean_r, mean_g and mean_b",
     "shuffle_chunk_size": "shuffle=True permutes all records",

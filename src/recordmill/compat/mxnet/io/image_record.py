@@ -163,7 +163,12 @@ class ImageRecordIter(DataIter):
     def _named(self, error: rm.DecodeError, rows: Ints) -> MXNetError:
         cause = error.cause if isinstance(error.cause, rm.RecordmillError) else error
         message = f"Decoding failed. Invalid image file.: {cause.message}"
-        parts = {"kind": cause.kind, "expected": cause.expected, "found": cause.found, "hint": cause.hint}
+        parts: dict[str, Any] = {
+            "kind": cause.kind,
+            "expected": cause.expected,
+            "found": cause.found,
+            "hint": cause.hint,
+        }
         return MXNetError(message, **parts, **self._table.place(int(rows[error.position or 0])))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -14,8 +14,10 @@ _COLOURS = "rgba"
 
 
 class Normalising:
-    """What becomes of levels: float32 ``(level - mean) * (scale / std)`` with both terms rounded to float32 first, uint8
-    as they are, int8 ``level - mean`` with the mean rounded and the result kept within the type.
+    """What becomes of levels.
+
+    float32 is ``(level - mean) * (scale / std)`` with both terms rounded to float32 first, uint8 the level itself, int8
+    ``level - mean`` with the mean rounded and the result kept within the type.
 
     Parameters
     ----------
@@ -67,7 +69,9 @@ class Normalising:
         if self.dtype == np.int8:
             halves_up = np.floor(np.abs(self._mean) + np.float32(0.5))
             means = (np.sign(self._mean) * halves_up).astype(np.int16)[:, None, None]
-            return np.clip(numbers.astype(np.int16) - means, -128, 127).astype(np.int8)
+            differences: NDArray[Any] = numbers.astype(np.int16) - means
+            kept: NDArray[np.int8] = np.clip(differences, -128, 127).astype(np.int8)
+            return kept
         if numbers.dtype != np.float32:
             numbers = numbers.astype(np.float32)
             numbers -= self._mean[:, None, None]

@@ -75,7 +75,7 @@ class RecordTable:
             borders = [int(marks[k * step]) if k * step < len(marks) else end for k in (part, part + 1)]
         else:
             size = sum(os.path.getsize(reader.path) for reader in self.readers)
-            step = -(-(-(-size // num_parts)) // 4) * 4
+            step = (-(-size // num_parts) + 3) // 4 * 4
             borders = [part * step, (part + 1) * step]
         first, last = np.searchsorted(starts, borders)
         if first == last:
@@ -145,7 +145,7 @@ class RecordTable:
             found = f"{heads['flag'][row]} labels in {sizes[row]} bytes"
             message = "an image record holds fewer labels than it says"
             raise MXNetError(message, kind="bad_payload", found=found, **self.place(rows[row]))
-        view = memoryview(data)
+        view = data.data
         images = [view[start:stop] for start, stop in zip(starts.tolist(), splits[1:].tolist(), strict=True)]
         return Samples(images, self._labels(rows, heads, data, splits), heads["id"].astype(np.uint64))
 
@@ -180,7 +180,8 @@ class RecordTable:
             raise ParameterError(message, kind="bad_label", **self.place(rows[row]))
         places = splits[:-1, None] + _HEADER_BYTES + np.arange(4 * width)
         places[flags == 0] = splits[:-1][flags == 0][:, None] + np.arange(4, 8) if width == 1 else 0
-        return data[places].view("<f4").astype(np.float32)
+        labels: NDArray[np.float32] = data[places].view("<f4").astype(np.float32)
+        return labels
 
     def _listed_labels(self, rows: Ints, ids: Sequence[int]) -> NDArray[np.float32]:
         known: Any = self.labels_of_ids
