@@ -72,6 +72,7 @@ print(data_iter.provide_data, data_iter.provide_label)
 for batch in data_iter:
     print(tell(batch.data[0].asnumpy()), batch.label[0].asnumpy(), batch.pad)
 
+random.seed(9)
 data_iter = mx.image.ImageIter(
     batch_size=4,
     data_shape=(3, 56, 48),
@@ -83,7 +84,6 @@ data_iter = mx.image.ImageIter(
     resize=64,
     inter_method=1,
 )
-random.seed(9)
 data_iter.reset()
 batch = data_iter.next()
 print(tell(batch.data[0].asnumpy()), batch.label[0].asnumpy())
