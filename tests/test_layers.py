@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing.sources.list_file": BASE | {"packing", "formats.recordio.lst"},
     "pipeline": NATIVE | {"decode"},
     "pipeline.opening": NATIVE | {"pipeline", "shards"},
+    "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
     "cli": {PACKAGE},
     "cli.demo": {PACKAGE, "cli", "demo"},
@@ -50,7 +51,7 @@ MEMBERS: dict[str, set[str]] = {
 
 # third-party module: the layers that may import it, inside functions only
 OPTIONAL: dict[str, set[str]] = {
-    "PIL": {"decode", "packing", "demo"},
+    "PIL": {"compat", "decode", "packing", "demo"},
     "keras": {"demo"},
     "jax": {"demo"},
     "sklearn": {"demo"},

@@ -21,10 +21,13 @@ __all__ = [
     "Plan",
     "Source",
     "WholeFiles",
+    "change_image",
     "crc32c",
     "decode_each_image",
+    "decode_each_mask",
     "decode_images",
     "decode_jpeg",
+    "decode_masks",
     "decode_png",
     "fetch",
     "frame",
@@ -152,6 +155,9 @@ def image_headers(
 ) -> tuple[Block, list[tuple[int, _Refused]]]: ...
 def decode_images(job: Any, dtype: str, out: NDArray[Any], threads: int) -> list[tuple[int, _Refused]]: ...
 def decode_each_image(job: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
+def decode_masks(masks: Any, dtype: str, out: NDArray[Any], threads: int) -> list[tuple[int, _Refused]]: ...
+def decode_each_mask(masks: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
+def change_image(pixels: NDArray[Any], shape: tuple[int, ...], source: str, job: Any, dtype: str) -> _Image: ...
 def decode_jpeg(
     data: _Buffer,
     window: tuple[int, int, int, int] | None,

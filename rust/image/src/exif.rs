@@ -1,12 +1,17 @@
-//! The orientation tag of an eXIf chunk (PNG specification, section 11.3.4.5; Exif 2.32, section 4.6.4).
+//! The orientation that a camera notes in EXIF data (EXIF 2.32 section 4.6.4, TIFF 6.0 section 2).
 
 const ORIENTATION: u16 = 0x0112;
 const SHORT: u16 = 3;
 const ENTRY_BYTES: usize = 12;
 
-/// The orientation, 1 to 8, of the first directory; nothing if there is none or the data make no sense.
-pub(super) fn orientation(exif: &[u8]) -> Option<u8> {
-    let reader = Reader::of(exif)?;
+/// The orientation, 1 to 8, in a segment that begins with the word EXIF, as JPEG has it.
+pub(crate) fn orientation_in_segment(body: &[u8]) -> Option<u8> {
+    orientation(body.strip_prefix(b"Exif\0")?.get(1..)?)
+}
+
+/// The orientation, 1 to 8, of the first directory; none if there is none or the data make no sense.
+pub(crate) fn orientation(tiff: &[u8]) -> Option<u8> {
+    let reader = Reader::of(tiff)?;
     let start = reader.u32(4)? as usize;
     let count = usize::from(reader.u16(start)?);
     let entries = start.checked_add(2)?;
@@ -18,6 +23,7 @@ pub(super) fn orientation(exif: &[u8]) -> Option<u8> {
     u8::try_from(value).ok().filter(|value| (1..=8).contains(value))
 }
 
+/// Numbers of a TIFF structure of either byte order.
 struct Reader<'a> {
     data: &'a [u8],
     little: bool,
