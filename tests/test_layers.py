@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing.sources.list_file": BASE | {"packing", "formats.recordio.lst"},
     "pipeline": NATIVE,
     "pipeline.dataset": NATIVE | {"pipeline", "shards"},
+    "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
     "cli": {PACKAGE},
     "cli.demo": {PACKAGE, "cli", "demo"},
