@@ -241,11 +241,10 @@ class Message(metaclass=_WithoutDict):
 
     def ListFields(self) -> list[tuple[Field, Any]]:
         """Fields that are present, by number, with their values."""
-        found, values = [], self._values
-        for name, field in self._fields.items():
-            value = values.get(name)
-            if value is not None and field.is_set(value):
-                found.append((field, value))
+        fields = self._fields
+        found = [(fields[name], value) for name, value in self._values.items() if fields[name].is_set(value)]
+        if len(found) > 1:
+            found.sort(key=lambda pair: pair[0].number)
         return found
 
     def IsInitialized(self) -> bool:

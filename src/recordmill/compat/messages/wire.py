@@ -47,6 +47,8 @@ def read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
     ------
     WireError
     """
+    if start < stop and data[start] < 0x80:
+        return data[start], start + 1
     value = shift = 0
     for place in range(start, min(stop, start + MAX_VARINT_BYTES)):
         byte = data[place]
