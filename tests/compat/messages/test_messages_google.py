@@ -148,6 +148,7 @@ def check_parsing(cls: type[Message], data: bytes) -> None:
 @pytest.mark.parametrize("cls", [Example, SequenceExample, Features, Feature])
 @given(data=messages())
 @example(data=bytes.fromhex("0b0c"))
+@example(data=bytes.fromhex("330101010101010101010134"))
 @example(data=bytes.fromhex("2a01611a0208010805"))
 @example(data=bytes.fromhex("0a0c0a01610a01621202 1a001801"))
 @example(data=bytes.fromhex("1a0c0a0affffffffffffffffff7f"))

@@ -76,10 +76,17 @@ def read_tag(data: bytes, start: int, stop: int) -> tuple[int, int, int]:
     ------
     WireError
     """
-    tag, place = read_varint(data, start, stop)
-    if tag >> 32 or place - start > 5 or not tag >> 3:
+    tag, place = _any_tag(data, start, stop)
+    if not tag >> 3:
         raise WireError(start, f"a tag of {tag} has no field number")
     return tag >> 3, tag & 7, place
+
+
+def _any_tag(data: bytes, start: int, stop: int) -> tuple[int, int]:
+    tag, place = read_varint(data, start, stop)
+    if tag >> 32 or place - start > 5:
+        raise WireError(start, f"a tag of {tag} has more than 32 bits")
+    return tag, place
 
 
 def read_length(data: bytes, start: int, stop: int) -> tuple[int, int]:
@@ -138,7 +145,9 @@ def skip(data: bytes, number: int, wire: int, start: int, stop: int) -> int:
             place = _skip_value(data, wire, place, stop)
         if not groups:
             return place
-        number, wire, place = read_tag(data, place, stop)
+        # Inside a group upb takes any field number, 0 too.
+        tag, place = _any_tag(data, place, stop)
+        number, wire = tag >> 3, tag & 7
 
 
 def _skip_value(data: bytes, wire: int, start: int, stop: int) -> int:
