@@ -39,6 +39,7 @@ _PLACES = {
     "pipeline.loader": "Loader",
     "shards.indexing": "build_index",
     "shards.info": "info Info ShardInfo",
+    "shards.payloads": "parse_payloads",
     "shards.reader": "ShardReader",
     "shards.verify": "verify Report",
     "shards.writer": "ShardWriter",
@@ -162,6 +163,9 @@ if TYPE_CHECKING:
         Info as Info,
         ShardInfo as ShardInfo,
         info as info,
+    )
+    from recordmill.shards.payloads import (
+        parse_payloads as parse_payloads,
     )
     from recordmill.shards.reader import (
         ShardReader as ShardReader,

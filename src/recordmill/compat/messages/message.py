@@ -12,8 +12,6 @@ from recordmill.compat.messages.fields.nested import Nested
 from recordmill.compat.messages.text import text_of
 from recordmill.errors import PayloadError
 
-# ruff: noqa: N802 (the methods have protobuf's names)
-
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:

@@ -40,7 +40,7 @@ def shuffle(items: list[T], seed: int) -> None:
     items : list
     seed : int
     """
-    twister = np.random.RandomState(seed & _WORD)  # noqa: NPY002 (the generator in question)
+    twister = np.random.RandomState(seed & _WORD)
 
     def draw() -> int:
         return int.from_bytes(twister.bytes(4), "little")

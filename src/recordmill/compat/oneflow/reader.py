@@ -59,7 +59,7 @@ class OFRecordReader(Module):
         On calling: a damaged record, once the batches in front of it were delivered.
     """
 
-    def __init__(  # noqa: PLR0913 (OneFlow's options)
+    def __init__(
         self,
         ofrecord_dir: str,
         batch_size: int = 1,
@@ -149,7 +149,9 @@ def _check_device(device: Any, placement: Any, sbp: Any) -> None:
         unsupported("device", device, "batches are NumPy arrays, in the memory of the processor")
     for option, value in (("placement", placement), ("sbp", sbp)):
         if value is not None:
-            unsupported(option, value, "leave it out; with RANK and WORLD_SIZE each process reads its share of the parts")
+            unsupported(
+                option, value, "leave it out; with RANK and WORLD_SIZE each process reads its share of the parts"
+            )
 
 
 def _find_parts(folder: str, count: int, prefix: str, digits: int) -> list[str]:

@@ -106,9 +106,7 @@ def one_pass(parts: list[str], num_records: int) -> Iterator[Piece]:
             yield Piece(payloads, ruler.places(payloads))
 
 
-def endless(
-    order: Callable[[int], list[str]], num_records: int
-) -> Iterator[Piece]:
+def endless(order: Callable[[int], list[str]], num_records: int) -> Iterator[Piece]:
     """Records of all epochs, one epoch after the other.
 
     Parameters

@@ -55,6 +55,7 @@ def number_type(dtype: Any) -> np.dtype[Any]:
         Another dtype.
     """
     names = ", ".join(one.name for one in _NUMBERS)
-    if isinstance(dtype, OpaqueType) or np.dtype(dtype) not in _NUMBERS:
+    found: np.dtype[Any] | None = None if isinstance(dtype, OpaqueType) else np.dtype(dtype)
+    if found is None or found not in _NUMBERS:
         raise TypeError(f"Cannot find the kernel: dtype is one of {names}, not {dtype}")
-    return np.dtype(dtype)
+    return found

@@ -101,7 +101,7 @@ class MessageMap(MutableMapping[str, M]):
         self._items.clear()
         self._touch()
 
-    def MergeFrom(self, other: MessageMap[M]) -> None:  # noqa: N802 (protobuf's name)
+    def MergeFrom(self, other: MessageMap[M]) -> None:
         """Take copies of another map's messages, in place of those of the same names."""
         for key, message in list(other._items.items()):
             copied = self._cls()
