@@ -63,7 +63,7 @@ PRESETS: dict[str, Preset] = {
 # library: its kernels; the same word means another arithmetic in another library.
 KERNELS: dict[str, tuple[str, ...]] = {
     "pillow": ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"),
-    "opencv": ("nearest", "bilinear"),
+    "opencv": ("nearest", "bilinear", "bicubic", "area", "lanczos4"),
     "tensorflow": ("nearest", "bilinear"),
 }
 DEFAULT_KERNEL = "bilinear"

@@ -73,7 +73,8 @@ pub fn scale(denominator: usize) -> PyResult<Scale> {
     })
 }
 
-fn kernel(word: &str) -> PyResult<Kernel> {
+/// A resize kernel by its full name.
+pub fn kernel(word: &str) -> PyResult<Kernel> {
     let smooth = Kernel::Tensorflow { method: Method::Bilinear, antialias: false };
     choose(
         "kernel",
@@ -87,6 +88,9 @@ fn kernel(word: &str) -> PyResult<Kernel> {
             ("pillow:lanczos", Kernel::Pillow(Filter::Lanczos)),
             ("opencv:nearest", Kernel::Nearest(Nearest::Opencv)),
             ("opencv:bilinear", Kernel::Opencv(Interpolation::Linear)),
+            ("opencv:bicubic", Kernel::Opencv(Interpolation::Cubic)),
+            ("opencv:area", Kernel::Opencv(Interpolation::Area)),
+            ("opencv:lanczos4", Kernel::Opencv(Interpolation::Lanczos4)),
             ("tensorflow:nearest", Kernel::Nearest(Nearest::Tensorflow)),
             ("tensorflow:bilinear", smooth),
         ],

@@ -2,6 +2,7 @@
 mod args;
 mod batch;
 mod single;
+mod step;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -34,5 +35,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::decode_each_image, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_png, module)?)?;
+    module.add_function(wrap_pyfunction!(step::resize_image, module)?)?;
     Ok(())
 }
