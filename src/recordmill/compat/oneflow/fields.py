@@ -88,7 +88,7 @@ class Field:
     def _string(self, records: Records, position: int) -> bytes:
         (kind, values), place = self.row(records, position), records.places[position]
         if kind != "bytes_list":
-            refuse(self.name, place, "Check failed: the decoder reads a bytes_list", "bytes_list", kind)
+            refuse(self.name, place, "Check failed: feature.has_bytes_list()", "bytes_list", kind)
         return self.only(values, place)
 
     def only(self, values: Sequence[bytes], place: Place) -> bytes:
@@ -104,7 +104,7 @@ class Field:
         bytes
         """
         if len(values) != 1:
-            check = f"Check failed: value_size() == 1 ({len(values)} vs. 1)"
+            check = f"Check failed: feature.bytes_list().value_size() == 1 ({len(values)} vs. 1)"
             refuse(self.name, place, check, "one byte string", str(len(values)))
         return values[0]
 
