@@ -43,6 +43,7 @@ _PLACES = {
     "shards.info": "info Info ShardInfo",
     "shards.payload_reader": "PayloadReader",
     "shards.payload_writer": "PayloadWriter",
+    "shards.payloads": "parse_payloads",
     "shards.reader": "ShardReader",
     "shards.verify": "verify Report",
     "shards.writer": "ShardWriter",
@@ -181,6 +182,9 @@ if TYPE_CHECKING:
     )
     from recordmill.shards.payload_writer import (
         PayloadWriter as PayloadWriter,
+    )
+    from recordmill.shards.payloads import (
+        parse_payloads as parse_payloads,
     )
     from recordmill.shards.reader import (
         ShardReader as ShardReader,

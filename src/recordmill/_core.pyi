@@ -37,6 +37,7 @@ __all__ = [
     "parse",
     "read_columns",
     "read_files",
+    "resize_image",
     "row_checksums",
     "scan",
     "serialize",
@@ -168,3 +169,4 @@ def decode_jpeg(
     max_pixels: int,
 ) -> _Image: ...
 def decode_png(data: _Buffer, indices: bool, max_pixels: int) -> _Image: ...
+def resize_image(data: _Buffer, shape: tuple[int, int, int], size: tuple[int, int], word: str) -> Block: ...

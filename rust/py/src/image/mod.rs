@@ -5,6 +5,7 @@ mod kernels;
 mod masks;
 mod pixels;
 mod single;
+mod step;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -40,5 +41,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pixels::change_image, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_png, module)?)?;
+    module.add_function(wrap_pyfunction!(step::resize_image, module)?)?;
     Ok(())
 }
