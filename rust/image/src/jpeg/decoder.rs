@@ -51,11 +51,12 @@ impl Decoder {
         points: Option<&EntryPoints>,
         out: &mut Vec<u8>,
     ) -> Result<(Size, usize)> {
-        self.num_finished = 0;
-        let (size, channels) = self.check(data, window, options)?;
-        out.resize(size.width * size.height * channels, 0);
-        self.decode(data, window, options, points, out, size.width * channels)?;
-        Ok((size, channels))
+        let (parsed, picture) = self.prepare(data, window, options)?;
+        let size = Size { width: picture.window.width, height: picture.window.height };
+        let stride = picture.row_bytes();
+        out.resize(size.height * stride, 0);
+        self.finish(parsed, (options, points), picture, Target { out, stride })?;
+        Ok((size, stride / size.width))
     }
 
     /// Decodes `data`, or `window` of it, to `out`, whose rows lie `stride` bytes apart. The window is given in pixels of the
@@ -78,17 +79,10 @@ impl Decoder {
         out: &mut [u8],
         stride: usize,
     ) -> Result<()> {
-        self.num_finished = 0;
-        let (mut reader, scan) = Reader::open(data)?;
-        check_cost(&reader, &scan, options)?;
-        let mut picture = Picture::new(&reader, options, window, &mut self.scratch.planes)?;
-        let mut target = Target { out, stride };
-        let result = target
-            .check(&picture)
-            .and_then(|()| self.fill((&mut reader, scan), (options, points), (&mut picture, &mut target)));
-        self.num_finished = picture.num_finished();
-        self.scratch.planes = picture.into_scratch();
-        result
+        let (parsed, picture) = self.prepare(data, window, options)?;
+        let target = Target { out, stride };
+        target.check(&picture)?;
+        self.finish(parsed, (options, points), picture, target)
     }
 
     /// Rows of the window that the last call finished, be it with a fault.
@@ -96,19 +90,32 @@ impl Decoder {
         self.num_finished
     }
 
-    /// The size and channels of a result, once it is certain that the file may hold so much.
-    fn check(&self, data: &[u8], window: Option<Window>, options: &Options) -> Result<(Size, usize)> {
+    /// Reads the headers and prepares for the window, once it is certain that the file may hold so much.
+    fn prepare<'a>(
+        &mut self,
+        data: &'a [u8],
+        window: Option<Window>,
+        options: &Options,
+    ) -> Result<((Reader<'a>, Scan), Picture)> {
+        self.num_finished = 0;
         let (reader, scan) = Reader::open(data)?;
         check_cost(&reader, &scan, options)?;
-        let conversion = options.conversion(reader.colour);
-        let scaled = |edge: usize| (edge * options.scale.edge()).div_ceil(8);
-        let whole = Size { width: scaled(reader.frame.size.width), height: scaled(reader.frame.size.height) };
-        let window = window.unwrap_or(Window::whole(whole));
-        if !window.lies_in(whole) {
-            let expected = format!("a window within {} x {}", whole.width, whole.height);
-            return Err(ImageFault::new(ImageFaultKind::BadWindow, 0, expected, format!("{window:?}")));
-        }
-        Ok((Size { width: window.width, height: window.height }, conversion.channels()))
+        let picture = Picture::new(&reader, options, window, &mut self.scratch.planes)?;
+        Ok(((reader, scan), picture))
+    }
+
+    /// Decodes what was prepared for.
+    fn finish(
+        &mut self,
+        (mut reader, scan): (Reader<'_>, Scan),
+        wanted: (&Options, Option<&EntryPoints>),
+        mut picture: Picture,
+        mut target: Target<'_>,
+    ) -> Result<()> {
+        let result = self.fill((&mut reader, scan), wanted, (&mut picture, &mut target));
+        self.num_finished = picture.num_finished();
+        self.scratch.planes = picture.into_scratch();
+        result
     }
 
     fn fill(
