@@ -10,6 +10,7 @@ mod read;
 mod run;
 
 pub use element::Element;
+pub use engine::Engine;
 pub use header::{Described, describe};
 pub use plan::{Beyond, Colours, Deep, Finish, Grey, Jitter, Job, Move, Place, Reading, Want};
 pub use run::{Decoded, decode_each, decode_into};

@@ -1,8 +1,8 @@
 //! Single images, as they are stored.
-use std::cell::RefCell;
-
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use recordmill_image::batch::Engine;
+use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::{Pixels, Samples, Window};
 use recordmill_image::{jpeg, png};
 
@@ -13,17 +13,23 @@ use crate::buffers::{Block, Numbers, View};
 /// Values, height, width, channels.
 type Image = (Block, usize, usize, usize);
 
-thread_local! {
-    static JPEG: RefCell<jpeg::Decoder> = RefCell::default();
-    static PNG: RefCell<png::Decoder> = RefCell::default();
-}
-
 fn image(pixels: Pixels) -> Image {
     let numbers = match pixels.samples {
         Samples::U8(values) => Numbers::UInt8(values),
         Samples::U16(values) => Numbers::UInt16(values),
     };
     (Block::new(numbers), pixels.size.height, pixels.size.width, pixels.channels)
+}
+
+/// What `decode` makes with an engine, without the interpreter lock.
+fn decoded(py: Python<'_>, decode: impl FnOnce(&mut Engine) -> Outcome<Pixels> + Send) -> PyResult<Image> {
+    let pixels = py.detach(|| {
+        let mut engine = Engine::take();
+        let pixels = decode(&mut engine);
+        engine.give();
+        pixels
+    });
+    pixels.map(image).map_err(refused)
 }
 
 /// A JPEG file, or a window (x, y, width, height) of it; raises ImageRefused.
@@ -52,8 +58,7 @@ pub fn decode_jpeg(
     let options = jpeg::Options { channels, dct, fancy, scale, limits };
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
     let data = view.slice();
-    let decoded = py.detach(|| JPEG.with_borrow_mut(|decoder| decoder.decode_pixels(data, window, &options)));
-    decoded.map(image).map_err(refused)
+    decoded(py, |engine| engine.jpeg.decode_pixels(data, window, &options))
 }
 
 /// A PNG file as it is stored, transparency as alpha; a palette as its colours, or as the indices. Raises ImageRefused.
@@ -63,13 +68,12 @@ pub fn decode_png(py: Python<'_>, data: &Bound<'_, PyAny>, indices: bool, max_pi
     let limits = png::Limits { max_pixels, ..png::Limits::default() };
     let palette = if indices { png::Palette::Indices } else { png::Palette::Colours };
     let data = view.slice();
-    let decoded = py.detach(|| {
+    decoded(py, |engine| {
         let channels = match indices {
             true => png::Channels::AsStored,
             false => png::Channels::with_transparency(&png::Header::parse(data)?),
         };
         let options = png::Options { palette, channels, limits, ..png::Options::default() };
-        PNG.with_borrow_mut(|decoder| decoder.decode(data, &options))
-    });
-    decoded.map(image).map_err(refused)
+        engine.png.decode(data, &options)
+    })
 }
