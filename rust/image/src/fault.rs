@@ -74,6 +74,11 @@ impl ImageFault {
     pub fn new(kind: ImageFaultKind, offset: usize, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self { kind, offset, expected: expected.into(), found: found.into() }
     }
+
+    /// The fault of something at byte `offset` that is more than `limit` of what `what` names.
+    pub fn beyond_limit(offset: usize, limit: impl fmt::Display, what: &str, found: impl Into<String>) -> Self {
+        Self::new(ImageFaultKind::LimitExceeded, offset, format!("at most {limit} {what}"), found)
+    }
 }
 
 impl fmt::Display for ImageFault {
