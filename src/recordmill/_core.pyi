@@ -26,6 +26,7 @@ __all__ = [
     "decode_images",
     "decode_jpeg",
     "decode_png",
+    "entry_points",
     "fetch",
     "frame",
     "has_feature_lists",
@@ -160,5 +161,7 @@ def decode_jpeg(
     upsampling: str,
     denominator: int,
     max_pixels: int,
+    points: _Buffer | None = None,
 ) -> _Image: ...
+def entry_points(data: _Buffer, row_splits: _Buffer, share: float, fixed: int, threads: int) -> tuple[Block, Block]: ...
 def decode_png(data: _Buffer, indices: bool, max_pixels: int) -> _Image: ...

@@ -30,6 +30,8 @@ pub enum ImageFaultKind {
     Unsupported,
     /// A window that does not lie within the image.
     BadWindow,
+    /// Entry points of another image.
+    BadEntryPoints,
     /// Any other argument that makes no sense.
     BadArgument,
 }
@@ -51,6 +53,7 @@ impl ImageFaultKind {
             Self::LimitExceeded => "limit_exceeded",
             Self::Unsupported => "unsupported",
             Self::BadWindow => "bad_window",
+            Self::BadEntryPoints => "bad_entry_points",
             Self::BadArgument => "bad_argument",
         }
     }

@@ -2,6 +2,7 @@
 mod colours;
 mod element;
 mod engine;
+mod entry;
 mod header;
 mod image;
 mod moves;
@@ -11,6 +12,7 @@ mod run;
 
 pub use element::Element;
 pub use engine::Engine;
+pub use entry::entry_points;
 pub use header::{Described, describe};
 pub use plan::{Beyond, Colours, Deep, Finish, Grey, Jitter, Job, Move, Place, Reading, Want};
 pub use run::{Decoded, decode_each, decode_into};

@@ -65,7 +65,7 @@ impl<T: Element> Memory for Decoded<T> {
 }
 
 /// Calls `work` for every item on some threads, this one among them; what it returns comes in any order.
-fn spread<I: Send, R: Send>(
+pub(super) fn spread<I: Send, R: Send>(
     items: impl Iterator<Item = I> + Send,
     threads: usize,
     work: impl Fn(&mut Engine, I) -> Option<R> + Sync,

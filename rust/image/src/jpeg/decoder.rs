@@ -62,13 +62,13 @@ impl Decoder {
     /// Decodes `data`, or `window` of it, to `out`, whose rows lie `stride` bytes apart. The window is given in pixels of the
     /// result's scale; what is decoded of it equals that part of the whole image.
     ///
-    /// With entry points `points` of this very file, the rows above a window need not be read.
+    /// With entry points `points` of this very file, the rows above a window need not be read; those of another are refused.
     ///
     /// Damage in parts of the file that the window does not need goes unnoticed.
     ///
     /// # Errors
-    /// `Unsupported` for a kind that is left to other decoders; `LimitExceeded` before any such cost; `BadWindow` and
-    /// `BadArgument` for impossible requests; `Truncated` and `Bad…` for damage. After a fault the contents of `out` are
+    /// `Unsupported` for a kind that is left to other decoders; `LimitExceeded` before any such cost; `BadWindow`,
+    /// `BadEntryPoints` and `BadArgument` for impossible requests; `Truncated` and `Bad…` for damage. After a fault the contents of `out` are
     /// unspecified but for the rows that [`Decoder::num_finished`] counts.
     pub fn decode(
         &mut self,
@@ -83,6 +83,15 @@ impl Decoder {
         let target = Target { out, stride };
         target.check(&picture)?;
         self.finish(parsed, (options, points), picture, target)
+    }
+
+    /// Entry points of `data` that take at most `max_bytes` as bytes; none if that are too few to be of use, or if the file's restart
+    /// markers serve as well. Reads all of the file, so that it is checked too.
+    ///
+    /// # Errors
+    /// As [`EntryPoints::build`].
+    pub fn entry_points(&mut self, data: &[u8], max_bytes: usize) -> Result<Option<EntryPoints>> {
+        EntryPoints::within(data, max_bytes, &mut self.scratch)
     }
 
     /// Rows of the window that the last call finished, be it with a fault.
@@ -137,7 +146,12 @@ impl Decoder {
 }
 
 fn several_scans(scan: &Scan) -> ImageFault {
-    ImageFault::new(ImageFaultKind::BadArgument, scan.offset, "no entry points for an image of several scans", "some")
+    ImageFault::new(
+        ImageFaultKind::BadEntryPoints,
+        scan.offset,
+        "no entry points for an image of several scans",
+        "some",
+    )
 }
 
 /// Decodes an image whose first scan is the only one.
@@ -152,7 +166,7 @@ fn decode_whole_scan<'a>(
     let skips = !picture.is_whole(mcus) || picture.planes.len() < scan.parts.len();
     let coders = coders(reader, &scan, caches, skips)?;
     let transforms = transforms(&picture.layout, &quantisation(reader, &scan)?, options.dct);
-    let places = points.map_or(Ok(&[][..]), |points| points.places(reader, &scan))?;
+    let places = points.map_or(Ok(&[][..]), |points| points.places(reader, scan.data))?;
     let first = picture.mcu_rows.start * mcus.width + picture.mcu_columns.start;
     let walk = Walk::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, places)?;
     let job = Sequential { walk, reader, coders: &coders, transforms: &transforms, picture, target };

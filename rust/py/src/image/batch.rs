@@ -52,11 +52,14 @@ fn headers(payloads: &[&[u8]], reading: &Reading, upright: bool) -> (Vec<i64>, F
 /// Calls `$run` with the job that `$args` describe.
 macro_rules! with_job {
     ($py:ident, $args:ident, $run:expr) => {{
-        let views = views(&$args.payloads)?;
+        let views = self::views(&$args.payloads)?;
         let payloads: Vec<&[u8]> = views.iter().map(View::slice).collect();
+        let tables = self::views(&$args.points)?;
+        let points: Vec<&[u8]> = tables.iter().map(View::slice).collect();
         let (moves, colours) = ($args.moves($py)?, $args.colours($py)?);
         let job = Job {
             payloads: &payloads,
+            points: &points,
             reading: $args.reading.reading()?,
             moves: &moves,
             kernel: $args.kernel()?,

@@ -1,6 +1,7 @@
 //! Encoded images to pixels and to batch memory.
 mod args;
 mod batch;
+mod entry;
 mod single;
 
 use pyo3::create_exception;
@@ -32,6 +33,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::image_headers, module)?)?;
     module.add_function(wrap_pyfunction!(batch::decode_images, module)?)?;
     module.add_function(wrap_pyfunction!(batch::decode_each_image, module)?)?;
+    module.add_function(wrap_pyfunction!(entry::entry_points, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_png, module)?)?;
     Ok(())

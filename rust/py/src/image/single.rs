@@ -32,8 +32,9 @@ fn decoded(py: Python<'_>, decode: impl FnOnce(&mut Engine) -> Outcome<Pixels> +
     pixels.map(image).map_err(refused)
 }
 
-/// A JPEG file, or a window (x, y, width, height) of it; raises ImageRefused.
+/// A JPEG file, or a window (x, y, width, height) of it, perhaps by its entry points; raises ImageRefused.
 #[pyfunction]
+#[pyo3(signature = (data, window, channels, method, upsampling, denominator, max_pixels, points=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn decode_jpeg(
     py: Python<'_>,
@@ -44,6 +45,7 @@ pub fn decode_jpeg(
     upsampling: &str,
     denominator: usize,
     max_pixels: usize,
+    points: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Image> {
     let view = View::<u8>::get(data)?;
     let channels = match channels {
@@ -58,7 +60,13 @@ pub fn decode_jpeg(
     let options = jpeg::Options { channels, dct, fancy, scale, limits };
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
     let data = view.slice();
-    decoded(py, |engine| engine.jpeg.decode_pixels(data, window, &options))
+    let table = points.map(|points| View::<u8>::get(&points)).transpose()?;
+    let points = table.map(|table| jpeg::EntryPoints::from_bytes(table.slice())).transpose().map_err(refused)?;
+    decoded(py, |engine| {
+        let mut samples = Vec::new();
+        let (size, channels) = engine.jpeg.decode_to(data, window, &options, points.as_ref(), &mut samples)?;
+        Ok(Pixels { size, channels, samples: Samples::U8(samples) })
+    })
 }
 
 /// A PNG file as it is stored, transparency as alpha; a palette as its colours, or as the indices. Raises ImageRefused.
