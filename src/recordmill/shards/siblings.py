@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from recordmill.errors import OutputExistsError
 from recordmill.formats.base import Format
 from recordmill.shards.foreign import foreign_path
-from recordmill.shards.index import cache_path, sidecar_path
+from recordmill.shards.index import ENTRY_SUFFIX, SUFFIX, cache_path, sidecar_path
 from recordmill.shards.names import name_prefix
 from recordmill.storage.local import LOCAL
 
@@ -68,7 +68,7 @@ def remove_siblings(siblings: Iterable[str], format_: Format) -> None:
     format_ : Format
     """
     for name in siblings:
-        others = [sidecar_path(name), cache_path(name)]
+        others = [place(name, suffix) for place in (sidecar_path, cache_path) for suffix in (SUFFIX, ENTRY_SUFFIX)]
         if format_.index is not None:
             others.append(foreign_path(name, format_.index.suffix))
         for path in (name, *others):

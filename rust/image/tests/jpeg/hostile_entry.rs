@@ -16,6 +16,8 @@ fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, step)
 }
 
+type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
+
 /// A table whose body was changed, with a checksum that fits again.
 fn forged(table: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut body = table[..table.len() - 4].to_vec();
@@ -55,7 +57,7 @@ fn decode_when_a_table_is_forged_then_fails_by_name_or_decodes_something_of_the_
 fn from_bytes_when_numbers_are_impossible_then_refuses_them() {
     let data = file(&Recipe::new(120, 130, (2, 2)), 1);
     let table = EntryPoints::build(&data, 1).expect("sound file").to_bytes();
-    let cases: [&dyn Fn(&mut Vec<u8>); 6] = [
+    let cases: [Change; 6] = [
         &|body| body[13] = 2,                                   // components
         &|body| body[14] = 0,                                   // MCUs from entry point to entry point
         &|body| body[15] = 0x7f,                                // more entry points than bytes
