@@ -59,6 +59,7 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
         plan.border,
         plan_colours(spec.colour, plan.moves.sizes, state.draws, state.positions[plan.rows]),
         values_of(spec),
+        state.entry_points(feature, plan.rows),
     )
     place = _place(state, name, spec, plan)
     target: Any = [None] * len(plan.rows) if isinstance(place, list) else Slots(place, plan.rows)
