@@ -174,7 +174,7 @@ class BatchState:
         -------
         ndarray of int64
         """
-        return np.array(self.kept_rows(), np.int64)
+        return np.array(self.kept_rows(), np.int64) if self.faults else np.arange(self.count)
 
     def fail(self, row: int, feature: str, cause: Exception) -> None:
         """Note that a sample failed; its first failure counts.
