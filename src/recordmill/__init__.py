@@ -37,6 +37,7 @@ _PLACES = {
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "pipeline.dataset": "Dataset open",
     "pipeline.loader": "Loader",
+    "shards.faces": "Faces read_faces",
     "shards.indexing": "build_index",
     "shards.info": "info Info ShardInfo",
     "shards.reader": "ShardReader",
@@ -154,6 +155,10 @@ if TYPE_CHECKING:
     from recordmill.schema import (
         Feature as Feature,
         Schema as Schema,
+    )
+    from recordmill.shards.faces import (
+        Faces as Faces,
+        read_faces as read_faces,
     )
     from recordmill.shards.indexing import (
         build_index as build_index,
