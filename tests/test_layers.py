@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "storage": NATIVE,
     "formats": NATIVE,
     "shards": NATIVE | ANY_FORMAT | {"storage"},
+    "shards.faces": NATIVE | {"storage", "shards", "formats.recordio.faces", "formats.recordio.payload"},
     "decode": NATIVE,
     "packing": NATIVE | ANY_FORMAT | {"storage", "shards", "decode"},
     "packing.sources.list_file": BASE | {"packing", "formats.recordio.lst"},

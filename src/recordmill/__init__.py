@@ -40,6 +40,7 @@ _PLACES = {
     "pipeline.dataset": "Dataset",
     "pipeline.loader": "Loader",
     "pipeline.opening": "mix open",
+    "shards.faces": "Faces read_faces",
     "shards.indexing": "build_index",
     "shards.info": "info Info ShardInfo",
     "shards.payload_reader": "PayloadReader",
@@ -172,6 +173,10 @@ if TYPE_CHECKING:
     from recordmill.schema import (
         Feature as Feature,
         Schema as Schema,
+    )
+    from recordmill.shards.faces import (
+        Faces as Faces,
+        read_faces as read_faces,
     )
     from recordmill.shards.indexing import (
         build_index as build_index,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,8 +51,9 @@ def read_layout(label: Any, num_bytes: int, num_records: int) -> FaceLayout:
     values = np.asarray(label, np.float64).reshape(-1)
     if num_bytes or len(values) != 2:
         return FaceLayout(range(num_records), range(0))
-    end, total = int(values[0]), int(values[1])
-    if not 1 <= end <= total:
+    end, total = (int(value) if np.isfinite(value) else 0 for value in values)
+    # As a float32, the number of records is rounded from 2**24 on.
+    if not 1 <= end <= total or np.float32(total) != np.float32(num_records):
         message = "the header record of a face data set does not fit its records"
         raise FormatError(message, expected=f"two keys from 1 to {num_records}", found=str(values.tolist()))
     return FaceLayout(range(1, end), range(end, total))
@@ -85,17 +85,3 @@ def read_property(data: bytes) -> dict[str, int]:
     names = ("num_identities", "height", "width")
     found = dict(zip(names, map(int, fields), strict=True))
     return found | ({"num_images": int(lines[1])} if len(lines) > 1 and lines[1].isdecimal() else {})
-
-
-def identity_of(label: float | Sequence[float]) -> int:
-    """Tell the identity from an image's label: the number itself, or the first of several.
-
-    Parameters
-    ----------
-    label : float or sequence of float
-
-    Returns
-    -------
-    int
-    """
-    return int(np.asarray(label).reshape(-1)[0])
