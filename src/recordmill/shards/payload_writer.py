@@ -65,9 +65,7 @@ class PayloadWriter:
         self._lengths: list[NDArray[np.int64]] = []
         self._closed = False
         self.num_records = 0
-        self._output = ShardOutput(
-            self.path, self._format, compression=wanted, level=compression_level, overwrite=True
-        )
+        self._output = ShardOutput(self.path, self._format, compression=wanted, level=compression_level, overwrite=True)
 
     def write(self, payload: Any) -> None:
         """Add one record.
