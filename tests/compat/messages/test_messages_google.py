@@ -148,6 +148,8 @@ def check_parsing(cls: type[Message], data: bytes) -> None:
 @pytest.mark.parametrize("cls", [Example, SequenceExample, Features, Feature])
 @given(data=messages())
 @example(data=bytes.fromhex("0b0c"))
+@example(data=bytes.fromhex("0a808080808000"))
+@example(data=bytes.fromhex("120a0a080000807f0100a0ff"))
 @example(data=bytes.fromhex("330101010101010101010134"))
 @example(data=bytes.fromhex("2a01611a0208010805"))
 @example(data=bytes.fromhex("0a0c0a01610a01621202 1a001801"))

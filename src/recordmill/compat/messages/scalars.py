@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recordmill.compat.messages import wire
 
@@ -156,20 +157,45 @@ class Float(Scalar[float]):
         end = start + self._dtype.itemsize
         if end > stop:
             raise wire.WireError(start, f"a number of {end - start} bytes has {stop - start}")
-        return float(np.frombuffer(data, self._dtype, 1, start)[0]), end
+        return self.read_packed(data, start, end)[0], end
 
     def read_packed(self, data: bytes, start: int, stop: int) -> list[float]:
         """Numbers back to back."""
         count, rest = divmod(stop - start, self._dtype.itemsize)
         if rest:
             raise wire.WireError(start, f"{stop - start} bytes are no list of numbers of {self._dtype.itemsize} bytes")
-        found: list[float] = np.frombuffer(data, self._dtype, count, start).tolist()
+        stored = np.frombuffer(data, self._dtype, count, start)
+        found: list[float] = (_widened(stored) if stored.itemsize == 4 else stored).tolist()
         return found
 
     def write_packed(self, values: list[float]) -> bytes:
         """Numbers back to back."""
-        with np.errstate(over="ignore"):
-            return np.array(values, np.float64).astype(self._dtype).tobytes()
+        wide = np.array(values, np.float64)
+        return (_narrowed(wide) if self._dtype.itemsize == 4 else wide.astype(self._dtype)).tobytes()
+
+
+def _widened(narrow: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Numbers of 64 bits, with the bits of what is no number, which processors change on the way."""
+    with np.errstate(invalid="ignore"):
+        wide = narrow.astype(np.float64)
+    odd = np.isnan(wide)
+    if odd.any():
+        bits = narrow[odd].view(np.uint32).astype(np.uint64)
+        wide.view(np.uint64)[odd] = (bits >> 31 << 63) | (0x7FF << 52) | ((bits & 0x7FFFFF) << 29)
+    return wide
+
+
+def _narrowed(wide: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Numbers of 32 bits, the reverse of `_widened`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        narrow = wide.astype("<f4")
+    odd = np.isnan(wide)
+    if odd.any():
+        bits = wide[odd].view(np.uint64)
+        mantissa = bits >> np.uint64(29) & np.uint64(0x7FFFFF)
+        mantissa[mantissa == 0] = 0x400000
+        narrow.view(np.uint32)[odd] = ((bits >> 63 << 31) | (0xFF << 23) | mantissa).astype(np.uint32)
+    return narrow
 
 
 def _iterable(values: Any) -> Iterable[Any]:

@@ -8,6 +8,8 @@ import numpy as np
 
 VARINT, FIXED64, BYTES, GROUP, END_GROUP, FIXED32 = range(6)
 MAX_VARINT_BYTES = 10
+# Of tags and lengths, which have 32 bits.
+MAX_LENGTH_BYTES = 5
 _MAX_GROUPS = 100
 _MASK = (1 << 64) - 1
 # So many numbers repay the calls of NumPy.
@@ -84,7 +86,7 @@ def read_tag(data: bytes, start: int, stop: int) -> tuple[int, int, int]:
 
 def _any_tag(data: bytes, start: int, stop: int) -> tuple[int, int]:
     tag, place = read_varint(data, start, stop)
-    if tag >> 32 or place - start > 5:
+    if tag >> 32 or place - start > MAX_LENGTH_BYTES:
         raise WireError(start, f"a tag of {tag} has more than 32 bits")
     return tag, place
 
@@ -107,7 +109,7 @@ def read_length(data: bytes, start: int, stop: int) -> tuple[int, int]:
     WireError
     """
     length, place = read_varint(data, start, stop)
-    if length > stop - place:
+    if place - start > MAX_LENGTH_BYTES or length > stop - place:
         raise WireError(start, f"a field of {length} bytes has {stop - place}")
     return place, place + length
 
