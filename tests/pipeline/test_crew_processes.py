@@ -15,6 +15,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.errors import WorkerError
+from recordmill.pipeline.crew import process
 from recordmill.pipeline.crew.processes import ProcessCrew
 from recordmill.pipeline.crew.segments import MAX_SLOTS
 from tests.pipeline import made
@@ -183,6 +184,25 @@ def test_work_when_it_does_not_reach_the_workers_then_says_so(make: made.Refuses
             order_and_take(crew)
         assert caught.value.__cause__ is not None and caught.value.hint
         crew.dismiss()
+
+
+def test_crew_when_not_all_processes_start_then_none_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, started = process._spawned, list[int]()
+
+    def second_fails(files: tuple[int, ...]) -> int:
+        if started:
+            raise BlockingIOError(11, "no more processes")
+        started.append(real(files))
+        return started[0]
+
+    monkeypatch.setattr(process, "_spawned", second_fails)
+    with nothing_left():
+        crew = ProcessCrew(made.napping, 2)
+        with pytest.raises(BlockingIOError, match="no more"):
+            crew.order(2)
+        assert not is_running(started[0])
+        with pytest.raises(WorkerError, match="dismissed"):
+            crew.order(3)
 
 
 def cycle(number: int) -> None:
