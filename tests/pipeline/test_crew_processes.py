@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import recordmill as rm
 from recordmill.errors import WorkerError
+from recordmill.pipeline.crew import process
 from recordmill.pipeline.crew.processes import ProcessCrew
 from recordmill.pipeline.crew.segments import MAX_SLOTS
 from tests.pipeline import made
@@ -46,6 +48,17 @@ def test_elements_of_every_kind_when_handed_over_then_are_equal() -> None:
     crew.dismiss()
     assert np.array_equal(held[0]["large"], expected[0]["large"] + 1)
     assert same(held[1], expected[1])
+
+
+def test_batches_when_read_by_processes_then_are_those_of_the_data_set(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "part", format="tfrecord", shards=2) as writer:
+        for number in range(40):
+            writer.write({"id": number, "name": b"n" * number, "v": np.full(3000, number, np.float32)})
+    batches = rm.open(tmp_path / "part*").batch(16)
+    crew = ProcessCrew(batches.__getitem__, 2)
+    crew.order(len(batches))
+    assert all(same(crew.take(place), batches[place]) for place in range(len(batches)))
+    crew.dismiss()
 
 
 def test_arrays_when_all_are_kept_then_none_changes_and_descriptors_are_few() -> None:
@@ -171,6 +184,25 @@ def test_work_when_it_does_not_reach_the_workers_then_says_so(make: made.Refuses
             order_and_take(crew)
         assert caught.value.__cause__ is not None and caught.value.hint
         crew.dismiss()
+
+
+def test_crew_when_not_all_processes_start_then_none_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, started = process._spawned, list[int]()
+
+    def second_fails(files: tuple[int, ...]) -> int:
+        if started:
+            raise BlockingIOError(11, "no more processes")
+        started.append(real(files))
+        return started[0]
+
+    monkeypatch.setattr(process, "_spawned", second_fails)
+    with nothing_left():
+        crew = ProcessCrew(made.napping, 2)
+        with pytest.raises(BlockingIOError, match="no more"):
+            crew.order(2)
+        assert not is_running(started[0])
+        with pytest.raises(WorkerError, match="dismissed"):
+            crew.order(3)
 
 
 def cycle(number: int) -> None:

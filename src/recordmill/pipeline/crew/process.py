@@ -90,13 +90,16 @@ class WorkerProcess:
 
     def __init__(self, setup: int, orders: int) -> None:
         self.link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        failed = contextlib.ExitStack()
+        failed.callback(self.link.close)
         self._begun, self.is_ready, self.is_silent = monotonic(), False, False
-        with contextlib.ExitStack() as stack:
+        with failed, contextlib.ExitStack() as stack:
             stack.callback(theirs.close)
             consumer = os.pidfd_open(os.getpid())
             stack.callback(os.close, consumer)
             self.pid = _spawned((theirs.fileno(), orders, _opened_again(setup, stack), consumer))
-        self.watch = os.pidfd_open(self.pid)
+            self.watch = os.pidfd_open(self.pid)
+            failed.pop_all()
         self.views, self.counters = Views(), WorkerCounters()
         self.making: tuple[int, float] | None = None
 

@@ -37,11 +37,17 @@ class Team:
             theirs, self.orders = os.pipe2(os.O_CLOEXEC)
             stack.callback(os.close, theirs)
             os.set_blocking(self.orders, False)
-            for _ in range(count):
-                member = WorkerProcess(setup, theirs)
-                self.members.append(member)
-                self.poller.register(member.link, select.POLLIN)
-                self.poller.register(member.watch, select.POLLIN)
+            try:
+                for _ in range(count):
+                    self._take_in(WorkerProcess(setup, theirs))
+            except BaseException:
+                self.end()
+                raise
+
+    def _take_in(self, member: WorkerProcess) -> None:
+        self.members.append(member)
+        self.poller.register(member.link, select.POLLIN)
+        self.poller.register(member.watch, select.POLLIN)
 
     def write(self, places: range) -> int:
         """Put orders where the next worker with nothing to do finds them.
