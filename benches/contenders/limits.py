@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 import os
+import random
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Queue
 from typing import Any
 
+from benches import wire
+from benches.expected import frame_names
 from benches.jobs import Job, shards
+from benches.tasks.images import CACHE_READ
 
 ENVIRONMENT = ""
 REQUIREMENTS = ("recordmill", "numpy", "pillow")
@@ -28,6 +32,9 @@ def prepare(_: Job) -> None:
 
 def run(job: Job) -> Iterator[tuple[int, None]]:
     """Do one kind of work in one or two threads, for ever."""
+    if job.variant == CACHE_READ:
+        yield from _positioned_reads(job)
+        return
     name, _, num_threads = job.variant.removesuffix("s").removesuffix(" thread").rpartition(", ")
     counts: Queue[int | BaseException] = Queue(16)
     for number in range(int(num_threads)):
@@ -38,6 +45,32 @@ def run(job: Job) -> Iterator[tuple[int, None]]:
         if isinstance(count, BaseException):
             raise count
         yield count, None
+
+
+def _positioned_reads(job: Job) -> Iterator[tuple[int, Any]]:
+    """The frames of random records into memory for one batch, which is kept; one thread.
+
+    If results are compared, all records in order, a copy of each.
+    """
+    files = [os.open(path, os.O_RDONLY) for path in job.shards]
+    names = (name.split() for name in frame_names(job.shards))
+    frames = [(files[int(shard)], int(offset), int(length)) for shard, offset, length in names]
+    draw, memory = random.Random(1), memoryview(bytearray(job.num_records * max(length for *_, length in frames)))
+    if job.checking:
+        for file, offset, length in frames:
+            os.preadv(file, [memory[:length]], offset)
+            yield 1, bytes(memory[12 : length - 4])
+        return
+    while True:
+        start = 0
+        for file, offset, length in (draw.choice(frames) for _ in range(job.num_records)):
+            start += os.preadv(file, [memory[start : start + length]], offset)
+        yield job.num_records, None
+
+
+def records(_: Job, delivered: Any) -> list[tuple[bytes, int]]:
+    """Image and label of a record."""
+    return [wire.example_image(delivered)]
 
 
 def _repeat(step: Step, counts: Queue[int | BaseException]) -> None:
@@ -140,4 +173,7 @@ _STEPS: dict[str, Any] = {
     "photos copied": _copy,
     "photos recoded by Pillow": _recode,
 }
-VARIANTS = {"limits": tuple(f"{name}, {threads}" for name in _STEPS for threads in ("1 thread", "2 threads"))}
+VARIANTS = {
+    "limits": tuple(f"{name}, {threads}" for name in _STEPS for threads in ("1 thread", "2 threads")),
+    "P6b": (CACHE_READ,),
+}

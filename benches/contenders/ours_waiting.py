@@ -1,0 +1,28 @@
+"""Processor time that recordmill's loader takes while the trainer holds a batch and everything ahead is ready."""
+
+from __future__ import annotations
+
+import time
+
+from benches.contenders.ours_images import loader_of, prepare as prepare
+from benches.jobs import Job
+from benches.usage import own_seconds
+
+LABEL = "ours"
+ENVIRONMENT = ""
+REQUIREMENTS = ("recordmill", "numpy")
+VARIANTS = {"waiting": ("",)}
+# Seconds in which the queues fill up.
+_FILLING_S = 1.0
+
+
+def figures(job: Job) -> dict[str, float]:
+    """Hold one batch until the queues are full, and look at the time spent from then on."""
+    batches = iter(loader_of(job))
+    next(batches)
+    time.sleep(_FILLING_S)
+    start, before = time.perf_counter(), own_seconds()
+    time.sleep(job.seconds)
+    spent = (own_seconds() - before) / (time.perf_counter() - start)
+    next(batches)
+    return {"waiting_percent": spent * 100}
