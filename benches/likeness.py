@@ -1,7 +1,7 @@
 """Compares images that are cut out, mirrored and normalised with their sources, by colours of an 8 x 8 grid.
 
-Kernels of resizing differ between libraries, so pixels do; means over squares of 28 x 28 pixels hardly do, while another
-window, order of colours, layout or normalisation shows.
+Kernels of resizing differ between libraries, so pixels do; means over squares of 28 x 28 pixels hardly do, while
+another window, order of colours, layout or normalisation shows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""datago, an image loader in Rust: a folder of files, decoded in threads of its own; one sample at a time reaches Python.
+"""datago, an image loader in Rust: a folder of files, decoded in threads of its own; samples reach Python one by one.
 
 It decodes; cutting, mirroring and normalising are OpenCV and NumPy in the thread that takes the samples.
 """

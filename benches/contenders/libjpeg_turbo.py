@@ -1,4 +1,4 @@
-"""The system's libjpeg-turbo through a few lines of C: whole images, and windows by skipping rows and cropping columns."""
+"""The system's libjpeg-turbo through a few lines of C: whole images; windows by skipping rows, cropping columns."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """MXNet's ImageRecordIter, which decodes with OpenCV, and its reader by position.
 
-It decodes in one thread on machines of two cores, whatever it is told: it asks OpenMP for half of the processors, less one.
-The variant with two threads tells it of six processors.
+On machines of two cores it decodes in one thread, whatever it is told: it asks OpenMP for half of the processors, less
+one. The variant with two threads tells it of six processors.
 """
 
 from __future__ import annotations

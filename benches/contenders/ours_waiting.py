@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 
-from benches.contenders.ours_images import loader_of, prepare as prepare
+from benches.contenders.ours_images import loader_of, prepare
 from benches.jobs import Job
 from benches.usage import own_seconds
 
 LABEL = "ours"
+__all__ = ["prepare"]
 ENVIRONMENT = ""
 REQUIREMENTS = ("recordmill", "numpy")
 VARIANTS = {"waiting": ("",)}

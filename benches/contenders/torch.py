@@ -1,4 +1,4 @@
-"""PyTorch's DataLoader with two worker processes over a folder of files; OpenCV decodes. And plain files by position."""
+"""PyTorch's DataLoader with two worker processes over a folder of files, OpenCV decodes; plain files by position."""
 
 from __future__ import annotations
 
