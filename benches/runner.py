@@ -207,9 +207,10 @@ def _start(entry: Entry, job: Job, action: str) -> dict[str, Any]:
         return {"error": (errors.strip().splitlines() or [f"ended with {process.returncode}"])[-1]}
     result: dict[str, Any] = json.loads(lines[-1][7:])
     if memory is not None:
-        peak_mb = result["figures"]["peak_mb"] = memory.peak_bytes / 1e6
-        if job.task.measure == "start":
-            result["figures"]["beyond_mb"] = peak_mb - result["figures"]["in_flight_mb"]
+        figures = result["figures"]
+        figures["peak_mb"] = memory.peak_bytes / 1e6
+        if "in_flight_mb" in figures:
+            figures["beyond_mb"] = figures["peak_mb"] - figures["in_flight_mb"]
     return result
 
 

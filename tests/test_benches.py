@@ -23,6 +23,9 @@ from benches.tasks import TASKS
 from benches.worker import _check
 
 _MASK = (1 << 64) - 1
+# How a task is compared: the function that a contender needs for it.
+_COMPARED = {"": "", "payloads": "payloads", "columns": "columns", "records": "records"}
+_COMPARED |= dict.fromkeys(("pixels", "centre", "crops"), "arrays")
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +162,8 @@ def test_contenders_when_listed_then_have_variants_of_known_tasks_and_what_these
         assert set(module.VARIANTS) <= set(TASKS), name
         measures = {TASKS[task].measure for task in module.VARIANTS}
         needed = {"prepare"} | ({"load", "run", "images"} if "pack" in measures else set())
-        needed |= {"run"} if "pass" in measures else set()
+        needed |= {"run"} if measures & {"pass", "start"} else set()
+        needed |= {_COMPARED[TASKS[task].compare] for task in module.VARIANTS if not hasattr(module, "checked")} - {""}
         assert needed <= set(dir(module)), name
 
 

@@ -18,6 +18,7 @@ MODULES = (
     "ours_memory",
     "ours_images",
     "ours_random",
+    "ours_tensors",
     "ours_waiting",
     "ours_pixels",
     "ours_engine",

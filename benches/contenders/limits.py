@@ -7,6 +7,7 @@ import os
 import random
 import threading
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -14,7 +15,9 @@ from typing import Any
 from benches import wire
 from benches.expected import frame_names
 from benches.jobs import Job, shards
+from benches.steps import centre_box
 from benches.tasks.images import CACHE_READ
+from benches.tasks.pixels import ROWS
 
 ENVIRONMENT = ""
 REQUIREMENTS = ("recordmill", "numpy", "pillow")
@@ -34,6 +37,9 @@ def run(job: Job) -> Iterator[tuple[int, None]]:
     """Do one kind of work in one or two threads, for ever."""
     if job.variant == CACHE_READ:
         yield from _positioned_reads(job)
+        return
+    if job.variant == ROWS:
+        yield from _rows_read(job)
         return
     name, _, num_threads = job.variant.removesuffix("s").removesuffix(" thread").rpartition(", ")
     counts: Queue[int | BaseException] = Queue(16)
@@ -66,6 +72,21 @@ def _positioned_reads(job: Job) -> Iterator[tuple[int, Any]]:
         for file, offset, length in (draw.choice(frames) for _ in range(job.num_records)):
             start += os.preadv(file, [memory[start : start + length]], offset)
         yield job.num_records, None
+
+
+def _rows_read(job: Job) -> Iterator[tuple[int, Any]]:
+    """The last pixel of the centre crop: all rows down to it are entropy-decoded, next to nothing is transformed."""
+    from PIL import Image
+
+    import recordmill as rm
+
+    photos = []
+    for path, _ in job.rows():
+        with Image.open(path) as image:
+            x, y, width, height = centre_box(image.height, image.width)
+        photos.append((Path(path).read_bytes(), (x + width - 1, y + height - 1, 1, 1)))
+    for data, window in cycle(photos):
+        yield 1, rm.decode_jpeg(data, window=window)
 
 
 def records(_: Job, delivered: Any) -> list[tuple[bytes, int]]:
@@ -176,4 +197,5 @@ _STEPS: dict[str, Any] = {
 VARIANTS = {
     "limits": tuple(f"{name}, {threads}" for name in _STEPS for threads in ("1 thread", "2 threads")),
     "P6b": (CACHE_READ,),
+    "image-large": (ROWS,),
 }

@@ -24,9 +24,9 @@ VARIANTS = {
     "P5-arrays": ("",),
     "P6a": ("",),
 }
-_THREADS, _PREFETCH = 2, 2
+THREADS, PREFETCH = 2, 2
 # One in each thread, those that are ready, and the one that was delivered.
-BATCHES_IN_FLIGHT = _THREADS + _PREFETCH + 1
+BATCHES_IN_FLIGHT = THREADS + PREFETCH + 1
 
 
 def prepare(job: Job) -> None:
@@ -67,10 +67,27 @@ def spec_of(job: Job) -> Any:
     if job.task.recipe == "crop-uint8":
         return rm.Image(crop=rm.RandomResizedCrop(224), flip=True, dtype="uint8")
     if job.task.recipe == "centre":
-        return rm.Image(resize=rm.Resize(256), crop=rm.CenterCrop(224), **normal)
+        return rm.Image(resize=rm.Resize(shorter=256), crop=rm.CenterCrop(224), **normal)
     if job.task.recipe == "digit":
         return rm.Image(channels="grey", dtype="float32")
     return rm.Raw("uint8", (28, 28))
+
+
+def dataset_of(job: Job) -> Any:
+    """Pipeline of the task's batches.
+
+    Parameters
+    ----------
+    job : Job
+
+    Returns
+    -------
+    recordmill.Dataset
+    """
+    import recordmill as rm
+
+    last = "keep" if job.checking else "drop"
+    return rm.open(_shards(job)).shuffle(seed=1).decode(image=spec_of(job)).batch(job.num_records, last=last)
 
 
 def loader_of(job: Job) -> Any:
@@ -84,11 +101,7 @@ def loader_of(job: Job) -> Any:
     -------
     recordmill.Loader
     """
-    import recordmill as rm
-
-    last = "keep" if job.checking else "drop"
-    dataset = rm.open(_shards(job)).shuffle(seed=1).decode(image=spec_of(job)).batch(job.num_records, last=last)
-    return dataset.loader(threads=1 if job.variant == "1 thread" else _THREADS, prefetch=_PREFETCH)
+    return dataset_of(job).loader(threads=1 if job.variant == "1 thread" else THREADS, prefetch=PREFETCH)
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:

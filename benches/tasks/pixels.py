@@ -5,7 +5,7 @@ from __future__ import annotations
 from benches.tasks.base import Bound, Ratio, Task
 from benches.tasks.images import AS_THEY_ARE, WITH_POINTS
 
-# What our variants of the task `image-large` are called.
+# Our variants of the task `image-large`, and the limit that they are compared with.
 CROP, QUICK_CROP, ROWS = "crop of 224", "crop of 224, scale auto", "entropy decoding of the rows down to the crop"
 
 # Variants of the task `image-resize`.
@@ -80,7 +80,7 @@ PIXEL_TASKS = (
         "pass",
         "large",
         1,
-        (Ratio("ours", 1 / 1.3, CROP, ROWS),),
+        (Ratio("limits", 1 / 1.3, CROP, ROWS),),
         recipe="centre",
         per_core=True,
     ),
