@@ -32,7 +32,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     add("--seconds", type=float, default=6, help="of each timed run (%(default)s)")
     add("--calm", type=float, default=0.15, help="cores that others may use during a run (%(default)s)")
     add("--retries", type=int, default=2, help="repetitions of a disturbed run (%(default)s)")
-    add("--data", type=Path, help="folder of the data sets, 8 GB (datasets beside the environments)")
+    add("--data", type=Path, help="folder of the data sets, 9 GB (datasets beside the environments)")
     add("--json", type=Path, metavar="FILE", help="keep all figures in this file, after each task")
     add("--from", type=Path, metavar="FILE", dest="saved", help="measure nothing: use figures that were kept")
     add("--update-docs", action="store_true", help="put the tables into docs/performance.md")

@@ -77,7 +77,7 @@ def _judge_ratio(task: Task, goal: Ratio, entries: list[Entry], results: Results
     mine = [entry for entry in entries if entry["contender"] == OURS and goal.ours in ("", entry["variant"])]
     ours, peer = _best(task, mine), _best(task, [entry for entry in entries if _is_meant(entry, goal)])
     theirs = ", ".join(word for word in (goal.peer or "the fastest peer", goal.theirs) if word)
-    demand = f"≥ {goal.factor:.3g} × {theirs}{f', by {goal.ours}' if goal.ours else ''}"
+    demand = f"≥ {goal.factor:.3g} × {theirs}{f' ({goal.ours})' if goal.ours else ''}"
     if ours is None or peer is None:
         return Verdict(task.name, demand, "", None)
     ratio = rate_of(task, ours) / rate_of(task, peer)
