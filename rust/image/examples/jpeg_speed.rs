@@ -37,13 +37,14 @@ fn main() -> Outcome {
 struct Job<'a> {
     item: &'a Item,
     window: Window,
-    points: Option<EntryPoints>,
+    /// Entry points as they are kept; read anew for each window.
+    points: Option<Vec<u8>>,
 }
 
 impl<'a> Job<'a> {
     fn new(item: &'a Item, with_points: bool) -> Outcome<Self> {
         let size = Header::parse(&item.data)?.size;
-        let points = if with_points { Some(EntryPoints::build(&item.data, 1)?) } else { None };
+        let points = if with_points { Some(EntryPoints::build(&item.data, 1)?.to_bytes()) } else { None };
         Ok(Self { item, window: item.window.unwrap_or(Window::whole(size)), points })
     }
 
@@ -52,8 +53,9 @@ impl<'a> Job<'a> {
     }
 
     fn run(&self, decoder: &mut Decoder, out: &mut [u8]) -> Outcome {
-        let (data, points, stride) = (&self.item.data, self.points.as_ref(), self.window.width * 3);
-        decoder.decode(data, self.item.window, &Options::default(), points, out, stride)?;
+        let points = self.points.as_ref().map(|bytes| EntryPoints::from_bytes(bytes)).transpose()?;
+        let (data, stride) = (&self.item.data, self.window.width * 3);
+        decoder.decode(data, self.item.window, &Options::default(), points.as_ref(), out, stride)?;
         black_box(&out);
         Ok(())
     }

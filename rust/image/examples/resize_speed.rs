@@ -26,7 +26,7 @@ fn main() -> Outcome {
     let sizes = read_list(list)?.iter().map(size_of).collect::<Outcome<Vec<Size>>>()?;
     let most = sizes.iter().map(|size| size.width * size.height * 3).max().unwrap_or(0);
     let pixels: Vec<u8> = (0..most).map(|place| (place * 7 % 251 + place / 977) as u8).collect();
-    let normalise = Normalise::from_unit(&[0.485, 0.456, 0.406], &[0.229, 0.224, 0.225])?;
+    let normalise = Normalise::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174])?;
     let mut values = vec![0.0_f32; SIDE * SIDE * 3];
     repeat(&sizes, |&size| {
         let source = View::new(&pixels[..size.width * size.height * 3], size, 3)?;
