@@ -80,7 +80,7 @@ PIXEL_TASKS = (
         "pass",
         "large",
         1,
-        (Ratio("limits", 1 / 1.3, CROP, ROWS),),
+        (Ratio("limits", 1 / 1.3, CROP, ROWS), Ratio("limits", 1 / 1.3, QUICK_CROP, ROWS)),
         recipe="centre",
         per_core=True,
     ),
