@@ -144,11 +144,11 @@ def test_command_when_quick_then_measures_images_first_batches_random_access_and
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figures = tmp_path / "figures.json"
-    words = ["--quick", "--tasks", "P4-prog*,P5*,P6?,waiting", "--json", str(figures)]
+    words = ["--quick", "--tasks", "P5,P6?,wait*", "--json", str(figures)]
     assert main(words) == 0
     tables = capsys.readouterr().out
     results = json.loads(figures.read_text("utf-8"))
-    assert list(results["tasks"]) == ["P4-progressive", "P5", "P5-arrays", "P6a", "P6b", "waiting"]
+    assert list(results["tasks"]) == ["P5", "P6a", "P6b", "waiting"]
     assert all(entry["runs"] and not entry["fault"] for entries in results["tasks"].values() for entry in entries)
     run = results["tasks"]["P6a"][0]["runs"][0]
     assert run["first_s"] > 0
