@@ -18,7 +18,8 @@ from benches.tasks.base import Recipe
 _GRID = 8
 # Levels of 255 by which the squares of a centre crop may differ from Pillow's, on average and one of them.
 _MAX_MEAN, _MAX_ONE = 2.0, 16.0
-# Crops are like whole images only on average, the more so the more there are of them.
+# Crops are like whole images only on average, the more so the more there are: what both bounds are widened by falls with
+# the root of their number.
 _MAX_SHIFT, _MIN_CORRELATION = 8.0, 0.7
 _CONTRAST = (0.4, 1.1)
 
@@ -118,7 +119,7 @@ def _crop_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, grid
         return f"contrast is {contrast:.2f} times that of the sources"
     pairs = zip(_by_label(*sources), _by_label(labels, grids), strict=True)
     correlations = [float(np.corrcoef(theirs, delivered)[0, 1]) for theirs, delivered in pairs]
-    if min(correlations) < _MIN_CORRELATION:
+    if min(correlations) < _MIN_CORRELATION - 3 / np.sqrt(len(labels)):
         return f"colours of labels correlate by {min(correlations):.2f} with those of their sources"
     if _centre_fault(sources, labels, grids) is None:
         return "every image is the centre of its source"
