@@ -18,6 +18,7 @@ RUST := Cargo.toml Cargo.lock $(shell find rust -path '*/target' -prune -o -path
 	-type f \( -name '*.rs' -o -name Cargo.toml \) -print)
 SECONDS_EACH ?= 60
 DEMO_OUT ?= demo-out
+BENCH ?=
 
 export PATH := $(VENV)/bin:$(TOOLS)/bin:$(PATH)
 export VIRTUAL_ENV := $(VENV)
@@ -51,8 +52,8 @@ test-deep: $(NATIVE) $(DONE)/demo ## Run the tests that take minutes or need a f
 	cargo test --quiet --locked --release --workspace --exclude recordmill-py -- --include-ignored
 	OMP_NUM_THREADS=1 python -m pytest -m deep
 
-bench: $(NATIVE) $(DONE)/bench ## Measure against the peers; see docs/performance.md.
-	python -m benches
+bench: $(NATIVE) $(DONE)/bench ## Measure against the peers, with the options in BENCH; see docs/performance.md.
+	python -m benches $(BENCH)
 
 lint: $(NATIVE) ## Check style, types and the stub of the native module; change nothing.
 	ruff check .

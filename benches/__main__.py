@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import json
 import os
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benches import data, environments, machine, report
-from benches.contenders import MODULES, USUAL
+from benches.contenders import MODULES, RARE, USUAL
 from benches.jobs import rows as image_rows, shards
 from benches.recipes import QUICK, Sizes
 from benches.runner import Options, measure_task
@@ -25,19 +26,27 @@ DOCUMENT = Path(data.ROOT) / "docs" / "performance.md"
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benches", description="Measure recordmill against its peers.")
     add = parser.add_argument
-    add("--tasks", default=",".join(TASKS), help="from: %(default)s")
-    add("--contenders", default=",".join(USUAL), help="from: %(default)s, mxnet")
+    add("--tasks", default="*", metavar="NAME,…", help=f"names or patterns from: {', '.join(TASKS)}")
+    add("--contenders", help=f"from: {','.join(USUAL)} (all of these), {', '.join(RARE)}")
     add("--rounds", type=int, default=3, help="alternating rounds (%(default)s)")
     add("--seconds", type=float, default=6, help="of each timed run (%(default)s)")
     add("--calm", type=float, default=0.15, help="cores that others may use during a run (%(default)s)")
     add("--retries", type=int, default=2, help="repetitions of a disturbed run (%(default)s)")
-    add("--data", type=Path, help="folder of the data sets, 8 GB (datasets beside the environments)")
+    add("--data", type=Path, help="folder of the data sets, 9 GB (datasets beside the environments)")
     add("--json", type=Path, metavar="FILE", help="keep all figures in this file, after each task")
     add("--from", type=Path, metavar="FILE", dest="saved", help="measure nothing: use figures that were kept")
     add("--update-docs", action="store_true", help="put the tables into docs/performance.md")
-    add("--quick", action="store_true", help="tiny data and short runs, recordmill alone: does everything work?")
+    add(
+        "--quick",
+        action="store_true",
+        help="tiny data, short runs, recordmill alone if nobody is named: does it all work?",
+    )
     options = parser.parse_args(words)
     options.words = list(sys.argv[1:] if words is None else words)
+    options.contenders = options.contenders or ("ours,limits" if options.quick else ",".join(USUAL))
+    options.tasks = ",".join(
+        name for word in options.tasks.split(",") for name in fnmatch.filter(TASKS, word) or [word]
+    )
     unknown = set(options.tasks.split(",")) - set(TASKS) | set(options.contenders.split(",")) - set(MODULES)
     if unknown:
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
@@ -108,7 +117,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     arguments = _arguments(words)
     if arguments.quick:
-        arguments.contenders, arguments.rounds, arguments.seconds = "ours,limits", 1, 0.05
+        arguments.rounds, arguments.seconds = 1, 0.05
         arguments.calm, arguments.retries = 1e9, 0
     if arguments.saved:
         results = json.loads(arguments.saved.read_text("utf-8"))

@@ -16,7 +16,9 @@ from benches.jobs import rows, shards
 from benches.recipes import NUM_SHARDS, Sizes
 
 ROOT = str(Path(__file__).parents[1])
-IMAGES = ("photos", "digits")
+IMAGES = ("photos", "digits", "large", "progressive", "pngs")
+# Kinds that are made of the image files of another.
+_FROM = {"arrays": "digits"}
 
 
 def ensure(folder: str, kinds: Iterable[str], sizes: Sizes, data_python: str | None) -> None:
@@ -36,20 +38,21 @@ def ensure(folder: str, kinds: Iterable[str], sizes: Sizes, data_python: str | N
     if missing and not os.path.exists(os.path.join(folder, "sizes.json")):
         sizes.save(folder)
     sizes = Sizes.load(folder)
+    kinds = {*kinds, *(_FROM[kind] for kind in missing if kind in _FROM)}
     if any(not os.path.exists(os.path.join(folder, f"{kind}.json")) for kind in IMAGES if kind in kinds):
-        _make_images(folder, sizes, data_python)
+        _make_images(folder, sorted(kinds & set(IMAGES)), sizes, data_python)
     for kind in missing:
         for shard in range(NUM_SHARDS):
             _write_shard(folder, kind, shard, getattr(sizes, kind) // NUM_SHARDS)
 
 
-def _make_images(folder: str, sizes: Sizes, data_python: str | None) -> None:
+def _make_images(folder: str, kinds: list[str], sizes: Sizes, data_python: str | None) -> None:
     if data_python is not None:
-        counts = [str(sizes.photos), str(sizes.digits)]
+        counts = [f"{kind}={getattr(sizes, kind)}" for kind in kinds]
         command = [data_python, "-m", "benches.photographs", folder, *counts]
         subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": ROOT})
         return
-    for kind in IMAGES:
+    for kind in kinds:
         numbers = range(getattr(sizes, kind))
         written = [photographs.write_image(folder, kind, number, _drawing(kind)) for number in numbers]
         photographs.save_rows(folder, kind, written)
@@ -61,11 +64,12 @@ def _drawing(kind: str) -> Any:
 
     def draw(number: int) -> tuple[bytes, int]:
         random = np.random.default_rng(number)
-        size = (48 + int(random.integers(32)), 64, 3) if kind == "photos" else (28, 28)
+        size = (28, 28) if kind == "digits" else (48 + int(random.integers(32)), 64, 3)
         steps = random.integers(-3, 4, size).cumsum(axis=0)
         pixels = (steps.cumsum(axis=1) + 128).clip(0, 255).astype(np.uint8)
         file = io.BytesIO()
-        Image.fromarray(pixels).save(file, "JPEG" if kind == "photos" else "PNG")
+        options = {"progressive": True} if kind == "progressive" else {}
+        Image.fromarray(pixels).save(file, "PNG" if kind in ("digits", "pngs") else "JPEG", **options)
         return file.getvalue(), int(random.integers(10))
 
     return draw
@@ -105,5 +109,15 @@ def _examples(folder: str, kind: str, shard: int, num_records: int) -> Iterator[
         for tokens, label in recipes.sequences(shard, num_records):
             yield {"label": label, "tokens": rm.FeatureList(tokens.reshape(-1, 1))}
     else:
-        for path, label in rows(folder, kind)[shard * num_records : (shard + 1) * num_records]:
-            yield {"image": Path(path).read_bytes(), "label": label}
+        for path, label in rows(folder, _FROM.get(kind, kind))[shard * num_records : (shard + 1) * num_records]:
+            yield {"image": _image(path, kind), "label": label}
+
+
+def _image(path: str, kind: str) -> bytes:
+    """Bytes of an image file, or of its pixels."""
+    if kind != "arrays":
+        return Path(path).read_bytes()
+    from PIL import Image
+
+    with Image.open(path) as image:
+        return image.tobytes()

@@ -30,7 +30,7 @@ def home() -> Path:
     return Path(os.environ.get("RECORDMILL_BENCH_HOME") or Path.home() / ".cache" / "recordmill-bench")
 
 
-def interpreter(name: str, requirements: Sequence[str]) -> str:
+def interpreter(name: str, requirements: Sequence[str], built: Sequence[str] = ()) -> str:
     """Interpreter of an environment, which is made if it is not there or lacks a version.
 
     Parameters
@@ -38,7 +38,9 @@ def interpreter(name: str, requirements: Sequence[str]) -> str:
     name : str
         "" for the environment that this process runs in.
     requirements : sequence of str
-        ``name==version`` each.
+        ``name==version`` each; a name alone for any version.
+    built : sequence of str
+        The same, of packages that are compiled with what is installed by then.
 
     Returns
     -------
@@ -57,14 +59,19 @@ def interpreter(name: str, requirements: Sequence[str]) -> str:
         venv.EnvBuilder(symlinks=True).create(folder)
     if not _fulfilled(str(python), requirements):
         _install(str(python), requirements)
+    if not _fulfilled(str(python), built):
+        _install(str(python), ["--no-build-isolation", *built])
     return str(python)
 
 
 def _fulfilled(python: str, requirements: Sequence[str]) -> bool:
     listed = subprocess.run([python, "-c", _LIST], capture_output=True, text=True, check=True).stdout
     found = {_normal(name): version for name, version in json.loads(listed).items()}
-    wanted = (requirement.split("==") for requirement in requirements)
-    return all(found.get(_normal(name)) == version for name, version in wanted)
+    for name, _, version in (requirement.partition("==") for requirement in requirements):
+        # A build for this machine adds a word of its own to the version: 2.13.0+cpu.
+        if _normal(name) not in found or version not in ("", found[_normal(name)].partition("+")[0]):
+            return False
+    return True
 
 
 def _normal(name: str) -> str:

@@ -12,6 +12,7 @@ from benches import recipes, wire
 from benches.digest import Digest
 from benches.jobs import Job
 from benches.recipes import NUM_SHARDS, Sizes
+from benches.windows import digest_of, expected_pixels
 
 # The record that is damaged in the copy that a check has to find fault with.
 DAMAGED = 2
@@ -34,13 +35,17 @@ def expected(job: Job) -> dict[str, Any] | None:
         None where nothing is delivered that a digest could be made of.
     """
     digest = Digest()
-    if job.task_name in ("P3a", "P3b"):
+    if job.task.compare == "columns":
         for batch in _columns(job):
             digest.add_columns(batch)
-    elif job.task_name.startswith("P2"):
+    elif job.task.compare == "pixels":
+        if not job.task.recipe:
+            return digest_of(expected_pixels(job))
+        digest.add_images(_digits(job))
+    elif job.task.compare == "payloads":
         for path in job.shards:
             digest.add_payloads(wire.tfrecord_payloads(path))
-    elif job.task_name == "P1a":
+    elif job.task_name in ("P1a", "P6b"):
         digest.add_images((Path(path).read_bytes(), label) for path, label in job.rows())
     elif job.task_name == "index":
         digest.add_payloads(frame_names(job.shards))
@@ -49,6 +54,15 @@ def expected(job: Job) -> dict[str, Any] | None:
     else:
         return None
     return digest.to_json()
+
+
+def _digits(job: Job) -> Iterator[tuple[bytes, int]]:
+    """Pixels and labels of the digits."""
+    from PIL import Image
+
+    for path, label in job.rows():
+        with Image.open(path) as image:
+            yield image.tobytes(), label
 
 
 def _columns(job: Job) -> Iterator[dict[str, Any]]:

@@ -46,20 +46,41 @@ def judge(results: Results) -> Iterator[Verdict]:
                 yield _judge_bound(task, goal, entries, results)
 
 
-def _best(entries: list[Entry]) -> Entry | None:
+def rate_of(task: Task, entry: Entry) -> float:
+    """Items per second, or per second of one core where that is what the task compares.
+
+    Parameters
+    ----------
+    task : Task
+    entry : dict
+
+    Returns
+    -------
+    float
+    """
+    return median(entry, "rate_per_core" if task.per_core else "rate")
+
+
+def _best(task: Task, entries: list[Entry]) -> Entry | None:
     usable = [entry for entry in entries if entry["runs"] and not entry["fault"]]
-    return max(usable, key=lambda entry: median(entry, "rate"), default=None)
+    return max(usable, key=lambda entry: rate_of(task, entry), default=None)
+
+
+def _is_meant(entry: Entry, goal: Ratio) -> bool:
+    """Whether the goal compares with it; what the machine does at most is no peer unless it is named."""
+    if goal.peer == "":
+        return entry["contender"] not in (OURS, "limits")
+    return entry["contender"] == goal.peer and goal.theirs in ("", entry["variant"])
 
 
 def _judge_ratio(task: Task, goal: Ratio, entries: list[Entry], results: Results) -> Verdict:
     mine = [entry for entry in entries if entry["contender"] == OURS and goal.ours in ("", entry["variant"])]
-    others = [entry for entry in entries if entry["contender"] != OURS and goal.peer in ("", entry["contender"])]
-    ours, peer = _best(mine), _best(others)
-    what = f" as {goal.ours}" if goal.ours else ""
-    demand = f"≥ {goal.factor:g} × {goal.peer or 'the fastest peer'}{what}"
+    ours, peer = _best(task, mine), _best(task, [entry for entry in entries if _is_meant(entry, goal)])
+    theirs = ", ".join(word for word in (goal.peer or "the fastest peer", goal.theirs) if word)
+    demand = f"≥ {goal.factor:.3g} × {theirs}{f' ({goal.ours})' if goal.ours else ''}"
     if ours is None or peer is None:
         return Verdict(task.name, demand, "", None)
-    ratio = median(ours, "rate") / median(peer, "rate")
+    ratio = rate_of(task, ours) / rate_of(task, peer)
     name = f"{peer['contender']}, {peer['variant']}" if peer["variant"] else peer["contender"]
     limit, share = _limit(task, median(ours, "rate"), results)
     return Verdict(task.name, demand, f"{ratio:.2f} × {name}", ratio >= goal.factor, limit, share)
@@ -67,7 +88,7 @@ def _judge_ratio(task: Task, goal: Ratio, entries: list[Entry], results: Results
 
 def _judge_bound(task: Task, goal: Bound, entries: list[Entry], results: Results) -> Verdict:
     sign = "≥" if goal.least else "≤"
-    demand = f"{sign} {goal.value:,.0f} {goal.unit}"
+    demand = f"{sign} {goal.value:,.10g} {goal.unit}"
     mine = [entry for entry in entries if entry["contender"] == OURS]
     if not mine or not all(entry["runs"] and not entry["fault"] for entry in mine):
         return Verdict(task.name, demand, "", None)
@@ -78,7 +99,7 @@ def _judge_bound(task: Task, goal: Bound, entries: list[Entry], results: Results
     worst = min(values) if goal.least else max(values)
     reached = worst >= goal.value if goal.least else worst <= goal.value
     limit, share = _limit(task, median(mine[0], "rate"), results) if goal.least else ("", "")
-    measured = f"{worst:,.0f}" if worst >= 1000 else f"{worst:.1f}"
+    measured = f"{worst:,.0f}" if worst >= 1000 else f"{worst:.3g}"
     return Verdict(task.name, demand, f"{measured} {goal.unit}", reached, limit, share)
 
 

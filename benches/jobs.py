@@ -9,10 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from benches.recipes import Sizes
 from benches.tasks import TASKS, Task
 
 # Single records per element of `counted`.
 _CHUNK = 256
+# Kinds of data whose image files are those of another kind.
+_FILES = {"arrays": "digits", "big": "photos"}
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Job:
         Folder of the data sets.
     seconds : float
         How long to measure, for tasks that are measured by time.
+    check : bool
+        Whether results are compared before the time is taken.
     checking : bool
         Whether this is the pass whose results are compared: once through all data, the last short batch included.
     """
@@ -35,6 +40,7 @@ class Job:
     variant: str
     data: str
     seconds: float
+    check: bool = True
     checking: bool = False
 
     @property
@@ -52,6 +58,11 @@ class Job:
         """Folder for what is written; nobody else's."""
         return os.path.join(self.data, "out", f"{self.contender}-{self.task_name}")
 
+    @property
+    def delivered(self) -> str:
+        """File in `out` that says what delivered images look like."""
+        return os.path.join(self.out, "delivered.npz")
+
     def empty_out(self) -> str:
         """Make the folder for what is written anew.
 
@@ -68,9 +79,19 @@ class Job:
         os.makedirs(os.path.join(self.data, "packed"), exist_ok=True)
         return os.path.join(self.data, "packed", self.task.data + suffix)
 
+    @property
+    def num_records(self) -> int:
+        """Records per batch: those of the task, fewer where the data set is tiny."""
+        return min(self.task.num_records, self.size // 2)
+
+    @property
+    def size(self) -> int:
+        """Records of the data set."""
+        return int(getattr(Sizes.load(self.data), self.task.data))
+
     def rows(self) -> list[tuple[str, int]]:
-        """Absolute path and label of each photograph, in packing order."""
-        return rows(self.data, "photos")
+        """Absolute path and label of each image file, in packing order."""
+        return rows(self.data, _FILES.get(self.task.data, self.task.data))
 
     @property
     def list_file(self) -> str:
@@ -99,7 +120,7 @@ def rows(data: str, kind: str) -> list[tuple[str, int]]:
     ----------
     data : str
         Folder of the data sets.
-    kind : {"photos", "digits"}
+    kind : {"photos", "digits", "large", "progressive", "pngs"}
 
     Returns
     -------
@@ -127,12 +148,12 @@ def shards(data: str, kind: str) -> list[str]:
     return [os.path.join(folder, name) for name in names if name.startswith(f"{kind}-") and name.endswith(".tfrecord")]
 
 
-def counted(records: Iterable[Any]) -> Iterator[tuple[int, None]]:
+def counted(records: Iterable[Any], chunk: int = _CHUNK) -> Iterator[tuple[int, None]]:
     """Count single records, so that whoever measures is called once per chunk and not per record."""
     number = 0
     for _ in records:
         number += 1
-        if number == _CHUNK:
+        if number == chunk:
             yield number, None
             number = 0
     if number:

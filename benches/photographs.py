@@ -1,6 +1,6 @@
 """Makes the photographs and digits as files, from images that Python packages carry; runs in the environment `data`.
 
-Usage: python -m benches.photographs FOLDER NUM_PHOTOS NUM_DIGITS
+Usage: python -m benches.photographs FOLDER KIND=COUNT...
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def _window(random: np.random.Generator, image: np.ndarray) -> tuple[np.ndarray,
     return image[top : top + part_height, left : left + part_width], size, scale
 
 
-def _photo(number: int) -> tuple[bytes, int]:
-    """One photograph as a JPEG file: cut, mirrored, changed in contrast and colour, with sensor grain."""
+def _photo(number: int, suffix: str = ".jpg", **more: int) -> tuple[bytes, int]:
+    """One photograph as a file: cut, mirrored, changed in contrast and colour, with sensor grain."""
     import cv2
 
     random = np.random.default_rng(1000 + number)
@@ -68,8 +68,25 @@ def _photo(number: int) -> tuple[bytes, int]:
     few = random.random() < 0.8
     sampling = cv2.IMWRITE_JPEG_SAMPLING_FACTOR_420 if few else cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444
     options = [cv2.IMWRITE_JPEG_QUALITY, quality, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, sampling]
-    _, encoded = cv2.imencode(".jpg", np.clip(pixels, 0, 255).astype(np.uint8), options)
-    return encoded.tobytes(), label
+    options += [word for name, value in more.items() for word in (getattr(cv2, name), value)]
+    levels = np.clip(pixels, 0, 255).astype(np.uint8)
+    return cv2.imencode(suffix, levels, options if suffix == ".jpg" else [])[1].tobytes(), label
+
+
+def _large(number: int) -> tuple[bytes, int]:
+    """One photograph of 12 megapixels: a source enlarged, with sensor grain, as JPEG of quality 92, 4:2:0."""
+    import cv2
+
+    random = np.random.default_rng(5_000_000 + number)
+    sources = _sources()
+    source = sources[random.integers(len(sources))]
+    height = min(source.shape[0], source.shape[1] * 3 // 4)
+    part = source[:height, : height * 4 // 3]
+    pixels = cv2.resize(part, (4000, 3000), interpolation=cv2.INTER_CUBIC).astype(np.float32)
+    pixels += random.normal(0, random.uniform(3, 6), pixels.shape[:2])[..., None]
+    options = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_420]
+    encoded = cv2.imencode(".jpg", np.clip(pixels, 0, 255).astype(np.uint8), options)[1]
+    return encoded.tobytes(), int(random.integers(1000))
 
 
 @cache
@@ -96,8 +113,17 @@ def _digit(number: int) -> tuple[bytes, int]:
     return cv2.imencode(".png", canvas)[1].tobytes(), int(digits.target[which])
 
 
+_MAKERS: dict[str, Callable[[int], tuple[bytes, int]]] = {
+    "photos": _photo,
+    "digits": _digit,
+    "large": _large,
+    "progressive": partial(_photo, IMWRITE_JPEG_PROGRESSIVE=1),
+    "pngs": partial(_photo, suffix=".png"),
+}
+
+
 def _write_part(folder: str, kind: str, num_images: int, part: int) -> Rows:
-    make = {"photos": _photo, "digits": _digit}[kind]
+    make = _MAKERS[kind]
     return [write_image(folder, kind, number, make) for number in range(part, num_images, _NUM_PROCESSES)]
 
 
@@ -107,7 +133,7 @@ def write_image(folder: str, kind: str, number: int, make: Callable[[int], tuple
     Parameters
     ----------
     folder : str
-    kind : {"photos", "digits"}
+    kind : {"photos", "digits", "large", "progressive", "pngs"}
     number : int
     make : callable
         From the number to the bytes of the file and the label.
@@ -119,7 +145,8 @@ def write_image(folder: str, kind: str, number: int, make: Callable[[int], tuple
     label : int
     """
     data, label = make(number)
-    name = f"photos/{label:03d}/{number:05d}.jpg" if kind == "photos" else f"digits/{label}/{number:05d}.png"
+    label_name = str(label) if kind == "digits" else f"{label:03d}"
+    name = f"{kind}/{label_name}/{number:05d}.{'png' if kind in ('digits', 'pngs') else 'jpg'}"
     path = os.path.join(folder, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
@@ -135,9 +162,9 @@ def save_rows(folder: str, kind: str, rows: Rows) -> None:
 
 
 def main() -> None:
-    """Write both kinds that are not there."""
-    folder, counts = sys.argv[1], dict(zip(("photos", "digits"), map(int, sys.argv[2:4]), strict=True))
-    for kind, num_images in counts.items():
+    """Write the kinds that are not there."""
+    folder = sys.argv[1]
+    for kind, num_images in ((kind, int(count)) for kind, count in (word.split("=") for word in sys.argv[2:])):
         if os.path.exists(os.path.join(folder, f"{kind}.json")):
             continue
         with ProcessPoolExecutor(_NUM_PROCESSES) as pool:

@@ -25,6 +25,10 @@ class Sizes:
     tabular: int = 1_000_000
     sequence: int = 100_000
     big: int = 32_768
+    large: int = 64
+    progressive: int = 1_000
+    arrays: int = 60_000
+    pngs: int = 200
 
     def save(self, data: str) -> None:
         """Note the sizes beside the data."""
@@ -41,7 +45,7 @@ class Sizes:
             return cls(**json.load(file))
 
 
-QUICK = Sizes(photos=16, digits=200, tabular=4_400, sequence=200, big=16)
+QUICK = Sizes(photos=16, digits=200, tabular=4_400, sequence=200, big=16, large=4, progressive=8, arrays=200, pngs=4)
 
 
 def tabular(shard: int, num_records: int) -> Iterator[dict[str, np.ndarray]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benches.contenders import OURS
-from benches.goals import Verdict, judge
+from benches.goals import Verdict, judge, rate_of
 from benches.runner import median
 from benches.tasks import TASKS, Task
 
@@ -22,9 +22,8 @@ def name_of(entry: Entry) -> str:
 
 
 def counted(entries: list[Entry]) -> list[Entry]:
-    """Entries that were measured, fastest first."""
-    usable = [entry for entry in entries if entry["runs"] and not entry["fault"] and "rate" in entry["runs"][0]]
-    return sorted(usable, key=lambda entry: -median(entry, "rate"))
+    """Entries of which a rate was measured."""
+    return [entry for entry in entries if entry["runs"] and not entry["fault"] and "rate" in entry["runs"][0]]
 
 
 def render(results: Results) -> str:
@@ -89,13 +88,18 @@ def _answer(verdict: Verdict) -> str:
 
 
 def _rates(task: Task, entries: list[Entry], results: Results) -> Iterator[str]:
-    ranked = counted(entries)
-    ours = next((median(entry, "rate") for entry in ranked if entry["contender"] == OURS), None)
-    yield "| contender | items/s | least … most | GB/s | cores busy | recordmill is | calm runs |"
+    """Fastest first; per second of one core where that is what the task compares."""
+    ranked = sorted(counted(entries), key=lambda entry: -rate_of(task, entry))
+    ours = {entry["variant"]: rate_of(task, entry) for entry in ranked if entry["contender"] == OURS}
+    best = max(ours.values(), default=None)
+    yield (
+        f"| contender | items/{'core-s' if task.per_core else 's'} | least … most | GB/s | cores busy | recordmill is "
+        "| calm runs |"
+    )
     yield "|---|---|---|---|---|---|---|"
     for entry in ranked:
-        rates = [run["rate"] for run in entry["runs"]]
-        rate = median(entry, "rate")
+        rates = [run["rate_per_core" if task.per_core else "rate"] for run in entry["runs"]]
+        rate = rate_of(task, entry)
         calm = sum(run["others"] <= results["options"]["calm"] for run in entry["runs"])
         yield _row(
             name_of(entry),
@@ -103,10 +107,11 @@ def _rates(task: Task, entries: list[Entry], results: Results) -> Iterator[str]:
             f"{_number(min(rates))} … {_number(max(rates))}",
             f"{rate * results['bytes_per_item'][task.name] / 1e9:.2f}",
             f"{median(entry, 'cores'):.2f}",
-            "" if ours is None or entry["contender"] == OURS else f"{ours / rate:.1f} ×",
+            "" if best is None or entry["contender"] == OURS else f"{ours.get(entry['variant'], best) / rate:.1f} ×",
             f"{calm} of {len(rates)}",
         )
-    faster = [name_of(entry) for entry in ranked if ours is not None and median(entry, "rate") > ours]
+    peers = [entry for entry in ranked if entry["contender"] not in (OURS, "limits")]
+    faster = [name_of(entry) for entry in peers if best is not None and rate_of(task, entry) > best]
     if faster:
         yield ""
         yield f"Faster than recordmill here: {'; '.join(faster)}."
@@ -127,6 +132,16 @@ def _limits(_: Task, entries: list[Entry], __: Results) -> Iterator[str]:
         yield _row(entry["variant"], rate, span, f"{median(entry, 'cores'):.2f}")
 
 
+_UNITS = {
+    "open_ms": "ms",
+    "bytes_per_record": "bytes per record",
+    "first_s": "s",
+    "peak_mb": "MB at most",
+    "beyond_mb": "MB beyond the batches in flight",
+    "waiting_percent": "% of a core",
+}
+
+
 def _figures(_: Task, entries: list[Entry], __: Results) -> Iterator[str]:
     yield "| what | figures, median (least … most) |"
     yield "|---|---|"
@@ -134,14 +149,16 @@ def _figures(_: Task, entries: list[Entry], __: Results) -> Iterator[str]:
         if not entry["runs"] or entry["fault"]:
             continue
         parts = []
-        for figure, unit in (("open_ms", "ms"), ("bytes_per_record", "bytes per record"), ("peak_mb", "MB at most")):
+        for figure, unit in _UNITS.items():
             values = [run[figure] for run in entry["runs"] if figure in run]
             if values:
-                parts.append(f"{median(entry, figure):.1f} {unit} ({min(values):.1f} … {max(values):.1f})")
+                digits = 2 if unit == "s" else 1
+                span = f"{min(values):.{digits}f} … {max(values):.{digits}f}"
+                parts.append(f"{median(entry, figure):.{digits}f} {unit} ({span})")
         yield _row(name_of(entry), "; ".join(parts))
 
 
-_TABLES: dict[str, Any] = {"limits": _limits, "open": _figures, "memory": _figures}
+_TABLES: dict[str, Any] = {"limits": _limits} | dict.fromkeys(("open", "memory", "P6a", "waiting"), _figures)
 
 
 def _left_out(entries: list[Entry]) -> Iterator[str]:

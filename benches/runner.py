@@ -12,10 +12,10 @@ import statistics
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from benches import environments
+from benches import environments, likeness
 from benches.contenders import label, modules
 from benches.data import ROOT
 from benches.expected import expected
@@ -24,6 +24,8 @@ from benches.tasks import Task
 from benches.usage import PeakMemory, busy_seconds
 
 _LIMIT_S = 1200
+# Seconds between two looks at the memory, which cost time themselves, of the tasks in which memory counts.
+_WATCH_S = {"memory": 0.02, "P6a": 0.1}
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,11 @@ def measure_task(task: Task, options: Options) -> list[dict[str, Any]]:
         Contender, variant, runs, versions, fault.
     """
     entries = _entries(task, options)
-    jobs = [Job(task.name, entry.module, entry.variant, options.data, options.seconds) for entry in entries]
+    is_compared = bool(task.compare) or task.name in ("index", "check")
+    jobs = [
+        Job(task.name, entry.module, entry.variant, options.data, options.seconds, check=is_compared)
+        for entry in entries
+    ]
     wanted = expected(jobs[0]) if jobs else None
     for entry, job in zip(entries, jobs, strict=True):
         if not entry.fault:
@@ -103,7 +109,7 @@ def measure_task(task: Task, options: Options) -> list[dict[str, Any]]:
     for round_ in range(options.rounds):
         for entry, job in zip(entries, jobs, strict=True):
             if not entry.fault:
-                _add_round(entry, job, wanted, options)
+                _add_round(entry, replace(job, check=job.check and round_ == 0), wanted, options)
                 _tell(task, round_, entry)
     for job in jobs:
         shutil.rmtree(job.out, ignore_errors=True)
@@ -116,12 +122,16 @@ def _entries(task: Task, options: Options) -> list[Entry]:
         fault = ""
         variants = module.VARIANTS.get(task.name, ())
         try:
-            python = environments.interpreter(module.ENVIRONMENT, module.REQUIREMENTS) if variants else ""
+            python = _interpreter(module) if variants else ""
         except environments.UnavailableError as error:
             python, fault = "", f"its environment cannot be made: {error}"
         settings = getattr(module, "SETTINGS", {})
         entries += [Entry(name, label(module), variant, python, settings, fault=fault) for variant in variants]
     return entries
+
+
+def _interpreter(module: Any) -> str:
+    return environments.interpreter(module.ENVIRONMENT, module.REQUIREMENTS, getattr(module, "BUILT", ()))
 
 
 def _add_round(entry: Entry, job: Job, wanted: dict[str, Any] | None, options: Options) -> None:
@@ -139,6 +149,7 @@ def _add_round(entry: Entry, job: Job, wanted: dict[str, Any] | None, options: O
             best = figures
         if figures.get("others", 0) <= options.calm:
             break
+        job = replace(job, check=False)
     assert best is not None
     entry.runs.append(best)
 
@@ -149,6 +160,12 @@ def _compare(job: Job, digest: dict[str, Any], wanted: dict[str, Any] | None) ->
 
         module = importlib.import_module(f"benches.contenders.{job.contender}")
         return pixels.find_fault(job.rows(), module.images(job)) or ""
+    if not job.check:
+        return ""
+    if job.task.compare in ("crops", "centre"):
+        sources = likeness.centres(job.rows(), job.packed("-centres.npz"))
+        fault = likeness.find_fault(sources, job.delivered, job.task.recipe)
+        return f"refused: {fault}" if fault else ""
     return "" if wanted is None or digest == wanted else f"refused: delivered {digest}, not {wanted}"
 
 
@@ -168,15 +185,15 @@ def _start(entry: Entry, job: Job, action: str) -> dict[str, Any]:
     """Run a worker to its end; what it printed last, or `error`."""
     process = subprocess.Popen(
         [entry.python, "-m", "benches.worker", action, job.to_json()],
-        env=os.environ | {"PYTHONPATH": ROOT, "PYTHONWARNINGS": "ignore"} | entry.settings,
+        env=os.environ | _settings() | entry.settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
     try:
-        if job.task_name == "memory":
-            with PeakMemory(process.pid) as memory:
+        if job.task_name in _WATCH_S:
+            with PeakMemory(process.pid, _WATCH_S[job.task_name]) as memory:
                 output, errors = process.communicate(timeout=_LIMIT_S)
         else:
             memory = None
@@ -190,8 +207,17 @@ def _start(entry: Entry, job: Job, action: str) -> dict[str, Any]:
         return {"error": (errors.strip().splitlines() or [f"ended with {process.returncode}"])[-1]}
     result: dict[str, Any] = json.loads(lines[-1][7:])
     if memory is not None:
-        result["figures"]["peak_mb"] = memory.peak_bytes / 1e6
+        figures = result["figures"]
+        figures["peak_mb"] = memory.peak_bytes / 1e6
+        if "in_flight_mb" in figures:
+            figures["beyond_mb"] = figures["peak_mb"] - figures["in_flight_mb"]
     return result
+
+
+def _settings() -> dict[str, str]:
+    """Environment of a worker: where our packages are, and when it was started."""
+    paths = os.pathsep.join((ROOT, os.path.join(ROOT, "src")))
+    return {"PYTHONPATH": paths, "PYTHONWARNINGS": "ignore", "RECORDMILL_BENCH_STARTED": repr(time.monotonic())}
 
 
 def _end(process: subprocess.Popen[str]) -> None:

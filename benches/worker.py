@@ -13,12 +13,16 @@ import platform
 import re
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from benches.digest import Digest
 from benches.jobs import Job
+from benches.likeness import Likeness
 from benches.usage import busy_seconds, own_seconds
 
 # Passes that are not counted at first: threads start, buffers grow.
@@ -36,23 +40,40 @@ class Clock:
         elapsed = time.perf_counter() - self.start
         cores = (own_seconds() - self.own) / elapsed
         others = max(0.0, (busy_seconds() - self.busy) / elapsed - cores)
-        return {"rate": num_items / elapsed, "cores": cores, "others": others}
+        rate = num_items / elapsed
+        return {"rate": rate, "cores": cores, "others": others, "rate_per_core": rate / max(cores, 0.01)}
 
 
 def _check(module: ModuleType, job: Job) -> dict[str, Any]:
-    """Digest of one pass over all data."""
+    """Digest of one pass over all data; what crops look like is kept in a file."""
     job = replace(job, checking=True)
     if hasattr(module, "checked"):
         return dict(module.checked(job))
-    digest = Digest()
+    digest, likeness = Digest(), Likeness(job.task.recipe)
     for _, delivered in module.run(job):
-        if delivered is None:
-            continue
-        if job.task_name.startswith("P3"):
+        if job.task.compare == "columns":
             digest.add_columns(module.columns(job, delivered))
-        else:
+        elif job.task.compare == "payloads":
             digest.add_payloads(module.payloads(job, delivered))
+        elif job.task.compare == "records":
+            digest.add_images(module.records(job, delivered))
+        elif job.task.compare == "pixels":
+            digest.add_images(_digits(*module.arrays(job, delivered)))
+        else:
+            likeness.add(*module.arrays(job, delivered))
+    if job.task.compare in ("crops", "centre"):
+        os.makedirs(job.out, exist_ok=True)
+        likeness.save(job.delivered)
     return digest.to_json()
+
+
+def _digits(images: Any, labels: Any) -> Iterator[tuple[bytes, int]]:
+    """Pixels of digits as bytes; only values that are a level exactly, up to the rounding of float32, are right."""
+    levels = np.asarray(images, np.float64).reshape(-1, 28 * 28) * 255
+    if np.asarray(images).dtype != np.float32 or np.abs(levels - levels.round()).max() > 1e-4:
+        raise ValueError("digits are no float32 from 0 to 1")
+    for level, label in zip(levels.round().astype(np.uint8), np.asarray(labels).reshape(-1).tolist(), strict=True):
+        yield level.tobytes(), int(label)
 
 
 def _measure_passes(module: ModuleType, job: Job) -> dict[str, float]:
@@ -70,6 +91,19 @@ def _measure_passes(module: ModuleType, job: Job) -> dict[str, float]:
                 return clock.read(num_items)
         if not count:
             raise RuntimeError("a pass over the data delivers nothing")
+
+
+def _measure_start(module: ModuleType, job: Job) -> dict[str, float]:
+    """Seconds from the start of the process to the first batch, and megabytes of the batches in flight."""
+    clock, first_s, in_flight_mb, num_items = Clock(), 0.0, 0.0, 0
+    for count, delivered in module.run(job):
+        num_items += count
+        if not first_s:
+            first_s = time.monotonic() - float(os.environ["RECORDMILL_BENCH_STARTED"])
+            in_flight_mb = module.arrays(job, delivered)[0].nbytes / 1e6 * getattr(module, "BATCHES_IN_FLIGHT", 1)
+        if time.perf_counter() - clock.start >= job.seconds:
+            break
+    return clock.read(num_items) | {"first_s": first_s, "in_flight_mb": in_flight_mb}
 
 
 def _measure_pack(module: ModuleType, job: Job) -> tuple[dict[str, float], dict[str, Any]]:
@@ -101,17 +135,19 @@ def measure(module: ModuleType, job: Job) -> dict[str, Any]:
     digest: dict[str, Any] = {}
     if job.task.measure == "value":
         figures = module.figures(job)
+    elif job.task.measure == "start":
+        figures = _measure_start(module, job)
     elif job.task.measure == "pack":
         figures, digest = _measure_pack(module, job)
     else:
-        if job.task_name != "limits":
+        if job.check:
             digest = _check(module, job)
         figures = _measure_passes(module, job)
     return {"figures": figures, "digest": digest, "versions": _versions(module)}
 
 
 def _versions(module: ModuleType) -> dict[str, str]:
-    names = [re.split("[<>=]", requirement)[0] for requirement in module.REQUIREMENTS]
+    names = [re.split("[<>=]", requirement)[0] for requirement in (*getattr(module, "BUILT", ()), *module.REQUIREMENTS)]
     return {name: importlib.metadata.version(name) for name in names} | {"Python": platform.python_version()}
 
 

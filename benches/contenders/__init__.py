@@ -1,9 +1,9 @@
 """One module per contender; each imports what it measures only when it is run, in an environment of its own.
 
 A module says which ENVIRONMENT it runs in, its REQUIREMENTS, and the VARIANTS it has at each task. It has a function
-`prepare` and, by the kind of the task, `run` (yields item counts and what was delivered), `payloads` or `columns` (of
-what was delivered) or `checked` (a digest), `load` and `images` (imports before the clock starts; what was packed), or
-`figures`.
+`prepare` and, by the kind of the task, `run` (yields item counts and what was delivered), `payloads`, `columns`,
+`records` or `arrays` (of what was delivered) or `checked` (a digest), `load` and `images` (imports before the clock
+starts; what was packed), or `figures`. Packages named in BUILT are compiled after the others are installed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,35 @@ MODULES = (
     "ours",
     "ours_index",
     "ours_memory",
+    "ours_images",
+    "ours_random",
+    "ours_tensors",
+    "ours_waiting",
+    "ours_pixels",
+    "ours_engine",
     "tensorflow",
+    "tensorflow_images",
     "array_record",
     "tfrecord",
     "ofrecord_script",
     "mxnet",
+    "mxnet_images",
+    "grain",
+    "datago",
+    "dali",
+    "torch",
+    "ffcv",
+    "pillow",
+    "libjpeg_turbo",
+    "png_crate",
     "limits",
 )
 OURS = "ours"
-# Measured unless others are chosen; MXNet installs on few platforms.
-USUAL = ("ours", "tensorflow", "array_record", "tfrecord", "ofrecord_script", "limits")
+# Measured unless others are chosen. MXNet installs on few platforms; ffcv needs libraries of the system.
+RARE = ("mxnet", "ffcv")
+USUAL = tuple(
+    name for name in MODULES if not name.startswith("ours_") and not name.endswith("_images") and name not in RARE
+)
 
 
 def modules(names: tuple[str, ...] | list[str]) -> Iterator[tuple[str, ModuleType]]:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import io
 import os
+import random
 import threading
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 from queue import Queue
 from typing import Any
 
+from benches import wire
+from benches.expected import frame_names
 from benches.jobs import Job, shards
+from benches.steps import centre_box
+from benches.tasks.images import CACHE_READ
+from benches.tasks.pixels import ROWS
 
 ENVIRONMENT = ""
 REQUIREMENTS = ("recordmill", "numpy", "pillow")
@@ -28,6 +35,12 @@ def prepare(_: Job) -> None:
 
 def run(job: Job) -> Iterator[tuple[int, None]]:
     """Do one kind of work in one or two threads, for ever."""
+    if job.variant == CACHE_READ:
+        yield from _positioned_reads(job)
+        return
+    if job.variant == ROWS:
+        yield from _rows_read(job)
+        return
     name, _, num_threads = job.variant.removesuffix("s").removesuffix(" thread").rpartition(", ")
     counts: Queue[int | BaseException] = Queue(16)
     for number in range(int(num_threads)):
@@ -38,6 +51,47 @@ def run(job: Job) -> Iterator[tuple[int, None]]:
         if isinstance(count, BaseException):
             raise count
         yield count, None
+
+
+def _positioned_reads(job: Job) -> Iterator[tuple[int, Any]]:
+    """The frames of random records into memory for one batch, which is kept; one thread.
+
+    If results are compared, all records in order, a copy of each.
+    """
+    files = [os.open(path, os.O_RDONLY) for path in job.shards]
+    names = (name.split() for name in frame_names(job.shards))
+    frames = [(files[int(shard)], int(offset), int(length)) for shard, offset, length in names]
+    draw, memory = random.Random(1), memoryview(bytearray(job.num_records * max(length for *_, length in frames)))
+    if job.checking:
+        for file, offset, length in frames:
+            os.preadv(file, [memory[:length]], offset)
+            yield 1, bytes(memory[12 : length - 4])
+        return
+    while True:
+        start = 0
+        for file, offset, length in (draw.choice(frames) for _ in range(job.num_records)):
+            start += os.preadv(file, [memory[start : start + length]], offset)
+        yield job.num_records, None
+
+
+def _rows_read(job: Job) -> Iterator[tuple[int, Any]]:
+    """The last pixel of the centre crop: all rows down to it are entropy-decoded, next to nothing is transformed."""
+    from PIL import Image
+
+    import recordmill as rm
+
+    photos = []
+    for path, _ in job.rows():
+        with Image.open(path) as image:
+            x, y, width, height = centre_box(image.height, image.width)
+        photos.append((Path(path).read_bytes(), (x + width - 1, y + height - 1, 1, 1)))
+    for data, window in cycle(photos):
+        yield 1, rm.decode_jpeg(data, window=window)
+
+
+def records(_: Job, delivered: Any) -> list[tuple[bytes, int]]:
+    """Image and label of a record."""
+    return [wire.example_image(delivered)]
 
 
 def _repeat(step: Step, counts: Queue[int | BaseException]) -> None:
@@ -140,4 +194,8 @@ _STEPS: dict[str, Any] = {
     "photos copied": _copy,
     "photos recoded by Pillow": _recode,
 }
-VARIANTS = {"limits": tuple(f"{name}, {threads}" for name in _STEPS for threads in ("1 thread", "2 threads"))}
+VARIANTS = {
+    "limits": tuple(f"{name}, {threads}" for name in _STEPS for threads in ("1 thread", "2 threads")),
+    "P6b": (CACHE_READ,),
+    "image-large": (ROWS,),
+}

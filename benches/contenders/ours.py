@@ -19,7 +19,7 @@ VARIANTS = {
     "P2a": _PER_RECORD,
     "P2b": _PER_RECORD,
     "P2c": _PER_RECORD,
-    "P3a": ("",),
+    "P3a": ("file order", "shuffled"),
     "P3b": ("",),
 }
 
@@ -57,7 +57,9 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
                     yield len(ragged), list(ragged) if job.variant == "list" else ragged
     else:
         stage = {"last": "keep" if job.checking else "drop", "ragged": "pad" if job.task_name == "P3b" else "ragged"}
-        for batch in rm.open(job.shards).batch(job.task.num_records, **stage).loader(threads=2):
+        dataset = rm.open(job.shards)
+        dataset = dataset.shuffle(seed=1) if job.variant == "shuffled" else dataset
+        for batch in dataset.batch(job.task.num_records, **stage).loader(threads=2):
             yield len(next(iter(batch.values()))), batch
 
 

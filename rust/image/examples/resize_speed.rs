@@ -1,61 +1,48 @@
-//! Times the fused resize kernels on a made-up picture: `resize_speed [width height side]`.
+//! Resizes made-up pictures, as large as the JPEG files or windows of a list, to 224 x 224 float32, mirrored and normalised, over and over;
+//! prints how many, ten times a second.
+//!
+//! Usage: resize_speed LIST taps|pillow nhwc|nchw, where `taps` is the kernel of two taps and `pillow` Pillow's bilinear filter.
+use common::{Item, Outcome, read_list, repeat};
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
 use recordmill_image::colour::normalise::Normalise;
 use recordmill_image::geometry::fused::resize_into;
 use recordmill_image::geometry::resize::Kernel;
 use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::view::View;
-use recordmill_image::pixels::Size;
-use std::hint::black_box;
-use std::time::Instant;
+use recordmill_image::jpeg::Header;
+use recordmill_image::pixels::{Size, Window};
 
-fn main() {
-    let numbers: Vec<usize> = std::env::args().skip(1).map(|word| word.parse().expect("a number")).collect();
-    let [width, height, side] = *numbers.as_slice() else { return time(350, 350, 224) };
-    time(width, height, side);
+mod common;
+
+const SIDE: usize = 224;
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [list, kernel, layout] = arguments.as_slice() else {
+        return Err("usage: resize_speed LIST taps|pillow nhwc|nchw".into());
+    };
+    let kernel = if kernel == "taps" { Kernel::Fast } else { Kernel::Pillow(Filter::Bilinear) };
+    let layout = if layout == "nhwc" { Layout::Nhwc } else { Layout::Nchw };
+    let sizes = read_list(list)?.iter().map(size_of).collect::<Outcome<Vec<Size>>>()?;
+    let most = sizes.iter().map(|size| size.width * size.height * 3).max().unwrap_or(0);
+    let pixels: Vec<u8> = (0..most).map(|place| (place * 7 % 251 + place / 977) as u8).collect();
+    let normalise = Normalise::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174])?;
+    let mut values = vec![0.0_f32; SIDE * SIDE * 3];
+    repeat(&sizes, |&size| {
+        let source = View::new(&pixels[..size.width * size.height * 3], size, 3)?;
+        let target = Size { width: SIDE, height: SIDE };
+        let slot = Slot::new(SlotValues::F32(&mut values), layout, target, 3)?;
+        resize_into(source, kernel, true, &normalise, slot)?;
+        std::hint::black_box(&values);
+        Ok(())
+    })
 }
 
-fn time(width: usize, height: usize, side: usize) {
-    let bytes: Vec<u8> = (0..width * height * 3).map(|place| (place * 7 % 251 + place / 977) as u8).collect();
-    let source = View::new(&bytes, Size { width, height }, 3).expect("a picture");
-    let size = Size { width: side, height: side };
-    let normalise = Normalise::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174]).expect("three channels");
-    let mut floats = vec![0.0_f32; side * side * 3];
-    let mut halves = vec![0_u16; side * side * 3];
-    let mut bytes_out = vec![0_u8; side * side * 3];
-    for (name, kernel) in [("two taps", Kernel::Fast), ("Pillow bilinear", Kernel::Pillow(Filter::Bilinear))] {
-        for layout in [Layout::Nhwc, Layout::Nchw] {
-            let run = |element: &str, normalise: &Normalise, values: SlotValues| {
-                let mut values = values;
-                report(&format!("{name} {layout:?} {element}"), || {
-                    let slot = Slot::new(again(&mut values), layout, size, 3).expect("a slot");
-                    resize_into(source, kernel, true, normalise, slot).expect("a resize");
-                });
-            };
-            run("float32", &normalise, SlotValues::F32(&mut floats));
-            run("float16", &normalise, SlotValues::F16(&mut halves));
-            run("uint8", &Normalise::IDENTITY, SlotValues::U8(&mut bytes_out));
-        }
+fn size_of(item: &Item) -> Outcome<Size> {
+    let whole = Header::parse(&item.data)?.size;
+    let window = item.window.unwrap_or(Window::whole(whole));
+    if !window.lies_in(whole) {
+        return Err("a window within its image".into());
     }
-    black_box((floats, halves, bytes_out));
-}
-
-/// The same memory, borrowed for one more run.
-fn again<'a>(values: &'a mut SlotValues<'_>) -> SlotValues<'a> {
-    match values {
-        SlotValues::U8(values) => SlotValues::U8(values),
-        SlotValues::U16(values) => SlotValues::U16(values),
-        SlotValues::F16(values) => SlotValues::F16(values),
-        SlotValues::F32(values) => SlotValues::F32(values),
-    }
-}
-
-/// Prints the shortest of many short runs: the least disturbed by others on the machine.
-fn report(name: &str, mut work: impl FnMut()) {
-    let shortest = (0..400).map(|_| {
-        let start = Instant::now();
-        work();
-        start.elapsed()
-    });
-    println!("{name:32} {:8.4} ms", shortest.min().unwrap_or_default().as_secs_f64() * 1e3);
+    Ok(Size { width: window.width, height: window.height })
 }

@@ -1,0 +1,109 @@
+"""ffcv, which reads a format of its own: photographs stored as pixels, five times as large and nothing to decode."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benches.jobs import Job
+from benches.steps import MEAN, SHORTER, SIDE, STD
+
+ENVIRONMENT = "ffcv"
+REQUIREMENTS = (
+    "torch==2.13.0",
+    "numba==0.68.1",
+    "opencv-python-headless==5.0.0.93",
+    *("setuptools", "wheel", "pybind11", "pillow", "terminaltables", "tqdm", "psutil"),
+    *("assertpy", "fastargs", "imgcat", "pandas", "matplotlib"),
+)
+# Built from source against OpenCV and libjpeg-turbo of the system, with what is installed already.
+BUILT = ("ffcv==1.0.2",)
+VARIANTS = {"P4a": ("raw pixels",), "P4b": ("raw pixels",), "P4c": ("raw pixels",), "P5-arrays": ("",)}
+
+
+class Sources:
+    """Images as arrays, and labels, as the writer takes them.
+
+    Parameters
+    ----------
+    rows : list of (str, int)
+    is_grey : bool
+    """
+
+    def __init__(self, rows: list[tuple[str, int]], is_grey: bool) -> None:
+        self._rows, self._is_grey = rows, is_grey
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, place: int) -> tuple[Any, int]:
+        import cv2
+
+        path, label = self._rows[place]
+        return cv2.imread(path, cv2.IMREAD_GRAYSCALE if self._is_grey else cv2.IMREAD_COLOR_RGB), label
+
+
+def _path(job: Job) -> str:
+    return job.packed("-pixels.beton")
+
+
+def prepare(job: Job) -> None:
+    """Convert the data set, once."""
+    if os.path.exists(_path(job)):
+        return
+    from ffcv.fields import IntField, NDArrayField, RGBImageField
+    from ffcv.writer import DatasetWriter
+
+    is_grey = job.task.recipe == "array"
+    image = NDArrayField(np.dtype("uint8"), (28, 28)) if is_grey else RGBImageField(write_mode="raw")
+    writer = DatasetWriter(f"{_path(job)}.part", {"image": image, "label": IntField()}, num_workers=2)
+    writer.from_indexed_dataset(Sources(job.rows(), is_grey))
+    os.replace(f"{_path(job)}.part", _path(job))
+
+
+def run(job: Job) -> Iterator[tuple[int, Any]]:
+    """Epoch after epoch; one if results are compared."""
+    loader = _loader(job)
+    while True:
+        for images, labels in loader:
+            values = images.float().mul_(1 / 255) if job.task.recipe == "array" else images
+            yield len(values), (values, labels)
+        if job.checking:
+            return
+
+
+def _loader(job: Job) -> Any:
+    from ffcv.fields.decoders import IntDecoder
+    from ffcv.loader import Loader, OrderOption
+    from ffcv.transforms import ToTensor
+
+    return Loader(
+        _path(job),
+        batch_size=job.num_records,
+        num_workers=2,
+        order=OrderOption.RANDOM,
+        os_cache=True,
+        drop_last=not job.checking,
+        pipelines={"image": [*_steps(job), ToTensor()], "label": [IntDecoder(), ToTensor()]},
+    )
+
+
+def _steps(job: Job) -> list[Any]:
+    from ffcv.fields import decoders
+    from ffcv.transforms import NormalizeImage, RandomHorizontalFlip
+
+    if job.task.recipe == "array":
+        return [decoders.NDArrayDecoder()]
+    normal = NormalizeImage(np.array(MEAN), np.array(STD), np.float32)
+    if job.task.recipe == "centre":
+        return [decoders.CenterCropRGBImageDecoder((SIDE, SIDE), ratio=SIDE / SHORTER), normal]
+    crop = [decoders.RandomResizedCropRGBImageDecoder((SIDE, SIDE)), RandomHorizontalFlip()]
+    return crop if job.task.recipe == "crop-uint8" else [*crop, normal]
+
+
+def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:
+    """Images and labels of a batch."""
+    return delivered[0].numpy(), delivered[1].numpy()

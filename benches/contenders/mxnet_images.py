@@ -1,0 +1,134 @@
+"""MXNet's ImageRecordIter, which decodes with OpenCV, and its reader by position.
+
+On machines of two cores it decodes in one thread, whatever it is told: it asks OpenMP for half of the processors, less
+one. The variant with two threads tells it of six processors.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benches.contenders.mxnet import ENVIRONMENT, REQUIREMENTS
+from benches.environments import home
+from benches.jobs import Job, counted
+from benches.steps import MEAN, SHORTER, SIDE, STD
+
+LABEL = "mxnet"
+__all__ = ["ENVIRONMENT", "REQUIREMENTS"]
+_THREADS = ("2 threads", "as installed")
+VARIANTS = {
+    "P4a": _THREADS,
+    "P4b": _THREADS,
+    "P4c": _THREADS,
+    "P4-large": ("2 threads",),
+    "P4-progressive": ("2 threads",),
+    "P5": _THREADS,
+    "P6a": ("2 threads",),
+    "P6b": ("one",),
+}
+_SHIM = "int omp_get_num_procs(void) { return 6; }\n"
+
+
+def prepare(job: Job) -> None:
+    """Convert the data set, once, and compile what tells of six processors."""
+    path = _path(job)
+    if not os.path.exists(path):
+        _convert(job, path)
+    shim = _shim()
+    if job.variant == "2 threads" and not shim.exists():
+        source = shim.with_suffix(".c")
+        source.write_text(_SHIM, "utf-8")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(shim), str(source)], check=True)
+
+
+def _path(job: Job) -> str:
+    return job.packed(".rec")
+
+
+def _index(job: Job) -> str:
+    return job.packed(".idx")
+
+
+def _shim() -> Path:
+    return home() / "six_processors.so"
+
+
+def _convert(job: Job, path: str) -> None:
+    import mxnet as mx
+
+    writer = mx.recordio.MXIndexedRecordIO(_index(job), f"{path}.part", "w")
+    for number, (name, label) in enumerate(job.rows()):
+        header = mx.recordio.IRHeader(0, label, number, 0)
+        writer.write_idx(number, mx.recordio.pack(header, Path(name).read_bytes()))
+    writer.close()
+    os.replace(f"{path}.part", path)
+
+
+def run(job: Job) -> Iterator[tuple[int, Any]]:
+    """Epoch after epoch; one if results are compared."""
+    if job.task_name == "P6b":
+        yield from _by_position(job)
+        return
+    if job.variant == "2 threads":
+        # Found before the OpenMP that the library brings.
+        ctypes.CDLL(str(_shim()), mode=ctypes.RTLD_GLOBAL)
+    batches = _iterator(job)
+    while True:
+        for batch in batches:
+            batch.data[0].wait_to_read()
+            yield job.num_records - batch.pad, batch
+        if job.checking:
+            return
+        batches.reset()
+
+
+def _iterator(job: Job) -> Any:
+    import mxnet as mx
+
+    side = 28 if job.task.recipe == "digit" else SIDE
+    options: dict[str, Any] = {
+        "path_imgrec": _path(job),
+        "batch_size": job.num_records,
+        "data_shape": (1 if side == 28 else 3, side, side),
+        "preprocess_threads": 2,
+        "prefetch_buffer": 4,
+        "shuffle": True,
+        "verbose": False,
+        "round_batch": True,
+    }
+    normal = dict(zip(("mean_r", "mean_g", "mean_b"), MEAN, strict=True))
+    normal |= dict(zip(("std_r", "std_g", "std_b"), STD, strict=True))
+    crop = {"random_resized_crop": True, "min_random_area": 0.08, "max_random_area": 1.0, "rand_mirror": True}
+    crop |= {"min_aspect_ratio": 3 / 4, "max_aspect_ratio": 4 / 3}
+    if job.task.recipe == "crop-uint8":
+        return mx.io.ImageRecordUInt8Iter(**options, **crop)
+    more = {"digit": {"scale": 1 / 255}, "centre": normal | {"resize": SHORTER}, "crop": normal | crop}
+    return mx.io.ImageRecordIter(**options, **more[job.task.recipe])
+
+
+def _by_position(job: Job) -> Iterator[tuple[int, Any]]:
+    """Records at random positions, each once if results are compared."""
+    import mxnet as mx
+
+    reader, draw = mx.recordio.MXIndexedRecordIO(_index(job), _path(job), "r"), random.Random(1)
+    if job.checking:
+        yield job.size, [mx.recordio.unpack(reader.read_idx(place)) for place in range(job.size)]
+    else:
+        yield from counted(mx.recordio.unpack(reader.read_idx(draw.randrange(job.size))) for _ in range(4096))
+
+
+def records(_: Job, delivered: Any) -> Iterator[tuple[bytes, int]]:
+    """Images and labels of records."""
+    return ((image, int(header.label)) for header, image in delivered)
+
+
+def arrays(job: Job, delivered: Any) -> tuple[Any, Any]:
+    """Images and labels of a batch, without what fills it up."""
+    count = job.num_records - delivered.pad
+    return delivered.data[0].asnumpy()[:count], delivered.label[0].asnumpy()[:count]

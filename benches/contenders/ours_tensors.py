@@ -1,0 +1,69 @@
+"""recordmill's batches as NumPy arrays, and handed over to PyTorch, Keras and JAX, all in one environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benches.contenders.ours_images import PREFETCH, THREADS, dataset_of, prepare
+from benches.jobs import Job
+
+__all__ = ["prepare"]
+LABEL = "ours"
+ENVIRONMENT = "tensors"
+REQUIREMENTS = ("torch==2.13.0", "jax==0.10.2", "keras==3.15.1", "numpy==2.4.6")
+SETTINGS = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
+VARIANTS = {"tensors": ("NumPy", "torch", "keras", "jax")}
+
+
+def run(job: Job) -> Iterator[tuple[int, Any]]:
+    """Epoch after epoch; one if results are compared. The trainer looks at nothing but the shape."""
+    batches = _BATCHES[job.variant](job)
+    num_batches = len(dataset_of(job)) if job.checking else -1
+    while num_batches:
+        images, labels = next(batches)
+        yield len(labels), (images, labels)
+        num_batches -= 1
+
+
+def _epochs(loader: Any) -> Iterator[tuple[Any, Any]]:
+    while True:
+        for batch in loader:
+            yield batch["image"], batch["label"]
+
+
+def _numpy(job: Job) -> Iterator[tuple[Any, Any]]:
+    return _epochs(dataset_of(job).loader(threads=THREADS, prefetch=PREFETCH))
+
+
+def _torch(job: Job) -> Iterator[tuple[Any, Any]]:
+    import recordmill as rm
+
+    return _epochs(rm.torch.loader(dataset_of(job), threads=THREADS, prefetch=PREFETCH))
+
+
+def _jax(job: Job) -> Iterator[tuple[Any, Any]]:
+    import recordmill as rm
+
+    return _epochs(rm.jax.loader(dataset_of(job), threads=THREADS, prefetch=PREFETCH))
+
+
+def _keras(job: Job) -> Iterator[tuple[Any, Any]]:
+    """Batches as `fit` takes them, as tensors of the backend."""
+    import keras
+
+    import recordmill as rm
+
+    stream = rm.keras.Stream(dataset_of(job).loader(threads=THREADS, prefetch=PREFETCH), "image", "label")
+    for images, labels in stream.batches():
+        yield keras.ops.convert_to_tensor(images), labels
+
+
+_BATCHES = {"NumPy": _numpy, "torch": _torch, "keras": _keras, "jax": _jax}
+
+
+def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:
+    """Images and labels of a batch."""
+    return np.asarray(delivered[0]), np.asarray(delivered[1])

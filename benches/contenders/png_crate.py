@@ -1,0 +1,29 @@
+"""The crate `png`, by the same example that measures our decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benches.contenders import ours_engine
+from benches.jobs import Job
+from benches.windows import list_file
+
+ENVIRONMENT = ""
+REQUIREMENTS = ("recordmill",)
+VARIANTS = {"image-png-digits": ("",), "image-png-photos": ("",)}
+prepare = ours_engine.prepare
+
+
+def _command(job: Job) -> list[str]:
+    return [ours_engine.example("png_speed"), list_file(job), "crate"]
+
+
+def run(job: Job) -> Iterator[tuple[int, Any]]:
+    """Work for ever in a process of the same group."""
+    yield from ours_engine.counts(_command(job))
+
+
+def checked(job: Job) -> dict[str, Any]:
+    """Digest of the pixels."""
+    return ours_engine.digest(_command(job))

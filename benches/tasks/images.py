@@ -1,0 +1,126 @@
+"""Tasks of training from images: from shards to batches, first batch, random access, hand-over, waiting."""
+
+from __future__ import annotations
+
+from benches.tasks.base import Bound, Ratio, Task
+
+AS_THEY_ARE, WITH_POINTS = "files as they are", "row entry points"
+# Variant of the limits: the same records by positioned reads into memory that is kept.
+CACHE_READ = "page cache read, batches of 128"
+
+IMAGE_TASKS = (
+    Task(
+        "P4a",
+        "photos to random-resized crops of 224, mirrored, normalised, float32, batches of 128",
+        "pass",
+        "photos",
+        128,
+        (
+            Ratio("tensorflow", 2.2, AS_THEY_ARE),
+            Ratio("tensorflow", 2.6, WITH_POINTS),
+            Ratio("ffcv", 1),
+            Ratio("", 1),
+        ),
+        compare="crops",
+        recipe="crop",
+    ),
+    Task(
+        "P4b",
+        "the same as uint8, not normalised",
+        "pass",
+        "photos",
+        128,
+        (Ratio("tensorflow", 2.2, AS_THEY_ARE), Ratio("", 1)),
+        compare="crops",
+        recipe="crop-uint8",
+    ),
+    Task(
+        "P4c",
+        "photos to a shorter side of 256, centre crop of 224, normalised, float32, batches of 128",
+        "pass",
+        "photos",
+        128,
+        (Ratio("tensorflow", 1.8), Ratio("", 1)),
+        compare="centre",
+        recipe="centre",
+    ),
+    Task(
+        "P4-large",
+        "photographs of 12 megapixels to random-resized crops of 224 as in P4a, batches of 16",
+        "pass",
+        "large",
+        16,
+        (Ratio("", 1),),
+        compare="crops",
+        recipe="crop",
+    ),
+    Task(
+        "P4-progressive",
+        "photos as progressive JPEG to random-resized crops of 224 as in P4a, batches of 128",
+        "pass",
+        "progressive",
+        128,
+        (Ratio("", 1),),
+        compare="crops",
+        recipe="crop",
+    ),
+    Task("P4-threads", "P4a with one thread and with two", "pass", "photos", 128, compare="crops", recipe="crop"),
+    Task(
+        "P5",
+        "PNG digits to float32 of 28 x 28, batches of 128",
+        "pass",
+        "digits",
+        128,
+        (Ratio("mxnet", 3), Ratio("", 1)),
+        compare="pixels",
+        recipe="digit",
+    ),
+    Task(
+        "P5-arrays",
+        "digits stored as raw arrays to float32 of 28 x 28, batches of 128",
+        "pass",
+        "arrays",
+        128,
+        (Bound("rate", True, 600_000, "digits/s"), Ratio("", 1)),
+        compare="pixels",
+        recipe="array",
+    ),
+    Task(
+        "P6a",
+        "from the start of the process to the first batch of P4a, and peak memory",
+        "start",
+        "photos",
+        128,
+        (Bound("first_s", False, 0.4, "s"), Bound("beyond_mb", False, 100, "MB beyond the batches")),
+        recipe="crop",
+    ),
+    Task(
+        "P6b",
+        "photo records by random positions: one at a time, and batches of 128",
+        "pass",
+        "photos",
+        128,
+        (Ratio("", 2, "one"), Ratio("limits", 0.8, "batch", CACHE_READ)),
+        compare="records",
+    ),
+    Task(
+        "tensors",
+        "P4a into tensors of PyTorch, Keras and JAX",
+        "pass",
+        "photos",
+        128,
+        tuple(Ratio("ours", 0.97, name, "NumPy") for name in ("torch", "keras", "jax")),
+        compare="crops",
+        recipe="crop",
+        per_core=True,
+    ),
+    Task(
+        "waiting",
+        "processor time of P4a's loader while the trainer holds a batch",
+        "value",
+        "photos",
+        128,
+        (Bound("waiting_percent", False, 5, "% of a core"),),
+        recipe="crop",
+    ),
+)
