@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from tests.decode.pictures import deep_grey, encode, jpeg, palette_mask, png
+from tests.decode.pictures import deep_grey, encode, jpeg, png
+from tests.pictures import palette_mask
 
 GEOMETRIES = st.sampled_from(
     [

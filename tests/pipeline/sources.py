@@ -50,6 +50,9 @@ class Numbers:
         assert not len(found) or 0 <= found.min() <= found.max() < self.count
         return {"id": found.copy()}
 
+    def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> None:
+        return None
+
     def where(self, position: int) -> RecordRef:
         return RecordRef(f"{self.name}-{position // 10}", position % 10, position % 10 * 100)
 

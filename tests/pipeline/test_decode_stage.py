@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,27 @@ def test_pipeline_when_the_work_is_divided_then_pixels_are_the_same(dataset: rm.
             for rows in zip(*ranks, strict=True)
         ]
         assert digest(together) == expected
+
+
+def test_pipeline_when_entry_points_are_kept_then_pixels_are_the_same(tmp_path: Path) -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (160, 160, 3), np.uint8)
+    with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
+        for number in range(12):
+            writer.write({"image": encode(Image.fromarray(noise), "JPEG", quality=90 - number), "id": number})
+    pipeline = rm.open(tmp_path).shuffle(seed=1).decode(SPEC).batch(4)
+    plain = digest(list(pipeline.loader()))
+    rm.build_index(tmp_path, entry_points=True)
+    dataset = rm.open(tmp_path)
+    kept = dataset.origin.sources[0].entry_points(range(12), "image")
+    assert kept is not None
+    assert all(len(table) for table in kept)
+    assert digest(list(dataset.shuffle(seed=1).decode(SPEC).batch(4).loader())) == plain
+
+
+def test_loader_when_batches_are_kept_then_their_memory_is_not_used_again(dataset: rm.Dataset) -> None:
+    spec = {"image": rm.Image(crop=rm.RandomResizedCrop(160), mean=0.5)}
+    batches = list(dataset.decode(spec).batch(16).loader(threads=2))
+    assert digest(batches) == digest(list(dataset.decode(spec).batch(16)))
 
 
 def test_pipeline_when_decoded_before_the_shuffle_then_a_record_keeps_its_crop(dataset: rm.Dataset) -> None:

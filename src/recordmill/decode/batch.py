@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from recordmill.decode.check import Spec, check_names, check_specs, feature_names
 from recordmill.decode.columns import columns_of, take
@@ -33,6 +33,7 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     on_error: OnError = "raise",
     max_pixels: int = MAX_PIXELS,
     entry_points: Mapping[str, Any] | Any = None,
+    empty: Callable[..., NDArray[Any]] = np.empty,
 ) -> dict[str, Any]:
     """Features of a batch as arrays.
 
@@ -65,6 +66,10 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
         What `find_entry_points` gives for the images: crops of JPEG then take less time. The result is the same with
         and without, and with those of other images, which are not used.
 
+    empty : callable
+        Makes the arrays that are not in `out`, as `numpy.empty` does: from pinned memory, or from memory that is used
+        again.
+
     Returns
     -------
     dict of str to ndarray, Ragged or list
@@ -89,6 +94,7 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     count = len(next(iter(columns.values()), ()))
     draws = draws_from(rng, epoch)
     state = BatchState(columns, count, _places(positions, count), draws, threads, max_pixels)
+    state.empty = empty
     state.tables = tables_of(entry_points, specs, count)
     state.places_for(out or {}, specs)
     decoded: dict[str, Any] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,6 +99,7 @@ class BatchState:
     faults: dict[int, DecodeError] = field(default_factory=dict)
     consumed: set[str] = field(default_factory=set)
     out: Mapping[str, Any] = field(default_factory=dict)
+    empty: Callable[..., NDArray[Any]] = np.empty
 
     def places_for(self, out: Mapping[str, Any], specs: Mapping[str, Any]) -> None:
         """Note the caller's arrays.
@@ -228,7 +229,7 @@ class BatchState:
         wanted = (self.count, *shape)
         place = self.out.get(name)
         if place is None:
-            return np.zeros(wanted, dtype) if self.faults else np.empty(wanted, dtype)
+            return np.zeros(wanted, dtype) if self.faults else self.empty(wanted, dtype)
         if not isinstance(place, np.ndarray) or place.shape != wanted or place.dtype != np.dtype(dtype):
             raise ValueError(f"out['{name}'] is to be {dtype} of shape {wanted}, not {_described(place)}")
         if not place.flags.writeable:

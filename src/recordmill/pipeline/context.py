@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from recordmill.errors import RecordmillError
+from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.failing import Skipped
 
 
@@ -49,12 +50,15 @@ class Context:
         Whether samples that fail are noted instead of raised.
     threads : int
         Inside one native call.
+    memory : Memory, optional
+        Where large arrays come from.
     returned : dict
         Names, dtypes and shapes that each function returned first; shared by all evaluations of a run.
     """
 
     collects: bool = False
     threads: int = 1
+    memory: Memory | None = None
     returned: dict[Any, Any] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
 from recordmill.pipeline.checks import is_whole
+from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.threads import ThreadCrew
 from recordmill.pipeline.failing import OnError, Report
 from recordmill.pipeline.maker import Made, Maker
@@ -21,6 +22,9 @@ from recordmill.pipeline.stats import LoaderStats, Tally
 
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
+
+# Memory of batches that nobody has any more, kept for the next ones: one of 128 photographs in float32.
+_KEPT_BYTES = 80 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class Loader:
     def __init__(self, dataset: Dataset, options: LoaderOptions) -> None:
         self._dataset, self._options = dataset, options
         self._report, self._tally = Report(options.max_errors), Tally()
+        self._memory = Memory(_KEPT_BYTES)
         self._state, self._begun, self._epoch = State(), False, 0
         self._running: WeakSet[Generator[Any]] = WeakSet()
         self._run = object()
@@ -110,6 +115,7 @@ class Loader:
             state.epoch,
             options.on_error,
             shares_memory=not processes,
+            memory=self._memory,
         )
 
     def __iter__(self) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.pipeline.context import Calling, Context
+from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.cuts import Cuts
 from recordmill.pipeline.failing import OnError, Skipped
 from recordmill.pipeline.order.places import Places, joined
@@ -66,6 +67,8 @@ class Maker:
         What functions returned first in this run.
     shares_memory : bool
         Whether the workers are threads of this process.
+    memory : Memory, optional
+        Where large arrays come from.
     """
 
     program: Program
@@ -77,6 +80,7 @@ class Maker:
     threads: int = 1
     returned: dict[Any, Any] = field(default_factory=dict, compare=False)
     shares_memory: bool = True
+    memory: Memory | None = field(default=None, compare=False)
     _contexts: dict[int, Context] = field(default_factory=dict, compare=False)
 
     @property
@@ -90,7 +94,7 @@ class Maker:
 
     def __getstate__(self) -> dict[str, Any]:
         """State without what belongs to threads of this process."""
-        return self.__dict__ | {"_contexts": {}, "returned": {}}
+        return self.__dict__ | {"_contexts": {}, "returned": {}, "memory": None}
 
     def make(self, first: int, count: int = 1) -> Made:
         """Elements one behind the other; an error is where its element would be.
@@ -123,7 +127,7 @@ class Maker:
 
     def context(self) -> Context:
         """Return what stages are handed in this thread."""
-        context = Context(self.on_error != "raise", self.threads, self.returned)
+        context = Context(self.on_error != "raise", self.threads, self.memory, self.returned)
         self._contexts[get_ident()] = context
         return context
 

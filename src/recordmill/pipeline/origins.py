@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from recordmill.errors import DamageError, FeatureError, RecordmillError
 from recordmill.pipeline.context import Context
-from recordmill.pipeline.order.places import Places
+from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.rows import Rows, joined_rows
 from recordmill.pipeline.source import ExampleSource
+from recordmill.types import Ragged
 
 # What one record can be blamed for; anything else ends the run.
 _OF_A_RECORD = (DamageError, FeatureError)
@@ -105,6 +107,31 @@ class SourceOrigin:
         middle = count // 2
         parts = (np.arange(middle), np.arange(middle, count))
         return joined_rows([self._rows(places.take(rows), first + int(rows[0]), context) for rows in parts])
+
+
+def entry_points(sources: Sequence[ExampleSource], origins: Ints, feature: str) -> Ragged | None:
+    """Entry points that are kept for the images of some samples.
+
+    Parameters
+    ----------
+    sources : sequence of ExampleSource
+    origins : ndarray of int64, shape (n, 2)
+        Number of the source, and position in it.
+    feature : str
+
+    Returns
+    -------
+    Ragged of uint8, or None
+    """
+    if len(sources) == 1:
+        return sources[0].entry_points(origins[:, 1], feature)
+    found = [b""] * len(origins)
+    for number in np.unique(origins[:, 0]):
+        chosen = np.flatnonzero(origins[:, 0] == number)
+        tables = sources[number].entry_points(origins[chosen, 1], feature)
+        for row, table in zip(chosen, tables if tables is not None else (), strict=tables is not None):
+            found[row] = table
+    return Ragged.from_rows(found) if any(found) else None
 
 
 def _num_bytes(column: Any) -> int:

@@ -13,7 +13,7 @@ from recordmill.pipeline.context import Context
 from recordmill.pipeline.order.cut import Skip, Take
 from recordmill.pipeline.order.places import Places
 from recordmill.pipeline.order.shuffle import Shuffle
-from recordmill.pipeline.origins import Origin
+from recordmill.pipeline.origins import Origin, entry_points
 from recordmill.pipeline.rows import Rows, joined_rows
 from recordmill.pipeline.source import ExampleSource
 from recordmill.pipeline.stages.base import OrderStage, SampleStage, Work
@@ -180,7 +180,10 @@ class Program:
             shard, inside, offset = self.sources[int(source)].where(int(record))
             return {"shard": shard, "record": inside, "offset": offset}
 
-        return Work(rows, places, where, self.seed(number), before, context)
+        def tables(feature: str) -> Any:
+            return entry_points(self.sources, rows.origins, feature)
+
+        return Work(rows, places, where, tables, self.seed(number), before, context)
 
     def seed(self, number: int) -> int:
         """Seed of a stage: its own, else that of the last shuffle before it, else 0.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.schema import Schema
-from recordmill.types import RecordRef
+from recordmill.types import Ragged, RecordRef
 
 
 class ExampleSource(Protocol):
@@ -39,6 +39,10 @@ class ExampleSource(Protocol):
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
         """Features of examples at positions from 0, as arrays."""
+        ...
+
+    def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
+        """Entry points that are kept for the images at positions from 0."""
         ...
 
     def where(self, position: int) -> RecordRef:

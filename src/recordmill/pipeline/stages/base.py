@@ -23,6 +23,8 @@ class Work:
         Of the rows, where the stage stands: what its draws depend on.
     where : callable
         Shard, record and offset of a row, as keyword arguments of an error.
+    tables : callable
+        Entry points that are kept for the images of a feature, or None.
     seed : int
     before : tuple
         Stages before this one.
@@ -32,6 +34,7 @@ class Work:
     rows: Rows
     places: Places
     where: Callable[[int], dict[str, Any]]
+    tables: Callable[[str], Any]
     seed: int
     before: tuple[Any, ...]
     context: Context

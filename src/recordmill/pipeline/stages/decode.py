@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recordmill.decode.batch import decode_batch
+from recordmill.decode.specs.image import Image
 from recordmill.errors import DecodeError
 from recordmill.pipeline.rows import Rows, joined_rows
 
@@ -58,6 +59,17 @@ class Decode:
         parts = [self._decoded(work, epoch, rows, whole=len(groups) == 1) for epoch, rows in groups]
         return joined_rows(parts) if parts else work.rows
 
+    def _tables(self, work: Work) -> dict[str, Any] | None:
+        """Entry points of images that are cut before they are resized, where some are kept."""
+        found = {}
+        for name, spec in self.specs:
+            if isinstance(spec, Image) and spec.crop is not None and spec.resize is None:
+                feature = spec.feature or name
+                tables = work.tables(feature)
+                if tables is not None:
+                    found[feature] = tables
+        return found or None
+
     @staticmethod
     def draws_seed(seed: int, number: int = 0) -> int:
         """Seed of the draws of one of several decode stages.
@@ -88,6 +100,8 @@ class Decode:
             positions=positions,
             threads=work.context.threads,
             on_error=faults.append,
+            entry_points=self._tables(work) if whole else None,
+            empty=np.empty if work.context.memory is None else work.context.memory.empty,
             **dict(self.options),
         )
         if not faults:
