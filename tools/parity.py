@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def decoders() -> Apart:
         recorded = load(library)
         version = f"{library} {recorded['version']}"
         for key, theirs in recorded.items():
-            word, _, name = key.partition("_")
+            word, name = cast("Any", key.partition("_")[0]), key.partition("_")[2]
             form = name.partition("_")[0].upper()
             if word in ("rgb", "grey") and (word, name) != ("grey", "jpeg_cmyk"):
                 options: dict[str, Any] = {"dct": "accurate"} if library == "tensorflow" else {}
