@@ -50,15 +50,17 @@ def decoders() -> Apart:
             word, _, name = key.partition("_")
             form = name.partition("_")[0].upper()
             if word in ("rgb", "grey") and (word, name) != ("grey", "jpeg_cmyk"):
-                options = {"dct": "accurate"} if library == "tensorflow" else {}
-                ours = rm.decode_image(files[name], like=library, channels=word, depth="8", **options)
+                options: dict[str, Any] = (
+                    {"dct": "accurate", "channels": word} if library == "tensorflow" else {"channels": word}
+                )
+                ours = rm.decode_image(files[name], like=library, depth="8", **options)
                 found[version, f"{form} to {'colour' if word == 'rgb' else 'grey'}", "8 bits"].append(
                     apart(ours, theirs)
                 )
             elif word in ("fast", "plain", "scale2", "scale4", "scale8") and name != "jpeg_cmyk":
-                options = {"upsampling": "plain"} if word == "plain" else {}
                 scale = int(word.removeprefix("scale")) if word.startswith("scale") else 1
-                ours = rm.decode_image(files[name], like=library, channels="rgb", scale=scale, **options)
+                options = {"scale": scale, "upsampling": "plain" if word == "plain" else None}
+                ours = rm.decode_image(files[name], like=library, channels="rgb", **options)
                 what = {"fast": "its own transform", "plain": "plain upsampling"}.get(word, f"1/{scale} of the size")
                 found[version, f"JPEG with {what}", "8 bits"].append(apart(ours, theirs))
     return found

@@ -117,7 +117,7 @@ def byte_rows(column: Any, name: str) -> list[Any]:
         and column.data.dtype == np.uint8
         and column.data.ndim == 1
     ):
-        data = memoryview(column.data)
+        data = column.data.data
         return [data[start:stop] for start, stop in pairwise(column.row_splits.tolist())]
     rows = list(column)
     if set(map(type, rows)) == {bytes}:
