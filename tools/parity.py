@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -47,18 +47,20 @@ def decoders() -> Apart:
         recorded = load(library)
         version = f"{library} {recorded['version']}"
         for key, theirs in recorded.items():
-            word, name = cast("Any", key.partition("_")[0]), key.partition("_")[2]
+            word, _, name = key.partition("_")
             form = name.partition("_")[0].upper()
             if word in ("rgb", "grey") and (word, name) != ("grey", "jpeg_cmyk"):
-                options: dict[str, Any] = {"dct": "accurate"} if library == "tensorflow" else {}
-                ours = rm.decode_image(files[name], like=library, channels=word, depth="8", **options)
+                options: dict[str, Any] = (
+                    {"dct": "accurate", "channels": word} if library == "tensorflow" else {"channels": word}
+                )
+                ours = rm.decode_image(files[name], like=library, depth="8", **options)
                 found[version, f"{form} to {'colour' if word == 'rgb' else 'grey'}", "8 bits"].append(
                     apart(ours, theirs)
                 )
             elif word in ("fast", "plain", "scale2", "scale4", "scale8") and name != "jpeg_cmyk":
-                more: dict[str, Any] = {"upsampling": "plain"} if word == "plain" else {}
-                scale: Any = int(word.removeprefix("scale")) if word.startswith("scale") else 1
-                ours = rm.decode_image(files[name], like=library, channels="rgb", scale=scale, **more)
+                scale = int(word.removeprefix("scale")) if word.startswith("scale") else 1
+                options = {"scale": scale, "upsampling": "plain" if word == "plain" else None}
+                ours = rm.decode_image(files[name], like=library, channels="rgb", **options)
                 what = {"fast": "its own transform", "plain": "plain upsampling"}.get(word, f"1/{scale} of the size")
                 found[version, f"JPEG with {what}", "8 bits"].append(apart(ours, theirs))
     return found
