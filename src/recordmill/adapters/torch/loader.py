@@ -1,0 +1,86 @@
+"""Batches as tensors in one process, on the device when the training asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import recordmill as rm
+from recordmill.adapters.ahead import Ahead
+from recordmill.adapters.handover import Handover, Stated
+from recordmill.adapters.torch.tensors import tensors
+from recordmill.adapters.torch.transfer import Transfer, transfer_to
+
+
+class Loader(Handover):
+    """A `recordmill.Loader` that delivers tensors.
+
+    Without a device, tensors share the memory of the batches. With one, a thread of its own keeps one batch in
+    transfer and one ready while the caller computes; a state is that of the batch last delivered all the same. Has
+    `state_dict` and `load_state_dict` as torchdata's ``StatefulDataLoader`` has them.
+
+    Parameters
+    ----------
+    loader : recordmill.Loader
+    device : torch.device or str, optional
+        Where tensors go; they stay in main memory by default.
+    pin_memory : bool
+        Whether tensors that stay in main memory are page-locked. Needs CUDA and does nothing without it. Transfers to
+        a CUDA device always go through page-locked memory.
+    """
+
+    def __init__(self, loader: rm.Loader, *, device: Any = None, pin_memory: bool = False) -> None:
+        super().__init__(loader)
+        self._transfer: Transfer | None = transfer_to(device, pin_memory)
+
+    def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
+        converted = ((tensors(batch), state) for batch, state in batches)
+        return converted if self._transfer is None else self._moved(self._transfer, batches)
+
+    def _moved(self, transfer: Transfer, batches: Iterator[Stated]) -> Iterator[Stated]:
+        ahead = Ahead(((transfer.send(tensors(batch)), state) for batch, state in batches), depth=1)
+        try:
+            for sent, state in ahead:
+                yield transfer.receive(sent), state
+        finally:
+            ahead.close()
+
+
+def loader(  # noqa: PLR0913 (the options of a loader, and where tensors go)
+    dataset: rm.Dataset,
+    *,
+    device: Any = None,
+    pin_memory: bool = False,
+    threads: int = 2,
+    prefetch: int = 2,
+    rank: int | None = None,
+    world_size: int | None = None,
+    on_error: str = "raise",
+    max_errors: float | None = None,
+) -> Loader:
+    """Iterate over a data set in tensors, in this process.
+
+    Parameters
+    ----------
+    dataset : recordmill.Dataset
+        Of batches, as a rule.
+    device : torch.device or str, optional
+        Where tensors go; they stay in main memory by default.
+    pin_memory : bool
+        Whether tensors that stay in main memory are page-locked; does nothing without CUDA.
+    threads, prefetch, rank, world_size, on_error, max_errors
+        As in `recordmill.Dataset.loader`.
+
+    Returns
+    -------
+    Loader
+
+    Raises
+    ------
+    MissingExtraError
+        PyTorch is not installed.
+    """
+    made = dataset.loader(
+        threads=threads, prefetch=prefetch, rank=rank, world_size=world_size, on_error=on_error, max_errors=max_errors
+    )
+    return Loader(made, device=device, pin_memory=pin_memory)
