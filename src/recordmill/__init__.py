@@ -27,16 +27,17 @@ _PLACES = {
     "decode.steps": "affine crop flip normalize resize",
     "errors": (
         "ChecksumError CompressionError DamageError DecodeError FeatureError FormatError FramingError ImageError "
-        "InputError LabelError LimitError MissingExtraError OutputExistsError PayloadError RecordmillError "
-        "ShardChangedError TruncatedError WriteError"
+        "InputError LabelError LimitError MapError MissingExtraError OutputExistsError PayloadError RecordmillError "
+        "ShardChangedError StateError TruncatedError WorkerError WriteError"
     ),
     "schema": "Feature Schema",
     "types": "Fault FeatureList FrameIndex Ragged",
     "packing.pack": "pack",
     "packing.result": "PackResult",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
-    "pipeline.dataset": "Dataset open",
+    "pipeline.dataset": "Dataset",
     "pipeline.loader": "Loader",
+    "pipeline.opening": "mix open",
     "shards.indexing": "build_index",
     "shards.info": "info Info ShardInfo",
     "shards.reader": "ShardReader",
@@ -130,12 +131,15 @@ if TYPE_CHECKING:
         InputError as InputError,
         LabelError as LabelError,
         LimitError as LimitError,
+        MapError as MapError,
         MissingExtraError as MissingExtraError,
         OutputExistsError as OutputExistsError,
         PayloadError as PayloadError,
         RecordmillError as RecordmillError,
         ShardChangedError as ShardChangedError,
+        StateError as StateError,
         TruncatedError as TruncatedError,
+        WorkerError as WorkerError,
         WriteError as WriteError,
     )
     from recordmill.packing.pack import (
@@ -153,10 +157,13 @@ if TYPE_CHECKING:
     )
     from recordmill.pipeline.dataset import (
         Dataset as Dataset,
-        open as open,
     )
     from recordmill.pipeline.loader import (
         Loader as Loader,
+    )
+    from recordmill.pipeline.opening import (
+        mix as mix,
+        open as open,
     )
     from recordmill.schema import (
         Feature as Feature,

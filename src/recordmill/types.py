@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,6 +164,24 @@ class FrameIndex:
     def __getitem__(self, rows: slice | NDArray[np.integer[Any]]) -> FrameIndex:
         """Return the chosen rows."""
         return FrameIndex(self.offsets[rows], self.lengths[rows])
+
+
+class RecordRef(NamedTuple):
+    """Place of one record.
+
+    Parameters
+    ----------
+    shard : str
+        Path.
+    record : int
+        Position in the shard, from 0.
+    offset : int
+        Bytes from the start of the uncompressed shard.
+    """
+
+    shard: str
+    record: int
+    offset: int
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -31,7 +31,7 @@ def test_loader_when_iterated_then_gives_the_batches_of_every_epoch_as_tensors(s
         assert len(loader) == NUM_BATCHES and (loader.rank, loader.world_size) == (0, 1)
         for epoch in range(2):
             got = [as_arrays(batch) for batch in loader]
-            assert same(got, pipeline.fetch(range(NUM_BATCHES), epoch=epoch)) and loader.epoch == epoch
+            assert same(got, pipeline.fetch(range(NUM_BATCHES), epoch=epoch)) and loader.epoch == epoch + 1
     assert no_threads()
 
 

@@ -10,7 +10,8 @@ from PIL import Image
 
 import recordmill as rm
 from recordmill.decode.geometry import Geometry, plan_moves
-from tests.decode.pictures import encode, jpeg, palette_mask, png, turned
+from tests.decode.pictures import jpeg, png, turned
+from tests.pictures import encode, palette_mask
 
 MIXED = [
     jpeg(0, 40, 30),

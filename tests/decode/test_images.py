@@ -13,7 +13,8 @@ from PIL import Image
 
 import recordmill as rm
 from recordmill.decode.executors.registry import executor_of
-from tests.decode.pictures import colours, deep_grey, encode, jpeg, palette_mask, png, turned
+from tests.decode.pictures import colours, deep_grey, jpeg, png, turned
+from tests.pictures import encode, palette_mask
 
 
 def opened(data: bytes) -> Image.Image:

@@ -8,7 +8,8 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from tests.decode.pictures import deep_grey, encode, jpeg, palette_mask, png, turned
+from tests.decode.pictures import deep_grey, jpeg, png, turned
+from tests.pictures import encode, palette_mask
 
 
 def twin(seed: int, width: int = 40, height: int = 30) -> tuple[bytes, bytes]:

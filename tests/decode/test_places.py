@@ -8,7 +8,8 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from tests.decode.pictures import encode, jpeg, png, turned
+from tests.decode.pictures import jpeg, png, turned
+from tests.pictures import encode
 
 
 def painted(box: tuple[int, int, int, int], width: int = 60, height: int = 48) -> bytes:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.packing.pictures import jpeg, palette_mask
+from tests.packing.pictures import jpeg
+from tests.pictures import palette_mask
 
 
 @pytest.fixture

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 from PIL import Image
 
-
-def encode(image: Image.Image, encoding: str = "PNG", **options) -> bytes:
-    out = io.BytesIO()
-    image.save(out, encoding, **options)
-    return out.getvalue()
+from tests.pictures import encode
 
 
 def jpeg(seed: int, width: int = 20, height: int = 14) -> bytes:
@@ -19,12 +13,3 @@ def jpeg(seed: int, width: int = 20, height: int = 14) -> bytes:
     y, x = np.mgrid[:height, :width]
     pixels = np.stack([(x * 9 + seed * 31) % 256, (y * 13 + seed * 7) % 256, (x + y + seed) % 256], -1)
     return encode(Image.fromarray(pixels.astype(np.uint8)), "JPEG", quality=90)
-
-
-def palette_mask(seed: int = 0, width: int = 20, height: int = 14, num_classes: int = 21) -> tuple[bytes, np.ndarray]:
-    """Encode class indices 0 to 20 and 255 as VOC does, with a palette of 256 colours."""
-    indices = np.random.default_rng(seed).integers(0, num_classes, (height, width)).astype(np.uint8)
-    indices[:, -1] = 255
-    image = Image.fromarray(indices)
-    image.putpalette(np.random.default_rng(1).integers(0, 256, 768).astype(np.uint8).tobytes())
-    return encode(image), indices

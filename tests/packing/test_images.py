@@ -16,7 +16,8 @@ from recordmill.packing.images import Recoding, decode_whole, image_shape, recod
 from recordmill.packing.masks import read_mask, recode_mask
 from recordmill.packing.signature import find_others
 from recordmill.types import Ragged
-from tests.packing.pictures import encode, jpeg, palette_mask
+from tests.packing.pictures import jpeg
+from tests.pictures import encode, palette_mask
 
 DEEP = np.random.default_rng(3).integers(0, 65536, (9, 13)).astype(np.uint16)
 

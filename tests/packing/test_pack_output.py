@@ -8,34 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from recordmill import ShardReader, ShardWriter
+from recordmill import ShardWriter
 from recordmill.errors import FeatureError, InputError, OutputExistsError, WriteError
-from recordmill.formats.registry import PAYLOADS
 from recordmill.packing.pack import pack
 from recordmill.packing.sources import ImageFolder
-from recordmill.shards.index import load_sidecar
-from recordmill.types import Ragged
-from tests.packing.pictures import encode, jpeg
-
-FORMATS = ["tfrecord", "ofrecord", "recordio"]
-LABELS = {"tfrecord": np.int64, "ofrecord": np.int32, "recordio": np.float32}
-
-
-def read(path: str) -> dict:
-    """Columns of a shard, by the schema that was kept with it."""
-    sidecar = load_sidecar(path)
-    assert sidecar is not None and sidecar.schema is not None and sidecar.payload is not None
-    with ShardReader(path) as reader:
-        return PAYLOADS[sidecar.payload].parse(Ragged.from_rows(list(reader)), sidecar.schema)
-
-
-def visible(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-
-
-def everything(folder: Path) -> dict[str, bytes]:
-    """All files below a folder but sidecars, which the shards' own bytes decide."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+from tests.packing.packed import FORMATS, everything, read, visible
+from tests.packing.pictures import jpeg
+from tests.pictures import encode
 
 
 def test_pack_when_source_is_a_path_then_it_is_found(class_folders: Path, tmp_path: Path) -> None:

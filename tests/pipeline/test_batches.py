@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.pipeline.loader import Loader
+from tests.pipeline.sources import numbers
 
 
 @pytest.fixture
@@ -86,10 +86,10 @@ def test_sequences_when_padded_then_frames_and_values_are(tmp_path: Path) -> Non
     assert batch["t"].tolist() == [[[1, 0, 0], [2, 3, 0]], [[4, 5, 6], [0, 0, 0]]]
 
 
-@pytest.mark.parametrize("options", [{"num_records": 0}, {"last": "some"}, {"ragged": "no"}])
+@pytest.mark.parametrize("options", [{"size": 0}, {"last": "some"}, {"ragged": "no"}])
 def test_batch_when_it_makes_no_sense_then_is_refused(dataset: rm.Dataset, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"batch|last|ragged"):
-        dataset.batch(**({"num_records": 3} | options))
+        dataset.batch(**({"size": 3} | options))
     with pytest.raises(ValueError, match="batched already"):
         dataset.batch(3).batch(2)
 
@@ -126,42 +126,29 @@ def test_loader_when_two_passes_run_at_once_then_they_do_not_meet(dataset: rm.Da
     ]
 
 
-class Failing:
-    """Elements of which one cannot be made."""
-
-    def __len__(self) -> int:
-        return 50
-
-    def __getitem__(self, place: int) -> int:
-        if place == 20:
-            raise rm.PayloadError("this one", record=20)
-        return place
-
-
 @pytest.mark.parametrize("threads", [0, 1, 4])
-def test_loader_when_an_element_fails_then_the_error_comes_in_its_place(threads: int) -> None:
+@pytest.mark.parametrize("size", [1, 4])
+def test_loader_when_an_element_fails_then_the_error_comes_in_its_place(threads: int, size: int) -> None:
     found: list[int] = []
+    batches = numbers(50, 22).batch(size).loader(threads=threads)
     with pytest.raises(rm.PayloadError) as caught:
-        found.extend(Loader(Failing(), threads))
-    assert found == list(range(20))
-    assert caught.value.record == 20
+        found.extend(number for batch in batches for number in batch["id"].tolist())
+    assert found == list(range(22 // size * size))
+    assert (caught.value.shard, caught.value.record, caught.value.offset) == ("numbers-2", 2, 200)
     assert loading_threads() == []
 
 
-def test_loader_when_counts_are_negative_then_is_refused() -> None:
-    with pytest.raises(ValueError, match="negative"):
-        Loader(Failing(), -1)
+@pytest.mark.parametrize("options", [{"threads": -1}, {"prefetch": -1}, {"on_error": "maybe"}, {"workers": (1, 1)}])
+def test_loader_when_options_make_no_sense_then_is_refused(options: Any) -> None:
+    with pytest.raises(ValueError, match=r"negative|on_error|workers"):
+        numbers(50).loader(**options)
 
 
 INTERRUPTED = """
-import sys, time
-import recordmill as rm
-class Slow:
-    def __len__(self): return 10**6
-    def __getitem__(self, place): time.sleep(0.01); return place
+from sources import numbers
 try:
-    for element in rm.Loader(Slow(), 3):
-        if element == 5: print("running", flush=True)
+    for number, element in enumerate(numbers(10**6, seconds=0.01).batch(1).loader(threads=3)):
+        if number == 5: print("running", flush=True)
 except KeyboardInterrupt:
     import threading
     print("stopped", [t.name for t in threading.enumerate() if t.name.startswith("recordmill")], flush=True)
@@ -169,7 +156,9 @@ except KeyboardInterrupt:
 
 
 def test_loader_when_interrupted_then_ends_with_its_threads() -> None:
-    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "running\n"
     process.send_signal(signal.SIGINT)

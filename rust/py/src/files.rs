@@ -14,6 +14,7 @@ pub struct FileSource {
     file: File,
     num_bytes: u64,
     modified: (i64, i64),
+    has_name: bool,
 }
 
 impl FileSource {
@@ -24,7 +25,8 @@ impl FileSource {
         if metadata.is_dir() {
             return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
         }
-        Ok(Self { file, num_bytes: metadata.len(), modified: modified(&metadata) })
+        let has_name = metadata.nlink() > 0;
+        Ok(Self { file, num_bytes: metadata.len(), modified: modified(&metadata), has_name })
     }
 }
 
@@ -66,6 +68,9 @@ impl ReadAt for FileSource {
         }
         if modified(&metadata) != self.modified {
             return Err(changed(format_args!("it was written to after it was opened")));
+        }
+        if self.has_name && metadata.nlink() == 0 {
+            return Err(changed(format_args!("it was removed, or another file has its name")));
         }
         Ok(())
     }

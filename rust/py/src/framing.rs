@@ -115,8 +115,8 @@ pub fn fetch(
         let selection = Selection { kind: kind.into(), offsets: &offsets, lengths: &lengths, verify };
         let outcome = gather(&mut window, selection, &mut payloads);
         give_buffer(window.into_buffer());
-        outcome.map_err(gathered_error)?;
         plain.check_unchanged().map_err(|error| source_error(error, None))?;
+        outcome.map_err(gathered_error)?;
         Ok::<_, PyErr>(payloads)
     });
     Ok(payload_blocks(fetched?))

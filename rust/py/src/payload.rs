@@ -190,11 +190,11 @@ fn parse_frames(
         let end = start + run.len();
         let selection = Selection { offsets: &all.offsets[start..end], lengths: &all.lengths[start..end], ..all };
         let mut window = Window::new(source, buffer);
-        for_each_payload(&mut window, selection, |ordinal, payload| {
+        let outcome = for_each_payload(&mut window, selection, |ordinal, payload| {
             parser.push(payload).map_err(|fault| in_record(fault, selection.offsets[ordinal]).into())
-        })
-        .map_err(|stopped| (stopped.error, start + stopped.ordinal))?;
+        });
         source.check_unchanged().map_err(|error| (error, start))?;
+        outcome.map_err(|stopped| (stopped.error, start + stopped.ordinal))?;
         buffer = window.into_buffer();
         start = end;
     }

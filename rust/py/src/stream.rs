@@ -95,7 +95,7 @@ impl Job {
                 (payloads, outcome)
             }
         };
-        let stopped = outcome.map_err(|stopped| stopped.error).and_then(|()| source.check_unchanged());
+        let stopped = source.check_unchanged().and(outcome.map_err(|stopped| stopped.error));
         let error = stopped.err().or(found.fault.map(SourceError::Fault));
         Batch { payloads, first, last: found.finished || error.is_some(), error }
     }

@@ -57,8 +57,8 @@ class Handover:
 
     @property
     def epoch(self) -> int:
-        """The epoch of the batch last delivered."""
-        return self._loader.epoch
+        """The epoch being iterated over, or the one that comes next."""
+        return self._loader.epoch if self._delivered is None else int(self._delivered["epoch"])
 
     @property
     def rank(self) -> int:
@@ -107,8 +107,13 @@ class Handover:
         self._loader.load_state_dict(state)
         self._delivered = None
 
+    @property
+    def report(self) -> Any:
+        """Samples that failed and were left out or replaced."""
+        return self._loader.report
+
     def stats(self) -> Any:
-        """What the stages did and what they waited for."""
+        """Where time went until now."""
         return self._loader.stats()
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ from recordmill.packing.sources.base import Items
 from recordmill.shards.foreign import foreign_path
 from recordmill.shards.names import shard_paths
 from recordmill.shards.output import ShardOutput, commit_all
-from recordmill.shards.siblings import find_siblings, refuse_siblings, remove_siblings
+from recordmill.shards.siblings import refuse_siblings, remove_siblings
 from recordmill.storage import compression as compressions
 from recordmill.storage.local import LOCAL
 
@@ -74,7 +74,9 @@ class FilePacking:
                     output.rename(path)
             self._refuse_empty_parts(written)
             commit_all(written, schema, codec.name)
-            remove_siblings(self._siblings([output.path for output in written]), self.format)
+            if self.outputs.overwrite:
+                new = [output.path for output in written]
+                remove_siblings(self.destination, self.format, self._suffix, new)
         except BaseException:
             for lane in lanes:
                 for output in lane.sink.outputs:
@@ -91,9 +93,6 @@ class FilePacking:
 
     def _paths(self, num_shards: int) -> list[str]:
         return shard_paths(self.destination, self.format, num_shards, self._suffix)
-
-    def _siblings(self, paths: Sequence[str]) -> list[str]:
-        return find_siblings(self.destination, self.format, self._suffix, paths)
 
     def _begin(self, path: str) -> ShardOutput:
         return ShardOutput(
@@ -136,7 +135,7 @@ class FilePacking:
                 hint = "choose another name, or overwrite=True"
                 raise OutputExistsError("the output is already there", shard=name, hint=hint)
         if not self.outputs.overwrite:
-            refuse_siblings(self._siblings(paths))
+            refuse_siblings(self.destination, self.format, self._suffix, paths)
 
     def _refuse_empty_parts(self, written: Sequence[ShardOutput]) -> None:
         if self.format.framing.min_payload_bytes and any(output.num_records == 0 for output in written):

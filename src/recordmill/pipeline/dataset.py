@@ -1,72 +1,155 @@
-"""A pipeline as a value: where examples come from, and the stages that they go through."""
+"""A pipeline as a value: where samples come from, and the stages that they go through."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.errors import FeatureError
-from recordmill.pipeline.batch import Batch, Last, RaggedAs
-from recordmill.pipeline.loader import Loader
-from recordmill.pipeline.source import ExampleSource
-from recordmill.schema import Feature, Schema
-from recordmill.shards.collection import ShardSet, widened
-from recordmill.types import Ragged
+from recordmill.pipeline.chain import Chain
+from recordmill.pipeline.context import Context
+from recordmill.pipeline.cuts import Cuts
+from recordmill.pipeline.maker import Maker
+from recordmill.pipeline.order.cut import Skip, Take
+from recordmill.pipeline.order.places import Places
+from recordmill.pipeline.origins import Origin, SourceOrigin
+from recordmill.pipeline.program import Program
+from recordmill.pipeline.ranks import check_rank, find_rank
+from recordmill.pipeline.rows import samples_of
+from recordmill.pipeline.stages.base import OrderStage, SampleStage
+from recordmill.pipeline.stages.batch import Batch
+from recordmill.pipeline.stages.map import Map
+from recordmill.pipeline.stages.shard import Shard
 
 if TYPE_CHECKING:
-    from recordmill.shards.paths import Paths
+    from recordmill.pipeline.failing import OnError
+    from recordmill.pipeline.loader import Loader
+    from recordmill.schema import Schema
 
 _CHUNK = 256
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """Examples, or batches of them, by position and in order.
+@dataclass(frozen=True)
+class Dataset(Chain):
+    """Samples, or batches of them, by position and in order.
 
-    Immutable; safe to pickle, to use after fork, and to read from several threads.
+    Immutable; every method returns another one. Safe to pickle, to use after fork, and to read from several threads.
+    Two are equal if they give the same samples in the same way.
 
     Parameters
     ----------
-    source : ExampleSource
-    stage : Batch, optional
-        Without one, elements are examples: dicts of NumPy values, `bytes` for byte strings.
+    origin : Origin
+    stages : tuple
+        Without any, elements are examples: dicts of NumPy values, `bytes` for byte strings.
     """
 
-    source: ExampleSource
-    stage: Batch | None = None
+    origin: Origin
+    stages: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse stages that do not go together."""
+        batches = [number for number, stage in enumerate(self.stages) if isinstance(stage, Batch)]
+        if len(batches) > 1:
+            raise ValueError("the data set is batched already")
+        behind = self.stages[batches[0] :] if batches else ()
+        early = [stage for stage in behind if not isinstance(stage, Batch | Map | Take | Skip | Shard)]
+        if early:
+            raise ValueError(f"{early[0]!r} works on samples: put it before batch")
+        if sum(isinstance(stage, Shard) for stage in self.stages) > 1:
+            raise ValueError("the data set is divided among ranks already")
+        self.program  # noqa: B018 (checks the rest)
+        if self.program.is_stream and self.stage is not None and self.stage.last == "wrap":
+            raise ValueError('last="wrap" needs the number of samples, which a filter leaves open')
+
+    @cached_property
+    def program(self) -> Program:
+        """What happens to samples."""
+        return Program(self.origin, tuple(stage for stage in self._before if not isinstance(stage, Shard)))
+
+    @property
+    def _before(self) -> tuple[Any, ...]:
+        return self.stages[: self._batch_at]
+
+    @property
+    def _batch_at(self) -> int:
+        found = (number for number, stage in enumerate(self.stages) if isinstance(stage, Batch))
+        return next(found, len(self.stages))
+
+    @property
+    def stage(self) -> Batch | None:
+        """How samples become batches; None where elements are samples."""
+        return self.stages[self._batch_at] if self._batch_at < len(self.stages) else None
+
+    @property
+    def maps(self) -> tuple[Map, ...]:
+        """Functions on batches."""
+        return tuple(stage for stage in self.stages[self._batch_at :] if isinstance(stage, Map))
+
+    @property
+    def runs_in_processes(self) -> bool:
+        """Whether a function asks for worker processes."""
+        return any(isinstance(stage, Map) and stage.workers == "processes" for stage in self.stages)
 
     @property
     def schema(self) -> Schema:
-        """Kinds and shapes of the features."""
-        return self.source.schema
+        """Kinds and shapes of the features that records have."""
+        return self.origin.sources[0].schema
+
+    def cuts(self, rank: int = 0, world_size: int = 1) -> Cuts:
+        """How an epoch is cut into elements.
+
+        Parameters
+        ----------
+        rank, world_size : int
+
+        Returns
+        -------
+        Cuts
+        """
+        stage = self.stage
+        size, last = (1, "drop") if stage is None else (stage.size, stage.last)
+        start, stop = 0, None if self.program.is_stream else self.program.length
+        for cut in self.stages[self._batch_at :]:
+            if isinstance(cut, Skip):
+                start += cut.count * size * world_size
+            elif isinstance(cut, Take):
+                end = start + cut.count * size * world_size
+                stop = end if stop is None else min(stop, end)
+        return Cuts(stop, size, last, rank, world_size, start)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
-        """Return the number of examples, or of batches."""
-        return len(self.source) if self.stage is None else self.stage.count(len(self.source))
+        """Return the number of samples, or of batches of one rank that is alone."""
+        len(self.program)
+        return self.cuts().count or 0
 
     @overload
     def __getitem__(self, key: int) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
     def __getitem__(self, key: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        """Element at a position (negative counts from the end), or the elements of a slice."""
+        """Element at a position of epoch 0 (negative counts from the end), or the elements of a slice."""
         if isinstance(key, slice):
             return self.fetch(range(len(self))[key])
         if not -len(self) <= key < len(self):
             raise IndexError(f"position {key} of {len(self)} elements")
         return self.fetch([key])[0]
 
-    def fetch(self, positions: Sequence[int] | NDArray[np.integer[Any]]) -> list[dict[str, Any]]:
+    def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
+        """Elements at positions of epoch 0."""
+        return self.fetch(positions)
+
+    def fetch(self, positions: Sequence[int] | NDArray[np.integer[Any]], epoch: int = 0) -> list[dict[str, Any]]:
         """Elements at the given positions, in the given order.
 
         Parameters
         ----------
         positions : sequence of int
             Negative ones count from the end.
+        epoch : int
 
         Returns
         -------
@@ -76,144 +159,116 @@ class Dataset:
         ------
         IndexError
             A position outside the data set.
-        DamageError, FeatureError
-            A record that is not what was written, or not what the schema says; with shard, record and offset.
+        DamageError, FeatureError, DecodeError, MapError
+            A sample that cannot be had; with shard, record and offset.
         """
-        if self.stage is None:
-            return self.source.__getitems__([int(position) for position in positions])
+        if not self.stages and isinstance(self.origin, SourceOrigin):
+            return self.origin.source.__getitems__([int(position) for position in positions])
         places = [range(len(self))[int(position)] for position in positions]
-        return [self._batch(self.stage, place) for place in places]
-
-    def _batch(self, stage: Batch, place: int) -> dict[str, Any]:
-        start = place * stage.num_records
-        stop = min(start + stage.num_records, len(self.source))
-        return stage.collate(self.source.columns(range(start, stop)))
+        if self.stage is None:
+            rows = self.program.evaluate(Places(epoch, np.array(places, np.int64)), Context())
+            return samples_of(rows.columns, len(rows), lock=False)
+        maker = Maker(self.program, self.stage, self.maps, self.cuts(), epoch)
+        return [_only(maker, place) for place in places]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Elements in order."""
+        """Elements of epoch 0 in order."""
+        if self.program.is_stream or self.program.length is None:
+            yield from self.loader(threads=0)
+            return
         step = _CHUNK if self.stage is None else 1
         for start in range(0, len(self), step):
             yield from self.fetch(range(start, min(start + step, len(self))))
 
-    def batch(self, num_records: int, *, last: Last = "keep", ragged: RaggedAs = "ragged") -> Dataset:
-        """Put examples together, in order.
+    def then(self, stage: OrderStage | SampleStage | Batch | Shard) -> Dataset:
+        """Add a stage.
 
         Parameters
         ----------
-        num_records : int
-        last : {"keep", "drop"}
-            What becomes of a last batch that is not full.
-        ragged : {"ragged", "pad", "list"}
-            What becomes of features with different numbers of values.
+        stage : stage
 
         Returns
         -------
         Dataset
-            Elements are dicts of arrays; byte strings are rows of a `Ragged`.
         """
-        if self.stage is not None:
-            raise ValueError("the data set is batched already")
-        return Dataset(self.source, Batch(num_records, last, ragged))
+        return Dataset(self.origin, (*self.stages, stage))
 
-    def loader(self, *, threads: int = 2, prefetch: int = 2) -> Loader:
-        """Iterate with threads that work ahead; order does not depend on their number.
+    def loader(
+        self,
+        *,
+        threads: int = 2,
+        prefetch: int = 2,
+        rank: int | None = None,
+        world_size: int | None = None,
+        on_error: OnError = "raise",
+        max_errors: float | None = None,
+        workers: tuple[int, int] = (0, 1),
+    ) -> Loader:
+        """Iterate with workers that make elements ahead; order does not depend on their number.
 
         Parameters
         ----------
         threads : int
-            0 for none.
+            Workers: threads, or processes where a function asks for them; 0 for none.
         prefetch : int
             Elements that are ready beyond those being made.
+        rank, world_size : int, optional
+            As in `shard`.
+        on_error : {"raise", "skip", "substitute"}
+            What becomes of a sample that fails: the error is raised; it is left out of its batch; or another sample of
+            the epoch, always the same, takes its place. `Loader.report` tells each.
+        max_errors : int or float, optional
+            Largest number of samples that may fail, or largest share as a number below 1.
+        workers : (int, int)
+            Index and number of copies of the loader among which the elements of a rank are dealt out in turn, as in
+            worker processes of another framework.
 
         Returns
         -------
         Loader
+
+        Raises
+        ------
+        ValueError
+            Options that make no sense, or an epoch without a batch.
         """
-        return Loader(self, threads, prefetch)
+        from recordmill.pipeline.loader import Loader, LoaderOptions
+
+        stages = [stage for stage in self.stages if isinstance(stage, Shard)]
+        if rank is None and world_size is None:
+            rank, world_size = stages[0].found() if stages else (0, 1)
+        rank, world_size = check_rank(*find_rank(rank, world_size))
+        return Loader(self, LoaderOptions(threads, prefetch, rank, world_size, on_error, max_errors, workers))
+
+    def fingerprint(self) -> str:
+        """Text that tells apart pipelines that give other samples or another order.
+
+        Returns
+        -------
+        str
+        """
+        cuts = [repr(stage) for stage in self.stages[self._batch_at :] if isinstance(stage, Take | Skip)]
+        return ".".join([self.program.fingerprint(), *cuts])
 
     def to_numpy(self) -> dict[str, Any]:
-        """All examples in memory.
+        """All samples of epoch 0 in memory.
 
         Returns
         -------
         dict of str to ndarray or Ragged
-            Dense ``(num_examples, *shape)`` where every record has the same number of values.
+            Dense ``(num_samples, *shape)`` where every record has the same number of values.
         """
-        everything = range(len(self.source))
-        try:
-            return self.source.columns(everything)
-        except FeatureError:
-            if not self.source.is_schema_inferred:
-                raise
-        columns = self.source.columns(everything, widened(self.schema))
-        return {name: _densified(column) for name, column in columns.items()}
+        from recordmill.pipeline.to_numpy import to_numpy
+
+        return to_numpy(self)
 
     def __repr__(self) -> str:
         """Readable form."""
-        stage = "" if self.stage is None else f".batch({self.stage.num_records}, last={self.stage.last!r})"
-        return f"Dataset({len(self.source)} examples of {', '.join(self.schema)}){stage}"
+        return ".".join([repr(self.origin), *map(repr, self.stages)])
 
 
-def _densified(column: Any) -> Any:
-    if not isinstance(column, Ragged) or len(column) == 0:
-        return column
-    counts = np.diff(column.row_splits)
-    if (counts != counts[0]).any():
-        return column
-    if counts[0] == 1:
-        return column.data
-    return column if isinstance(column.data, Ragged) else column.data.reshape(len(column), counts[0])
-
-
-def open(  # noqa: A001
-    paths: Paths,
-    *,
-    format: str | None = None,  # noqa: A002
-    compression: str | None = "auto",
-    payload: str | None = None,
-    schema: Schema | Mapping[str, Feature] | None = None,
-    verify: bool = True,
-    max_decompressed_bytes: int | None = None,
-) -> Dataset:
-    """Open shards as one data set of examples.
-
-    Parameters
-    ----------
-    paths : path, pattern, folder, or iterable of them
-        Patterns and folders are read in natural order (``part-2`` before ``part-10``); a list keeps its order.
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
-        What content says by default.
-    compression : {"auto", "gzip", "zlib"} or None
-        What content says by default.
-    payload : {"example", "sequence_example", "ofrecord", "irheader", "raw"}, optional
-        What the first records are by default.
-    schema : Schema or mapping of str to Feature, optional
-        What the writer noted, else what the first thousand records show, by default.
-    verify : bool
-        Whether every checksum that the format has is computed on reading.
-    max_decompressed_bytes : int, optional
-        Largest number of bytes that a compressed shard may inflate to.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    FileNotFoundError
-        No such shard.
-    FormatError
-        A file is of no known format, or not what was declared.
-    DamageError
-        A shard whose frames cannot all be found.
-    """
-    source = ShardSet(
-        paths,
-        format=format,
-        compression=compression,
-        payload=payload,
-        schema=schema,
-        verify=verify,
-        max_decompressed_bytes=max_decompressed_bytes,
-    )
-    return Dataset(source)
+def _only(maker: Maker, place: int) -> Any:
+    made = maker.make(place)
+    if made.error is not None:
+        raise made.error
+    return made.elements[0][1]

@@ -1,113 +1,251 @@
-"""Iterates over a data set with threads that work ahead."""
+"""Iterates over a pipeline with workers that make batches ahead; knows where it stands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from queue import SimpleQueue
-from threading import Thread
-from typing import Any, Protocol
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from time import perf_counter
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakSet
+
+from recordmill.pipeline.checks import is_whole
+from recordmill.pipeline.crew.threads import ThreadCrew
+from recordmill.pipeline.failing import OnError, Report
+from recordmill.pipeline.maker import Made, Maker
+from recordmill.pipeline.run import MakeCrew, Pace, run
+from recordmill.pipeline.run_stream import StreamRun
+from recordmill.pipeline.state import State, state_from
+from recordmill.pipeline.stats import LoaderStats, Tally
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.dataset import Dataset
 
 
-class Elements(Protocol):
-    """Anything that is read by position."""
+@dataclass(frozen=True, slots=True)
+class LoaderOptions:
+    """What `Dataset.loader` takes."""
 
-    def __len__(self) -> int:
-        """Return the number of elements."""
-        ...
+    threads: int = 2
+    prefetch: int = 2
+    rank: int = 0
+    world_size: int = 1
+    on_error: OnError = "raise"
+    max_errors: int | float | None = None
+    workers: tuple[int, int] = (0, 1)
 
-    def __getitem__(self, key: int, /) -> Any:
-        """Element at a position."""
-        ...
+    def __post_init__(self) -> None:
+        """Refuse what makes no loader."""
+        if self.threads < 0 or self.prefetch < 0:
+            raise ValueError(f"threads and prefetch are not negative, not {self.threads} and {self.prefetch}")
+        if self.on_error not in ("raise", "skip", "substitute"):
+            raise ValueError(f'on_error is "raise", "skip" or "substitute", not {self.on_error!r}')
+        index, count = self.workers
+        if not 0 <= index < count:
+            raise ValueError(f"workers is (index, count) with an index from 0 to count - 1, not {self.workers}")
 
 
 class Loader:
-    """Elements in order, made by threads ahead of the caller.
+    """Elements of a pipeline, in order, one epoch per iteration; made by `Dataset.loader`.
 
-    Every iteration has its own threads; they end with it, also when it is left early or fails. An error reaches the
-    caller in the place of the element that it spoiled.
+    The first iteration is epoch 0, or the one that was set; each later one, once something was delivered, the next.
+    Every iteration has its own workers, which end with it, also when it is left early or fails. Several may go on at
+    once; the state is that of the last one begun. An error reaches the caller in the place of the element that it
+    spoiled.
 
     Parameters
     ----------
-    elements : Elements
-    threads : int
-        0 for none.
-    prefetch : int
-        Elements that are ready beyond those being made.
+    dataset : Dataset
+    options : LoaderOptions
     """
 
-    def __init__(self, elements: Elements, threads: int = 2, prefetch: int = 2) -> None:
-        if threads < 0 or prefetch < 0:
-            raise ValueError(f"threads and prefetch are not negative, not {threads} and {prefetch}")
-        self._elements, self._threads, self._prefetch = elements, threads, prefetch
+    def __init__(self, dataset: Dataset, options: LoaderOptions) -> None:
+        self._dataset, self._options = dataset, options
+        self._report, self._tally = Report(options.max_errors), Tally()
+        self._state, self._begun, self._epoch = State(), False, 0
+        self._running: WeakSet[Generator[Any]] = WeakSet()
+        self._run = object()
+        self._closed = False
+        self._maker(State()).cuts.check()
+
+    @property
+    def epoch(self) -> int:
+        """The epoch being iterated over, or the one that comes next."""
+        return self._epoch
+
+    @property
+    def rank(self) -> int:
+        """Of this process."""
+        return self._options.rank
+
+    @property
+    def world_size(self) -> int:
+        """Processes that share the samples."""
+        return self._options.world_size
+
+    @property
+    def report(self) -> Report:
+        """Samples that failed and were left out or replaced."""
+        return self._report
 
     def __len__(self) -> int:
-        """Return the number of elements per iteration."""
-        return len(self._elements)
+        """Return the number of elements of an epoch of this rank (and worker)."""
+        len(self._dataset)
+        count = self._maker(State()).cuts.count or 0
+        index, step = self._options.workers
+        return len(range(index, count, step))
+
+    def _maker(self, state: State) -> Maker:
+        dataset, options = self._dataset, self._options
+        cuts = dataset.cuts(options.rank, options.world_size)
+        if not dataset.program.is_stream:
+            cuts = replace(cuts, start=max(cuts.start, state.position))
+        processes = dataset.runs_in_processes and options.threads > 0
+        return Maker(
+            dataset.program,
+            dataset.stage,
+            dataset.maps,
+            cuts,
+            state.epoch,
+            options.on_error,
+            shares_memory=not processes,
+        )
 
     def __iter__(self) -> Iterator[Any]:
-        """Elements in order."""
-        if self._threads == 0:
-            return (self._elements[place] for place in range(len(self)))
-        return self._ahead()
+        """Elements of the next epoch, or of the rest of the one whose state was loaded."""
+        if self._closed:
+            raise ValueError("the loader is closed")
+        if self._begun:
+            self._stand(State(self._state.epoch + 1))
+        self._run = object()
+        running = self._deliver(self._state, self._run)
+        self._running.add(running)
+        return running
 
-    def _ahead(self) -> Iterator[Any]:
-        crew = _Crew(self._elements, self._threads)
-        count, ahead = len(self), self._threads + self._prefetch + 1
-        try:
-            for place in range(count):
-                crew.order(min(count, place + ahead))
-                yield crew.take(place)
-        finally:
-            crew.dismiss()
+    def _stand(self, state: State) -> None:
+        """Be between two epochs, or where a state says: runs that still go on do not count any more."""
+        self._state, self._begun, self._epoch = state, False, state.epoch
+        self._run = object()
 
+    def _deliver(self, state: State, this: object) -> Generator[Any]:
+        maker = self._maker(state)
+        elements = self._of_stream(maker, state) if maker.program.is_stream else self._of_positions(maker, state)
+        begun = perf_counter()
+        with closing(elements):
+            for element, behind in elements:
+                if self._run is this:
+                    self._state, self._begun = behind, True
+                self._tally.elements += 1
+                self._tally.elapsed_s += perf_counter() - begun
+                begun = perf_counter()
+                yield element
+        if self._run is this:
+            self._stand(State(state.epoch + 1))
 
-class _Crew:
-    """Threads that make elements of which the places are put into a queue, and put them into another.
+    def _of_positions(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
+        processes = not maker.shares_memory
+        for made in run(maker, self._pace(processes), self._crew(processes), self._tally, processes=processes):
+            self._note(made)
+            for number, element in made.elements:
+                behind = maker.cuts.behind(number + 1)
+                yield element, State(state.epoch, behind, behind)
+            if made.error is not None:
+                raise made.error
 
-    Parameters
-    ----------
-    elements : Elements
-    num_threads : int
-    """
+    def _of_stream(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
+        for made, portion in StreamRun(maker, state, self._pace(False), self._crew(False), self._tally):
+            self._note(made)
+            if made.error is not None:
+                raise made.error
+            for _, element in made.elements:
+                if portion is not None:
+                    yield element, State(state.epoch, portion.position, portion.passed)
 
-    def __init__(self, elements: Elements, num_threads: int) -> None:
-        self._elements = elements
-        self._wanted: SimpleQueue[int | None] = SimpleQueue()
-        self._made: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
-        self._early: dict[int, tuple[Any, BaseException | None]] = {}
-        self._num_ordered = 0
-        self._dismissed = False
-        self._threads = [Thread(target=self._work, name="recordmill-load", daemon=True) for _ in range(num_threads)]
-        for thread in self._threads:
-            thread.start()
+    def _note(self, made: Made) -> None:
+        self._tally.count(made)
+        self._report.add(made.num_samples, made.skipped)
 
-    def order(self, stop: int) -> None:
-        """Ask for the elements below a place that were not asked for yet."""
-        for place in range(self._num_ordered, stop):
-            self._wanted.put(place)
-        self._num_ordered = max(self._num_ordered, stop)
+    def _pace(self, processes: bool) -> Pace:
+        options = self._options
+        timeouts = [stage.timeout for stage in self._maker(State()).functions if stage.timeout is not None]
+        return Pace(
+            options.threads, options.prefetch, options.workers, not processes, min(timeouts) if timeouts else None
+        )
 
-    def take(self, place: int) -> Any:
-        """Wait for an element that was asked for; raises what making it raised."""
-        while place not in self._early:
-            made, element, error = self._made.get()
-            self._early[made] = element, error
-        element, error = self._early.pop(place)
-        if error is not None:
-            raise error
-        return element
+    def _crew(self, processes: bool) -> MakeCrew | None:
+        threads = self._options.threads
+        if not threads:
+            return None
+        if processes:
+            from recordmill.pipeline.crew.processes import ProcessCrew
 
-    def dismiss(self) -> None:
-        """End the threads, each behind the element that it is making."""
-        self._dismissed = True
-        for _ in self._threads:
-            self._wanted.put(None)
-        for thread in self._threads:
-            thread.join()
+            return lambda make: ProcessCrew(make, threads)
+        return lambda make: ThreadCrew(make, threads)
 
-    def _work(self) -> None:
-        while (place := self._wanted.get()) is not None and not self._dismissed:
-            try:
-                self._made.put((place, self._elements[place], None))
-            except BaseException as error:  # noqa: BLE001 (it goes to the caller)
-                self._made.put((place, None, error))
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the epoch of the next iteration.
+
+        Parameters
+        ----------
+        epoch : int
+        """
+        if not is_whole(epoch):
+            raise ValueError(f"an epoch is a whole number from 0, not {epoch!r}")
+        self._stand(State(epoch))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loader stands: behind the element that was delivered last.
+
+        Returns
+        -------
+        dict
+            Small, of numbers and text; the same for every rank, and good for any number of threads, ranks and workers.
+        """
+        return self._state.to_dict(self._dataset.fingerprint())
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on where another loader of the same data and order stood.
+
+        Parameters
+        ----------
+        state_dict : mapping
+            Of `state_dict`.
+
+        Raises
+        ------
+        StateError
+            It belongs to another pipeline, or is no state.
+        """
+        self._stand(state_from(state_dict, self._dataset.fingerprint()))
+
+    def stats(self) -> LoaderStats:
+        """Where time went until now.
+
+        Returns
+        -------
+        LoaderStats
+        """
+        return self._tally.stats()
+
+    def close(self) -> None:
+        """End the workers; the loader cannot be used afterwards."""
+        self._closed = True
+        for running in list(self._running):
+            running.close()
+
+    def __enter__(self) -> Self:
+        """Return the loader itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        options = self._options
+        rank = f", rank={options.rank}, world_size={options.world_size}" if options.world_size > 1 else ""
+        return f"{self._dataset!r}.loader(threads={options.threads}, prefetch={options.prefetch}{rank})"

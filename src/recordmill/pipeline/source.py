@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.schema import Schema
+from recordmill.types import RecordRef
 
 
 class ExampleSource(Protocol):
@@ -38,4 +39,12 @@ class ExampleSource(Protocol):
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
         """Features of examples at positions from 0, as arrays."""
+        ...
+
+    def where(self, position: int) -> RecordRef:
+        """Place of the example at a position."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Short text that differs between data sets, and is the same wherever the data set lies."""
         ...

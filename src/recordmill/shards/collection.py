@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import get_payload
 from recordmill.schema import Feature, Schema
+from recordmill.shards.identity import identity_of
 from recordmill.shards.infer import infer, usual_payload
+from recordmill.shards.joining import open_all
 from recordmill.shards.paths import Paths, expand
 from recordmill.shards.positions import resolve
 from recordmill.shards.reader import ShardReader
 from recordmill.shards.translate import translated
-from recordmill.storage.local import LOCAL
-from recordmill.types import Ragged
+from recordmill.types import Ragged, RecordRef
 
 
 class ShardSet:
@@ -59,8 +60,8 @@ class ShardSet:
     ) -> None:
         names = expand(paths)
         options = {"compression": compression, "verify": verify, "max_decompressed_bytes": max_decompressed_bytes}
-        self.verify = verify
-        self.readers = _open_all(names, format, options)
+        self.verify, self._limit = verify, max_decompressed_bytes
+        self.readers = open_all(names, format, options)
         self.starts: NDArray[np.int64] = np.cumsum([0, *map(len, self.readers)], dtype=np.int64)
         self._payload, self._given = payload, None if schema is None else Schema(schema)
         first = next((reader for reader in self.readers if len(reader)), self.readers[0])
@@ -176,6 +177,61 @@ class ShardSet:
             self._plan = (os.getpid(), self.codec.plan(schema))
         return self._plan[1]
 
+    def where(self, position: int) -> RecordRef:
+        """Place of one example.
+
+        Parameters
+        ----------
+        position : int
+            Negative ones count from the end.
+
+        Returns
+        -------
+        RecordRef
+            (shard, record in that shard, offset in bytes), in the words of errors.
+
+        Raises
+        ------
+        IndexError
+            A position outside the set.
+        """
+        row = int(resolve([position], len(self))[0])
+        number = int(np.searchsorted(self.starts, row, side="right")) - 1
+        record, reader = row - int(self.starts[number]), self.readers[number]
+        return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
+
+    def fingerprint(self) -> str:
+        """Short word for what the shards hold, wherever they lie; for recognising them in a later run.
+
+        Returns
+        -------
+        str
+            Format, number of records, and a digest of each shard's frame lengths and some of its bytes, in order.
+        """
+        name, digest = self.readers[0].format, hashlib.sha256()
+        for reader in self.readers:
+            lengths = reader.index.lengths.astype("<i8").view(np.uint8)
+            digest.update(f"{len(reader)} {_core.crc32c(lengths)} {identity_of(reader.sidecar)}\n".encode())
+        return f"{name}-{len(self)}-{digest.hexdigest()[:16]}"
+
+    def _key(self) -> tuple[Any, ...]:
+        kinds = tuple((reader.format, reader.compression) for reader in self.readers)
+        schema = json.dumps(self.schema.to_json())
+        return (*self.paths, kinds, self.codec_name, schema, self.verify, self._limit)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both read the same files in the same way."""
+        return self._key() == other._key() if isinstance(other, ShardSet) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Hash of the files' names and of how they are read."""
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        first, rest = self.paths[0], len(self.paths) - 1
+        return f"open({first!r}{f' and {rest} more' if rest else ''}: {len(self)} x ({', '.join(self.schema)}))"
+
     def __getstate__(self) -> dict[str, Any]:
         """State without native objects."""
         return self.__dict__ | {"_plan": None}
@@ -183,52 +239,6 @@ class ShardSet:
 
 def _rows(column: Any) -> list[Any]:
     return list(column)
-
-
-def _open_all(names: list[str], format: str | None, options: dict[str, Any]) -> list[ShardReader]:  # noqa: A002
-    full = [name for name in names if LOCAL.stat(name).num_bytes]
-    opened = {name: ShardReader(name, format=format, **options) for name in full}
-    formats = {reader.format: reader for reader in opened.values()}
-    if len(formats) > 1:
-        found = ", ".join(f"{reader.path} is {name}" for name, reader in formats.items())
-        raise FormatError("the shards are of several formats", kind="wrong_format", expected="one format", found=found)
-    known = format or next(iter(formats), None)
-    for name in names:
-        if name not in opened:
-            opened[name] = ShardReader(name, format=known, **options)
-    readers = [opened[name] for name in names]
-    with ThreadPoolExecutor(min(8, len(readers))) as pool:
-        damages = list(pool.map(_damage, readers))
-    return _join_spanning(readers, damages, options)
-
-
-def _damage(reader: ShardReader) -> RecordmillError | None:
-    try:
-        len(reader)
-    except RecordmillError as error:
-        return error
-    return None
-
-
-def _join_spanning(
-    readers: list[ShardReader], damages: list[RecordmillError | None], options: dict[str, Any]
-) -> list[ShardReader]:
-    """Put shards together whose records go on in the next one, where the format allows that."""
-    joined: list[ShardReader] = []
-    at = 0
-    while at < len(readers):
-        damage, reader, end = damages[at], readers[at], at + 1
-        while damage is not None:
-            spans = readers[at].shard.format.spans_files and (damage.kind or "").startswith("truncated")
-            if not spans or end == len(readers) or readers[at].compression is not None:
-                raise damage
-            end += 1
-            paths = [path for part in readers[at:end] for path in part.shard.paths]
-            reader = ShardReader(paths, format=readers[at].format, **options)
-            damage = _damage(reader)
-        joined.append(reader)
-        at = end
-    return joined
 
 
 def widened(schema: Schema) -> Schema:

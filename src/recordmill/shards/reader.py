@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.errors import RecordmillError
 from recordmill.shards.foreign import read_foreign
+from recordmill.shards.identity import Identity, identity_of, open_known
 from recordmill.shards.index import Keep, load_index
-from recordmill.shards.opening import OpenShard, open_shard
+from recordmill.shards.opening import OpenShard
 from recordmill.shards.positions import resolve
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.translate import translated
@@ -72,6 +73,7 @@ class ShardReader:
         }
         self._verify, self._keep = verify, index
         self._open: OpenShard | None = None
+        self._known: Identity | None = None
         self._sidecar: Sidecar | None = None
         self._damage: RecordmillError | None = None
         self._keys: dict[str, int] | None = None
@@ -86,7 +88,7 @@ class ShardReader:
         if self._closed:
             raise ValueError(f"the reader of {self._paths[0]!r} is closed")
         if self._open is None or self._process != os.getpid():
-            self._open, self._process = open_shard(self._paths, **self._options), os.getpid()
+            self._open, self._process = open_known(self._paths, self._options, self._known), os.getpid()
         return self._open
 
     @property
@@ -109,6 +111,7 @@ class ShardReader:
         """What is kept about the shard; raises if the shard is damaged."""
         if self._sidecar is None:
             self._sidecar, self._damage = load_index(self.shard, self._keep)
+            self._known = identity_of(self._sidecar)
         if self._damage is not None:
             raise self._damage
         return self._sidecar

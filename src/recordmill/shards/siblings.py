@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import count
 
 from recordmill.errors import OutputExistsError
 from recordmill.formats.base import Format
@@ -14,8 +15,8 @@ from recordmill.shards.names import name_prefix
 from recordmill.storage.local import LOCAL
 
 
-def find_siblings(destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]) -> list[str]:
-    """Shards that a destination could stand for, with any number of shards, and that are not written now.
+def refuse_siblings(destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]) -> None:
+    """Raise if a destination could stand for other shards that are there, besides those that are written now.
 
     Parameters
     ----------
@@ -26,32 +27,12 @@ def find_siblings(destination: str | os.PathLike[str], format_: Format, suffix: 
     paths : iterable of str
         What is written now.
 
-    Returns
-    -------
-    list of str
+    Raises
+    ------
+    OutputExistsError
+        There is such a shard.
     """
-    prefix = name_prefix(destination)
-    if prefix.removesuffix(suffix).endswith(format_.suffixes):
-        return []
-    folder, beginning = os.path.split(prefix)
-    number = "([0-9]+)"
-    pattern = re.escape(format_.pattern).replace(r"\{prefix\}", re.escape(beginning))
-    pattern = re.sub(r"\\{(shard|num_shards)(:05d)?\\}", lambda _: number, pattern)
-    written = {os.path.basename(path) for path in paths}
-    there = LOCAL.expand(folder or ".") if os.path.isdir(folder or ".") else []
-    names = (os.path.basename(path) for path in there)
-    stale = (name for name in names if name not in written and re.fullmatch(pattern + re.escape(suffix), name))
-    return [os.path.join(folder, name) for name in stale]
-
-
-def refuse_siblings(siblings: Iterable[str]) -> None:
-    """Raise OutputExistsError if there are any.
-
-    Parameters
-    ----------
-    siblings : iterable of str
-    """
-    for name in siblings:
+    for name in _find(destination, format_, suffix, set(paths)):
         raise OutputExistsError(
             "shards of the same name and another number are there, which a pattern would mix with the new ones",
             shard=name,
@@ -59,17 +40,51 @@ def refuse_siblings(siblings: Iterable[str]) -> None:
         )
 
 
-def remove_siblings(siblings: Iterable[str], format_: Format) -> None:
-    """Remove shards with their indexes.
+def remove_siblings(destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]) -> None:
+    """Remove the shards that `refuse_siblings` would name, with their indexes.
 
     Parameters
     ----------
-    siblings : iterable of str
-    format_ : Format
+    destination, format_, suffix, paths
+        As for `refuse_siblings`.
+
+    Raises
+    ------
+    WriteError
+        One of them cannot be removed.
     """
-    for name in siblings:
+    for name in list(_find(destination, format_, suffix, set(paths))):
         others = [sidecar_path(name), cache_path(name)]
         if format_.index is not None:
             others.append(foreign_path(name, format_.index.suffix))
         for path in (name, *others):
             LOCAL.remove(path)
+
+
+def _find(destination: str | os.PathLike[str], format_: Format, suffix: str, written: set[str]) -> Iterator[str]:
+    prefix = name_prefix(destination)
+    if prefix.removesuffix(suffix).endswith(format_.suffixes):
+        return iter(())
+    if "{num_shards" in format_.pattern:
+        return _with_another_total(prefix, format_.pattern, suffix, written)
+    return _further(prefix, format_.pattern, suffix, len(written))
+
+
+def _with_another_total(prefix: str, pattern: str, suffix: str, written: set[str]) -> Iterator[str]:
+    """Shards whose names tell that they are one of so many."""
+    folder, beginning = os.path.split(prefix)
+    fixed = re.escape(pattern).replace(r"\{prefix\}", re.escape(beginning))
+    any_number = re.sub(r"\\{(shard|num_shards)(:05d)?\\}", lambda _: "([0-9]+)", fixed) + re.escape(suffix)
+    new = {os.path.basename(path) for path in written}
+    there = LOCAL.expand(folder or ".") if os.path.isdir(folder or ".") else []
+    names = (os.path.basename(path) for path in there)
+    return (os.path.join(folder, name) for name in names if name not in new and re.fullmatch(any_number, name))
+
+
+def _further(prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
+    """Shards numbered on without a gap: behind one, a name such as ``coco-2017`` may be something else."""
+    for shard in count(first):
+        name = pattern.format(prefix=prefix, shard=shard) + suffix
+        if not LOCAL.exists(name):
+            return
+        yield name

@@ -11,7 +11,7 @@ from recordmill.formats.registry import get_format, get_payload
 from recordmill.schema import Schema
 from recordmill.shards.names import shard_paths
 from recordmill.shards.output import ShardOutput, commit_all, frame_payloads, merge_schemas
-from recordmill.shards.siblings import find_siblings, refuse_siblings, remove_siblings
+from recordmill.shards.siblings import refuse_siblings, remove_siblings
 from recordmill.storage import compression as compressions
 from recordmill.types import Ragged
 
@@ -91,15 +91,16 @@ class ShardWriter:
         self.num_records = 0
         names = self._names(shards or 1) if max_shard_bytes is None else []
         if not overwrite:
-            refuse_siblings(self._siblings(names))
+            refuse_siblings(self.path, self._format, self._suffix, names)
         for name in names:
             self._begin(name)
 
     def _names(self, num_shards: int) -> list[str]:
-        return shard_paths(self.path, self._format, num_shards, compressions.SUFFIXES[self._compression])
+        return shard_paths(self.path, self._format, num_shards, self._suffix)
 
-    def _siblings(self, paths: list[str]) -> list[str]:
-        return find_siblings(self.path, self._format, compressions.SUFFIXES[self._compression], paths)
+    @property
+    def _suffix(self) -> str:
+        return compressions.SUFFIXES[self._compression]
 
     def _begin(self, name: str) -> ShardOutput:
         options = {"compression": self._compression, "level": self._level, "overwrite": self._overwrite}
@@ -187,7 +188,8 @@ class ShardWriter:
                 for output, name in zip(self._outputs, self._names(len(self._outputs)), strict=True):
                     output.rename(name)
             commit_all(self._outputs, self._schema, self._codec.name if self._schema is not None else None)
-            remove_siblings(self._siblings(self.paths), self._format)
+            if self._overwrite:
+                remove_siblings(self.path, self._format, self._suffix, self.paths)
         except BaseException:
             self.discard()
             raise

@@ -49,18 +49,8 @@ class Loader(Handover):
             raise failed
 
 
-def loader(  # noqa: PLR0913 (the options of a loader, and where arrays go)
-    dataset: rm.Dataset,
-    *,
-    device: Any = None,
-    sharding: Any = None,
-    ahead: int = 1,
-    threads: int = 2,
-    prefetch: int = 2,
-    rank: int | None = None,
-    world_size: int | None = None,
-    on_error: str = "raise",
-    max_errors: float | None = None,
+def loader(
+    dataset: rm.Dataset, *, device: Any = None, sharding: Any = None, ahead: int = 1, **options: Any
 ) -> Loader:
     """Iterate over a data set in arrays of JAX.
 
@@ -75,11 +65,9 @@ def loader(  # noqa: PLR0913 (the options of a loader, and where arrays go)
         dimension runs over the devices, for data parallelism.
     ahead : int
         Batches that are on their way to the devices while the caller has another.
-    rank, world_size : int, optional
-        ``jax.process_index()`` and ``jax.process_count()`` where there are several processes or a sharding, else what
-        `recordmill.Dataset.loader` finds, by default.
-    threads, prefetch, on_error, max_errors
-        As in `recordmill.Dataset.loader`.
+    **options
+        What `recordmill.Dataset.loader` takes: threads, prefetch, on_error, max_errors; rank and world_size, which are
+        ``jax.process_index()`` and ``jax.process_count()`` by default where there are several processes or a sharding.
 
     Returns
     -------
@@ -92,9 +80,6 @@ def loader(  # noqa: PLR0913 (the options of a loader, and where arrays go)
     """
     with extra("jax"):
         import jax
-    if rank is None and world_size is None and (sharding is not None or jax.process_count() > 1):
-        rank, world_size = jax.process_index(), jax.process_count()
-    made = dataset.loader(
-        threads=threads, prefetch=prefetch, rank=rank, world_size=world_size, on_error=on_error, max_errors=max_errors
-    )
-    return Loader(made, device=device, sharding=sharding, ahead=ahead)
+    if not {"rank", "world_size"} & options.keys() and (sharding is not None or jax.process_count() > 1):
+        options |= {"rank": jax.process_index(), "world_size": jax.process_count()}
+    return Loader(dataset.loader(**options), device=device, sharding=sharding, ahead=ahead)

@@ -19,21 +19,17 @@ class IterableDataset:
     `load_state_dict`, which torchdata's ``StatefulDataLoader`` calls: that goes on in the middle of an epoch, with
     the same number of workers.
 
-    Ranks are settled here, in the process that makes the data set, because workers cannot know them: make it after
+    Ranks are settled here, in the process that makes the data set, because workers may not know them: make it after
     ``torch.distributed.init_process_group``.
 
     Parameters
     ----------
     dataset : recordmill.Dataset
         Of batches. Of samples too, but a DataLoader that batches them itself makes others for each number of workers.
-    rank, world_size : int, optional
-        What torch.distributed, the environment or JAX say, else 0 of 1, by default.
     threads, prefetch : int
         Of each worker, as in `recordmill.Dataset.loader`.
-    on_error : {"raise", "skip", "substitute"}
-        What happens with a sample that cannot be made.
-    max_errors : int or float, optional
-        How many of them, or which share, are borne.
+    **options
+        What else `recordmill.Dataset.loader` takes: rank, world_size, on_error, max_errors.
 
     Raises
     ------
@@ -41,23 +37,12 @@ class IterableDataset:
         PyTorch is not installed.
     """
 
-    def __init__(
-        self,
-        dataset: rm.Dataset,
-        *,
-        rank: int | None = None,
-        world_size: int | None = None,
-        threads: int = 1,
-        prefetch: int = 1,
-        on_error: str = "raise",
-        max_errors: float | None = None,
-    ) -> None:
+    def __init__(self, dataset: rm.Dataset, *, threads: int = 1, prefetch: int = 1, **options: Any) -> None:
         self.dataset = dataset
         self._epoch = SharedEpoch()
-        self._options: dict[str, Any] = {"on_error": on_error, "max_errors": max_errors}
-        with dataset.loader(threads=0, rank=rank, world_size=world_size, **self._options) as settled:
-            self._options |= {"rank": settled.rank, "world_size": settled.world_size}
-        self._options |= {"threads": threads, "prefetch": prefetch}
+        with dataset.loader(**options) as settled:
+            ranks = {"rank": settled.rank, "world_size": settled.world_size}
+        self._options = options | ranks | {"threads": threads, "prefetch": prefetch}
 
     @property
     def epoch(self) -> int:
@@ -76,7 +61,7 @@ class IterableDataset:
 
     def __len__(self) -> int:
         """Return the number of batches per epoch of this rank, all workers together."""
-        with self.dataset.loader(**self._options | {"threads": 0}) as loader:
+        with self.dataset.loader(**self._options) as loader:
             return len(loader)
 
     def __iter__(self) -> Pass:
@@ -84,14 +69,12 @@ class IterableDataset:
         with extra("torch"):
             from torch.utils.data import get_worker_info
         worker = get_worker_info()
-        share = (0, 1) if worker is None else (worker.id, worker.num_workers)
-        loader = self.dataset.loader(workers=share, **self._options)
-        loader.set_epoch(self.epoch)
-        return Pass(loader)
+        index, count = (0, 1) if worker is None else (worker.id, worker.num_workers)
+        return Pass(self.dataset, self._options, self.epoch, index, count)
 
     def __repr__(self) -> str:
         """Readable form."""
-        return f"IterableDataset({self.dataset!r}, rank={self._options['rank']} of {self._options['world_size']})"
+        return f"IterableDataset({self.dataset!r}, rank {self._options['rank']} of {self._options['world_size']})"
 
 
 class Pass:
@@ -99,13 +82,24 @@ class Pass:
 
     Parameters
     ----------
-    loader : recordmill.Loader
+    dataset : recordmill.Dataset
+    options : dict
+        Of its loader.
+    epoch : int
+    index, count : int
+        Which worker this is, of how many.
     """
 
-    def __init__(self, loader: rm.Loader) -> None:
-        self._loader = loader
+    def __init__(self, dataset: rm.Dataset, options: dict[str, Any], epoch: int, index: int, count: int) -> None:
+        self._dataset, self._options = dataset, options
+        self._index, self._count = index, count
+        self._loader = self._made(index)
+        self._loader.set_epoch(epoch)
         self._batches: Iterator[Any] | None = None
         self._is_over = False
+
+    def _made(self, index: int) -> rm.Loader:
+        return self._dataset.loader(workers=(index, self._count), **self._options)
 
     def __iter__(self) -> Self:
         """Return itself."""
@@ -118,11 +112,14 @@ class Pass:
         if self._batches is None:
             self._batches = iter(self._loader)
         try:
-            return tensors(next(self._batches))
+            batch = next(self._batches)
         except StopIteration:
             self._is_over = True
             self._loader.close()
             raise
+        # Behind a batch of its own, a worker's next one comes when all others had theirs.
+        self._index = self._count - 1
+        return tensors(batch)
 
     def state_dict(self) -> dict[str, Any]:
         """Where this worker is.
@@ -130,9 +127,9 @@ class Pass:
         Returns
         -------
         dict
-            The state of its loader, and whether its last batch was delivered.
+            The state of its loader, its turn from there on, and whether its last batch was delivered.
         """
-        return {"loader": self._loader.state_dict(), "is_over": self._is_over}
+        return {"loader": self._loader.state_dict(), "index": self._index, "is_over": self._is_over}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on behind the batch at which a state was taken.
@@ -142,6 +139,8 @@ class Pass:
         state : dict
             From `state_dict` of the same worker of as many.
         """
-        self._is_over = state["is_over"]
+        self._loader.close()
+        self._index, self._is_over = state["index"], state["is_over"]
+        self._loader = self._made(self._index)
         self._loader.load_state_dict(state["loader"])
         self._batches = None

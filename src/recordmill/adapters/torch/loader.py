@@ -46,18 +46,7 @@ class Loader(Handover):
             ahead.close()
 
 
-def loader(  # noqa: PLR0913 (the options of a loader, and where tensors go)
-    dataset: rm.Dataset,
-    *,
-    device: Any = None,
-    pin_memory: bool = False,
-    threads: int = 2,
-    prefetch: int = 2,
-    rank: int | None = None,
-    world_size: int | None = None,
-    on_error: str = "raise",
-    max_errors: float | None = None,
-) -> Loader:
+def loader(dataset: rm.Dataset, *, device: Any = None, pin_memory: bool = False, **options: Any) -> Loader:
     """Iterate over a data set in tensors, in this process.
 
     Parameters
@@ -68,8 +57,8 @@ def loader(  # noqa: PLR0913 (the options of a loader, and where tensors go)
         Where tensors go; they stay in main memory by default.
     pin_memory : bool
         Whether tensors that stay in main memory are page-locked; does nothing without CUDA.
-    threads, prefetch, rank, world_size, on_error, max_errors
-        As in `recordmill.Dataset.loader`.
+    **options
+        What `recordmill.Dataset.loader` takes: threads, prefetch, rank, world_size, on_error, max_errors.
 
     Returns
     -------
@@ -80,7 +69,4 @@ def loader(  # noqa: PLR0913 (the options of a loader, and where tensors go)
     MissingExtraError
         PyTorch is not installed.
     """
-    made = dataset.loader(
-        threads=threads, prefetch=prefetch, rank=rank, world_size=world_size, on_error=on_error, max_errors=max_errors
-    )
-    return Loader(made, device=device, pin_memory=pin_memory)
+    return Loader(dataset.loader(**options), device=device, pin_memory=pin_memory)

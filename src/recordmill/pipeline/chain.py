@@ -1,0 +1,195 @@
+"""The methods by which one pipeline becomes another."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from recordmill.decode.check import check_specs
+from recordmill.pipeline.order.cut import Repeat, Skip, Take
+from recordmill.pipeline.order.shuffle import Shuffle
+from recordmill.pipeline.stages.batch import Batch, Last, RaggedAs
+from recordmill.pipeline.stages.decode import Decode
+from recordmill.pipeline.stages.filter import Filter
+from recordmill.pipeline.stages.map import Map, Workers
+from recordmill.pipeline.stages.shard import Shard
+
+if TYPE_CHECKING:
+    from recordmill.decode.check import Spec
+
+
+class Chain(ABC):
+    """Something that takes stages, one behind the other."""
+
+    @abstractmethod
+    def then(self, stage: Any) -> Self:
+        """Add a stage."""
+
+    def shuffle(self, seed: int = 0, *, block: int | None = None, window: int | None = None) -> Self:
+        """Bring samples into a random order, another one in each epoch.
+
+        The order is computed, not stored, and needs no buffer: every sample may come anywhere in the epoch.
+
+        Parameters
+        ----------
+        seed : int
+        block : int, optional
+            For slow disks: so many neighbours are read together, and the samples of 16 such blocks mixed.
+        window : int, optional
+            For disks where only reading in order is fast: no sample moves farther than this.
+
+        Returns
+        -------
+        Dataset
+        """
+        return self.then(Shuffle(seed, block, window))
+
+    def take(self, count: int) -> Self:
+        """Keep the first samples (behind `batch`, batches).
+
+        Parameters
+        ----------
+        count : int
+
+        Returns
+        -------
+        Dataset
+        """
+        return self.then(Take(count))
+
+    def skip(self, count: int) -> Self:
+        """Leave out the first samples (behind `batch`, batches).
+
+        Parameters
+        ----------
+        count : int
+
+        Returns
+        -------
+        Dataset
+        """
+        return self.then(Skip(count))
+
+    def repeat(self, count: int | None = None) -> Self:
+        """Give all samples several times, each time as another epoch of the stages before.
+
+        Parameters
+        ----------
+        count : int, optional
+            Endless without.
+
+        Returns
+        -------
+        Dataset
+        """
+        return self.then(Repeat(count))
+
+    def shard(self, rank: int | None = None, world_size: int | None = None) -> Self:
+        """Divide every global batch among the processes of a training run.
+
+        The size of `batch` is that of one rank. Where this stage stands does not matter.
+
+        Parameters
+        ----------
+        rank, world_size : int, optional
+            Both; what `torch.distributed`, `jax.distributed` or the launcher's environment says when the loader is
+            made, by default.
+
+        Returns
+        -------
+        Dataset
+        """
+        return self.then(Shard(rank, world_size))
+
+    def decode(self, specs: Mapping[str, Spec] | None = None, *, seed: int | None = None, **more_specs: Spec) -> Self:
+        """Turn features into arrays: images, masks, boxes, raw numbers, text.
+
+        Parameters
+        ----------
+        specs : mapping of str to Image, Mask, Raw, Text, Boxes or Keypoints, optional
+            By the name of the output.
+        seed : int, optional
+            Of random crops and the like; that of the shuffle before, or 0.
+        **more_specs
+            The same, as keywords.
+
+        Returns
+        -------
+        Dataset
+        """
+        together = {**(specs or {}), **more_specs}
+        check_specs(together)
+        return self.then(Decode(tuple(together.items()), seed))
+
+    def map(
+        self,
+        function: Callable[..., Any],
+        *,
+        rng: bool = False,
+        workers: Workers = "threads",
+        timeout: float | None = None,
+        seed: int | None = None,
+    ) -> Self:
+        """Call a function on every sample (behind `batch`, on every batch).
+
+        Parameters
+        ----------
+        function : callable
+            Takes a dict and returns another; its input cannot be written.
+        rng : bool
+            Whether it takes a `numpy.random.Generator` as its second argument: the same one for the same sample of the
+            same epoch, whatever thread, process or rank calls.
+        workers : {"threads", "processes"}
+            Processes, for functions that hold the interpreter lock; function and data set are pickled then.
+        timeout : float, optional
+            Seconds after which a call counts as hanging.
+        seed : int, optional
+            Of the generators; that of the shuffle before, or 0.
+
+        Returns
+        -------
+        Dataset
+        """
+        return self.then(Map(function, rng, workers, timeout, seed))
+
+    def filter(self, function: Callable[..., Any], *, rng: bool = False, seed: int | None = None) -> Self:
+        """Keep the samples for which a function is true.
+
+        How many there are is known only at the end: such a pipeline has no length and is read in order. All ranks hold
+        all samples against the filter, and divide what passes.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a sample.
+        rng : bool
+            Whether it takes a `numpy.random.Generator` as its second argument.
+        seed : int, optional
+            Of the generators; that of the shuffle before, or 0.
+
+        Returns
+        -------
+        Dataset
+        """
+        return self.then(Filter(function, rng, seed))
+
+    def batch(self, size: int, *, last: Last = "keep", ragged: RaggedAs = "ragged") -> Self:
+        """Put samples together, in order.
+
+        Parameters
+        ----------
+        size : int
+            Samples per batch (and rank).
+        last : {"keep", "drop", "pad", "wrap"}
+            What becomes of samples that fill no batch: a smaller one; nothing; a batch filled up with zeros, of which
+            the feature ``"valid"`` tells; or one filled up with the epoch's first samples.
+        ragged : {"ragged", "pad", "list"}
+            What becomes of features with different numbers of values.
+
+        Returns
+        -------
+        Dataset
+            Elements are dicts of arrays; byte strings are rows of a `Ragged`.
+        """
+        return self.then(Batch(size, last, ragged))

@@ -1,0 +1,193 @@
+"""Makes the elements of an epoch, several at a time, in whichever thread or process asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+
+from recordmill.pipeline.context import Calling, Context
+from recordmill.pipeline.cuts import Cuts
+from recordmill.pipeline.failing import OnError, Skipped
+from recordmill.pipeline.order.places import Places, joined
+from recordmill.pipeline.program import Program
+from recordmill.pipeline.rows import Columns, Rows, samples_of
+from recordmill.pipeline.stages.batch import Batch
+from recordmill.pipeline.stages.map import Map
+
+
+@dataclass(slots=True)
+class Made:
+    """Elements, and what making them cost.
+
+    Parameters
+    ----------
+    elements : list of (int, object)
+        Numbers in the epoch of this rank, rising, and the elements.
+    error : Exception, optional
+        What the element behind the last one failed with.
+    num_samples : int
+        Samples that were asked for.
+    skipped : list of Skipped
+    seconds : dict of str to float
+        By stage.
+    num_bytes : int
+        Read.
+    """
+
+    elements: list[tuple[int, Any]]
+    error: BaseException | None = None
+    num_samples: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    num_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Maker:
+    """How the elements of one epoch are made for one rank.
+
+    Parameters
+    ----------
+    program : Program
+    batch : Batch, optional
+        Without one, elements are samples.
+    maps : tuple of Map
+        On batches.
+    cuts : Cuts
+    epoch : int
+    on_error : {"raise", "skip", "substitute"}
+    threads : int
+        Inside one native call.
+    returned : dict
+        What functions returned first in this run.
+    shares_memory : bool
+        Whether the workers are threads of this process.
+    """
+
+    program: Program
+    batch: Batch | None
+    maps: tuple[Map, ...]
+    cuts: Cuts
+    epoch: int = 0
+    on_error: OnError = "raise"
+    threads: int = 1
+    returned: dict[Any, Any] = field(default_factory=dict, compare=False)
+    shares_memory: bool = True
+    _contexts: dict[int, Context] = field(default_factory=dict, compare=False)
+
+    @property
+    def functions(self) -> list[Map]:
+        """Stages that call functions of users."""
+        return [stage for stage in (*self.program.stages, *self.maps) if isinstance(stage, Map)]
+
+    def calling(self) -> list[Calling]:
+        """Calls of functions that have not returned, in the threads of this process."""
+        return [calling for context in list(self._contexts.values()) if (calling := context.calling) is not None]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State without what belongs to threads of this process."""
+        return self.__dict__ | {"_contexts": {}, "returned": {}}
+
+    def make(self, first: int, count: int = 1) -> Made:
+        """Elements one behind the other; an error is where its element would be.
+
+        Parameters
+        ----------
+        first : int
+            Number of the first one.
+        count : int
+
+        Returns
+        -------
+        Made
+        """
+        try:
+            return self._made(first, count)
+        except Exception as error:  # noqa: BLE001 (it reaches the caller in the place of the element)
+            if count == 1:
+                return Made([], error)
+        whole = Made([])
+        for number in range(first, first + count):
+            one = self.make(number)
+            whole.elements += one.elements
+            whole.skipped += one.skipped
+            whole.num_samples += one.num_samples
+            if one.error is not None:
+                whole.error = one.error
+                break
+        return whole
+
+    def context(self) -> Context:
+        """Return what stages are handed in this thread."""
+        context = Context(self.on_error != "raise", self.threads, self.returned)
+        self._contexts[get_ident()] = context
+        return context
+
+    def _made(self, first: int, count: int) -> Made:
+        parts = [Places(self.epoch, self.cuts.positions(number)) for number in range(first, first + count)]
+        context = self.context()
+        places = _together(parts)
+        fill = self.on_error == "substitute"
+        rows = self.program.evaluate_full(places, context) if fill else self.program.evaluate(places, context)
+        return self.finished(rows, parts, first, context)
+
+    def finished(self, rows: Rows, parts: list[Places], first: int, context: Context) -> Made:
+        """Elements of samples.
+
+        Parameters
+        ----------
+        rows : Rows
+        parts : list of Places
+            Of the samples that were asked for, an element each.
+        first : int
+            Number of the first element.
+        context : Context
+
+        Returns
+        -------
+        Made
+        """
+        if self.batch is None:
+            numbers = (first + rows.ordinals).tolist()
+            elements: list[tuple[int, Any]] = list(
+                zip(numbers, samples_of(rows.columns, len(rows), lock=False), strict=True)
+            )
+        else:
+            with context.timed("batch"):
+                elements = list(enumerate(self._batches(self.batch, rows, parts, context), first))
+        asked = sum(len(part) for part in parts)
+        return Made(elements, None, asked, context.skipped, dict(context.seconds), context.num_bytes)
+
+    def _batches(self, stage: Batch, rows: Rows, parts: list[Places], context: Context) -> list[Columns]:
+        edges = np.cumsum([0, *(len(part) for part in parts)])
+        inside = np.searchsorted(rows.ordinals, edges)
+        batches = []
+        for number, part in enumerate(parts):
+            start, stop = int(inside[number]), int(inside[number + 1])
+            ordinals = rows.ordinals[start:stop] - edges[number]
+            batch = stage.collate(rows.slice(start, stop), stage.size, ordinals)
+            for place, step in enumerate(self.maps):
+                batch = step.apply_batch(self._work(rows, part, start, place, context), batch)
+            batches.append(batch)
+        return batches
+
+    def _work(self, rows: Rows, part: Places, start: int, place: int, context: Context) -> Any:
+        """What a function on batches is handed: the batch stands for its first sample."""
+        first = Places(part.epochs, part.array[:1] if len(part) else np.zeros(1, np.int64))
+        one = Rows({}, np.zeros(1, np.int64), rows.origins[start : start + 1])
+        return self.program.work(one, first, len(self.program.stages) + place, context)
+
+
+def _together(parts: list[Places]) -> Places:
+    """Places of several elements; a range where they follow one another."""
+    ranges = [part.positions for part in parts]
+    follow = all(
+        isinstance(one, range) and isinstance(two, range) and one.stop == two.start for one, two in pairwise(ranges)
+    )
+    if follow and isinstance(ranges[0], range) and isinstance(ranges[-1], range):
+        return Places(parts[0].epochs, range(ranges[0].start, ranges[-1].stop))
+    return joined(parts)

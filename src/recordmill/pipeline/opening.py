@@ -1,0 +1,102 @@
+"""Where pipelines begin: shards that are opened, and pipelines that are mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from recordmill.pipeline.dataset import Dataset
+from recordmill.pipeline.mix import Mixture, shares_of
+from recordmill.pipeline.origins import SourceOrigin
+from recordmill.shards.collection import ShardSet
+
+if TYPE_CHECKING:
+    from recordmill.schema import Feature, Schema
+    from recordmill.shards.paths import Paths
+
+
+def open(  # noqa: A001
+    paths: Paths,
+    *,
+    format: str | None = None,  # noqa: A002
+    compression: str | None = "auto",
+    payload: str | None = None,
+    schema: Schema | Mapping[str, Feature] | None = None,
+    verify: bool = True,
+    max_decompressed_bytes: int | None = None,
+) -> Dataset:
+    """Open shards as one data set of examples.
+
+    Parameters
+    ----------
+    paths : path, pattern, folder, or iterable of them
+        Patterns and folders are read in natural order (``part-2`` before ``part-10``); a list keeps its order.
+    format : {"tfrecord", "ofrecord", "recordio"}, optional
+        What content says by default.
+    compression : {"auto", "gzip", "zlib"} or None
+        What content says by default.
+    payload : {"example", "sequence_example", "ofrecord", "irheader", "raw"}, optional
+        What the first records are by default.
+    schema : Schema or mapping of str to Feature, optional
+        What the writer noted, else what the first thousand records show, by default.
+    verify : bool
+        Whether every checksum that the format has is computed on reading.
+    max_decompressed_bytes : int, optional
+        Largest number of bytes that a compressed shard may inflate to.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    FileNotFoundError
+        No such shard.
+    FormatError
+        A file is of no known format, or not what was declared.
+    DamageError
+        A shard whose frames cannot all be found.
+    """
+    source = ShardSet(
+        paths,
+        format=format,
+        compression=compression,
+        payload=payload,
+        schema=schema,
+        verify=verify,
+        max_decompressed_bytes=max_decompressed_bytes,
+    )
+    return Dataset(SourceOrigin(source))
+
+
+def mix(datasets: Sequence[Dataset], weights: Sequence[float], *, num_samples: int | None = None) -> Dataset:
+    """Put the samples of several pipelines together, in given shares, spread evenly.
+
+    Parameters
+    ----------
+    datasets : sequence of Dataset
+        Of samples with the same features; finite, not batched, without a filter. Shuffles of each stay in effect.
+    weights : sequence of float
+        In which the samples come, one for each data set; they need not add up to 1. Met to one part in 4,096.
+    num_samples : int, optional
+        Per epoch; by default as many as there are before the first data set runs out. One that runs out begins its
+        next epoch.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        Pipelines that cannot be mixed, or weights that are none.
+    """
+    if not datasets:
+        raise ValueError("there is nothing to mix")
+    for dataset in datasets:
+        if dataset.stage is not None or dataset.program.is_stream or not len(dataset.program):
+            raise ValueError(f"samples are mixed before batch and filter, and there must be some: not {dataset!r}")
+    if num_samples is not None and num_samples < 1:
+        raise ValueError(f"num_samples is at least 1, not {num_samples}")
+    programs = tuple(dataset.program for dataset in datasets)
+    return Dataset(Mixture(programs, shares_of(weights, len(datasets)), num_samples))

@@ -1,0 +1,1 @@
+"""Which sample stands at a position of an epoch: arithmetic on whole numbers, nothing stored."""

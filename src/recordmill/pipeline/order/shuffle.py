@@ -1,0 +1,139 @@
+"""The stage that shuffles: globally, by blocks of neighbours, or within a window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recordmill.pipeline.checks import is_whole
+from recordmill.pipeline.order.permutation import Ints, Permutation
+from recordmill.pipeline.order.places import Places
+
+# Blocks whose samples are mixed with one another; what a reader has in hand at a time.
+BLOCKS_TOGETHER = 16
+_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffle:
+    """Samples in a random order that depends on the seed and the epoch alone.
+
+    Parameters
+    ----------
+    seed : int
+        0 to 2**64 - 1.
+    block : int, optional
+        Neighbours that stay together for reading: blocks come in random order, and the samples of 16 blocks at a time
+        in random order among themselves.
+    window : int, optional
+        No sample moves farther than this.
+
+    Raises
+    ------
+    ValueError
+        Both, or a size below 2, or a seed that is none.
+    """
+
+    seed: int = 0
+    block: int | None = None
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no order."""
+        if self.block is not None and self.window is not None:
+            raise ValueError("block= and window= exclude each other")
+        for name in ("block", "window"):
+            size = getattr(self, name)
+            if size is not None and size < 2:
+                raise ValueError(f"{name} is at least 2, not {size}")
+        if not is_whole(self.seed, 0, 1 << 64):
+            raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {self.seed!r}")
+
+    def length(self, upstream: int | None) -> int | None:
+        """Samples that come out of so many."""
+        if upstream is None:
+            raise ValueError("an endless pipeline cannot be shuffled: put shuffle before repeat")
+        return upstream
+
+    def at(self, places: Places, upstream: int | None) -> Places:
+        """Places of the samples before the shuffle.
+
+        Parameters
+        ----------
+        places : Places
+        upstream : int
+            Samples of the epoch.
+
+        Returns
+        -------
+        Places
+        """
+        positions, found = places.array, np.empty(len(places), np.int64)
+        for epoch, rows in places.by_epoch():
+            found[rows] = self._order(positions[rows], upstream or 0, epoch)
+        return Places(places.epochs, found)
+
+    def _order(self, positions: Ints, length: int, epoch: int) -> Ints:
+        if self.block is not None:
+            return _by_blocks(positions, length, self.block, (self.seed, epoch))
+        if self.window is not None:
+            half = max(1, self.window // 2)
+            early = _by_segments(positions, length, half, 0, (self.seed, epoch, _EARLY))
+            return _by_segments(early, length, half, half // 2, (self.seed, epoch, _LATE))
+        return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
+
+    def quality(self, length: int) -> float:
+        """Chance that two neighbours in the new order come from different parts of the old one.
+
+        Parts are the blocks, or as many windows as there are; without either it is 1.
+
+        Parameters
+        ----------
+        length : int
+
+        Returns
+        -------
+        float
+        """
+        size = self.block or self.window
+        if size is None or length < 2:
+            return 1.0
+        together = min(length, size * (BLOCKS_TOGETHER if self.block else 2))
+        return 1 - (min(size, length) - 1) / max(together - 1, 1)
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        size = f", block={self.block}" if self.block else f", window={self.window}" if self.window else ""
+        return f"shuffle(seed={self.seed}{size})"
+
+
+def _by_segments(positions: Ints, length: int, size: int, shift: int, key: tuple[int, ...]) -> Ints:
+    """Segments of one size, the first one shorter by the shift, each in an order of its own."""
+    number = (positions + (size - shift) % size) // size
+    found = np.empty(len(positions), np.int64)
+    for segment in np.unique(number):
+        start = max(0, int(segment) * size - (size - shift) % size)
+        stop = min(length, (int(segment) + 1) * size - (size - shift) % size)
+        rows = np.flatnonzero(number == segment)
+        found[rows] = start + Permutation(stop - start, (*key, int(segment) & 0xFFFFFFFF))(positions[rows] - start)
+    return found
+
+
+def _by_blocks(positions: Ints, length: int, size: int, key: tuple[int, int]) -> Ints:
+    """Blocks in random order; the last one may be short, and stands anywhere."""
+    blocks, missing = -(-length // size), -length % size
+    order = Permutation(blocks, (*key, _BLOCKS))
+    # The place of the short block: behind it everything stands `missing` samples earlier than full blocks would.
+    gap = int(order.inverse(np.array([blocks - 1]))[0]) * size + size - missing
+    group = size * BLOCKS_TOGETHER
+    number = (positions + np.where(positions >= gap, missing, 0)) // group
+    found = np.empty(len(positions), np.int64)
+    for each in np.unique(number):
+        edges = [edge - missing * (edge > gap) for edge in (int(each) * group, (int(each) + 1) * group)]
+        start, stop = edges[0], min(length, edges[1])
+        rows = np.flatnonzero(number == each)
+        inside = Permutation(stop - start, (*key, _GROUP, int(each) & 0xFFFFFFFF))(positions[rows] - start)
+        found[rows] = start + inside
+    spread = found + np.where(found >= gap, missing, 0)
+    return order(spread // size) * size + spread % size

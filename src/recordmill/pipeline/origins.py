@@ -1,0 +1,111 @@
+"""Where the samples of a pipeline come from: one source of examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from recordmill.errors import DamageError, FeatureError, RecordmillError
+from recordmill.pipeline.context import Context
+from recordmill.pipeline.order.places import Places
+from recordmill.pipeline.rows import Rows, joined_rows
+from recordmill.pipeline.source import ExampleSource
+
+# What one record can be blamed for; anything else ends the run.
+_OF_A_RECORD = (DamageError, FeatureError)
+
+
+class Origin(Protocol):
+    """Samples by place."""
+
+    @property
+    def sources(self) -> list[ExampleSource]:
+        """What samples are read from, by the first number of their origin."""
+        ...
+
+    def length(self) -> int | None:
+        """Samples of an epoch; None is endless."""
+        ...
+
+    def rows(self, places: Places, context: Context) -> Rows:
+        """Samples at places."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Short text that differs between origins."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOrigin:
+    """The examples of one source; epochs are alike.
+
+    Parameters
+    ----------
+    source : ExampleSource
+    """
+
+    source: ExampleSource
+
+    @property
+    def sources(self) -> list[ExampleSource]:
+        """What samples are read from."""
+        return [self.source]
+
+    def length(self) -> int:
+        """Samples of an epoch."""
+        return len(self.source)
+
+    def fingerprint(self) -> str:
+        """Short text that differs between sources."""
+        return self.source.fingerprint()
+
+    def rows(self, places: Places, context: Context) -> Rows:
+        """Examples at places.
+
+        Parameters
+        ----------
+        places : Places
+        context : Context
+
+        Returns
+        -------
+        Rows
+        """
+        with context.timed("read"):
+            rows = self._rows(places, 0, context)
+        context.num_bytes += sum(_num_bytes(column) for column in rows.columns.values())
+        return rows
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        return repr(self.source)
+
+    def _rows(self, places: Places, first: int, context: Context) -> Rows:
+        count = len(places)
+        try:
+            columns = self.source.columns(places.positions)
+        except _OF_A_RECORD as error:
+            if not context.collects:
+                raise
+            return self._halves(places, first, context, error)
+        ordinals = np.arange(first, first + count, dtype=np.int64)
+        return Rows(columns, ordinals, np.stack([np.zeros(count, np.int64), places.array], axis=1))
+
+    def _halves(self, places: Places, first: int, context: Context, error: RecordmillError) -> Rows:
+        """The sound ones among places of which one at least is damaged."""
+        count = len(places)
+        if count == 1:
+            epoch, _ = places.by_epoch()[0]
+            context.fail(epoch, int(places.array[0]), error)
+            empty = self.source.columns(range(0))
+            return Rows(empty, np.empty(0, np.int64), np.empty((0, 2), np.int64))
+        middle = count // 2
+        parts = (np.arange(middle), np.arange(middle, count))
+        return joined_rows([self._rows(places.take(rows), first + int(rows[0]), context) for rows in parts])
+
+
+def _num_bytes(column: Any) -> int:
+    return int(getattr(column, "nbytes", 0))

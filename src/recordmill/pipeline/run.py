@@ -1,0 +1,185 @@
+"""One iteration over an epoch: orders elements ahead, takes them in order, ends its workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from recordmill.pipeline.crew.base import Crew
+from recordmill.pipeline.hanging import take_watched
+from recordmill.pipeline.maker import Made, Maker
+from recordmill.pipeline.stats import Tally
+from recordmill.types import Ragged
+
+# Small elements are made several at a time, of about this many bytes together and up to this many.
+_BUNDLE_BYTES = 4 << 20
+_BUNDLE_MOST = 64
+_SAMPLES_AT_FIRST = 16
+
+MakeCrew = Callable[[Callable[[int], Any]], Crew]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How far ahead elements are made.
+
+    Parameters
+    ----------
+    workers : int
+    prefetch : int
+        Elements that are ready beyond those being made.
+    part : (int, int)
+        Of every so many elements, which one is wanted: index and count.
+    bundles : bool
+        Whether several small elements may be made together.
+    timeout : float, optional
+        Seconds after which a function counts as hanging.
+    """
+
+    workers: int
+    prefetch: int
+    part: tuple[int, int] = (0, 1)
+    bundles: bool = True
+    timeout: float | None = None
+
+
+class Jobs:
+    """Which elements each job makes; grows ahead of the workers.
+
+    Parameters
+    ----------
+    total : int, optional
+        Elements of the epoch; endless without.
+    pace : Pace
+    at_first : int
+        Elements of one job until their size is known.
+    """
+
+    def __init__(self, total: int | None, pace: Pace, at_first: int) -> None:
+        self._total, self._pace = total, pace
+        self._bundle = at_first if pace.bundles and pace.part[1] == 1 else 1
+        self._next = pace.part[0]
+        self._jobs: dict[int, tuple[int, int]] = {}
+        self.ordered = 0
+
+    def size_known(self, num_bytes: int) -> None:
+        """Choose how many elements a job makes from now on.
+
+        Parameters
+        ----------
+        num_bytes : int
+            Of one element.
+        """
+        if self._pace.bundles and self._pace.part[1] == 1:
+            self._bundle = max(1, min(_BUNDLE_MOST, _BUNDLE_BYTES // max(num_bytes, 1)))
+
+    def plan(self, taken: int) -> int:
+        """Add jobs until there are enough beyond those that were taken.
+
+        Parameters
+        ----------
+        taken : int
+
+        Returns
+        -------
+        int
+            Jobs that there are in all.
+        """
+        ahead = self._pace.workers + -(-self._pace.prefetch // self._bundle) + 1
+        while self.ordered - taken < ahead and (self._total is None or self._next < self._total):
+            step = self._pace.part[1]
+            count = self._bundle if self._total is None else min(self._bundle, self._total - self._next)
+            self._jobs[self.ordered] = (self._next, count)
+            self._next += step if step > 1 else count
+            self.ordered += 1
+        return self.ordered
+
+    def __getitem__(self, job: int) -> tuple[int, int]:
+        """Number of the first element of a job, and how many it makes."""
+        return self._jobs[job]
+
+    def done(self, job: int) -> None:
+        """Forget a job."""
+        del self._jobs[job]
+
+
+class _Work:
+    """What the workers call: jobs are looked up where they were planned."""
+
+    def __init__(self, maker: Maker, jobs: Jobs) -> None:
+        self._maker, self._jobs = maker, jobs
+
+    def __call__(self, job: int) -> Made:
+        return self._maker.make(*self._jobs[job])
+
+
+class PlainWork:
+    """What worker processes call: a job is one element.
+
+    Parameters
+    ----------
+    maker : Maker
+    part : (int, int)
+        Of every so many elements, which one is wanted.
+    """
+
+    def __init__(self, maker: Maker, part: tuple[int, int]) -> None:
+        self._maker, self._part = maker, part
+
+    def __call__(self, job: int) -> Made:
+        """Elements of a job."""
+        index, count = self._part
+        return self._maker.make(index + job * count)
+
+
+def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, processes: bool) -> Iterator[Made]:
+    """What makes up an epoch, in order.
+
+    Parameters
+    ----------
+    maker : Maker
+    pace : Pace
+    make_crew : callable, optional
+        None for no workers.
+    tally : Tally
+    processes : bool
+        Whether workers share no memory.
+
+    Yields
+    ------
+    Made
+    """
+    jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else _SAMPLES_AT_FIRST)
+    work = PlainWork(maker, pace.part) if processes else _Work(maker, jobs)
+    crew = None if make_crew is None else make_crew(work)
+    try:
+        taken = 0
+        while jobs.plan(taken) > taken:
+            begun = perf_counter()
+            if crew is None:
+                made = work(taken)
+            else:
+                crew.order(jobs.ordered)
+                made = take_watched(crew, taken, maker, pace.timeout)
+            tally.waited_s += perf_counter() - begun
+            jobs.done(taken)
+            taken += 1
+            if taken == 1 and made.elements:
+                jobs.size_known(max(1, _num_bytes(made.elements[0][1])))
+            yield made
+    finally:
+        if crew is not None:
+            tally.close(crew.counters())
+            crew.dismiss()
+
+
+def _num_bytes(value: Any) -> int:
+    if isinstance(value, dict):
+        return sum(map(_num_bytes, value.values()))
+    if isinstance(value, Ragged):
+        return _num_bytes(value.data) + value.row_splits.nbytes
+    if isinstance(value, list):
+        return sum(map(_num_bytes, value))
+    return int(getattr(value, "nbytes", 0)) or (len(value) if isinstance(value, bytes) else 8)

@@ -1,0 +1,166 @@
+"""One iteration over a pipeline with a filter: samples are held against it ahead, and what passed goes into batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from recordmill.pipeline.hanging import take_watched
+from recordmill.pipeline.maker import Made, Maker
+from recordmill.pipeline.order.places import Ints, Places
+from recordmill.pipeline.rows import Rows
+from recordmill.pipeline.run import MakeCrew, Pace
+from recordmill.pipeline.state import State
+from recordmill.pipeline.stats import Tally
+from recordmill.pipeline.stream import Gatherer, Portion
+
+# Samples that one job holds against the filter.
+_CHUNK = 64
+
+
+class _Heads:
+    """Holds chunks of samples against the filter."""
+
+    def __init__(self, maker: Maker, start: int) -> None:
+        self._maker, self._start = maker, start
+        self._head = maker.program.head
+
+    @property
+    def count(self) -> int | None:
+        length = self._head.lengths[-1]
+        return None if length is None else -(-max(0, length - self._start) // _CHUNK)
+
+    def __call__(self, chunk: int) -> tuple[Made, Rows | None, Ints | None]:
+        first = self._start + chunk * _CHUNK
+        length = self._head.lengths[-1]
+        stop = first + _CHUNK if length is None else min(first + _CHUNK, length)
+        places = Places(self._maker.epoch, range(first, stop))
+        context = self._maker.context()
+        try:
+            rows = self._head.evaluate(places, context)
+        except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
+            return Made([], error), None, None
+        made = Made([], None, len(places), context.skipped, dict(context.seconds), context.num_bytes)
+        return made, rows, places.array[rows.ordinals]
+
+
+class _Tails:
+    """Makes elements of portions; shares them with the threads that do so."""
+
+    def __init__(self, maker: Maker) -> None:
+        self._maker = maker
+        self._waiting: dict[int, Portion] = {}
+
+    def add(self, number: int, portion: Portion) -> None:
+        self._waiting[number] = portion
+
+    def __call__(self, number: int) -> tuple[Made, Portion]:
+        portion, maker = self._waiting.pop(number), self._maker
+        context = maker.context()
+        places = Places(maker.epoch, portion.positions)
+        try:
+            rows = maker.program.evaluate_tail(portion.rows, places, context)
+            made = maker.finished(rows, [places], number, context)
+        except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
+            return Made([], error), portion
+        # Its samples were counted when they were held against the filter.
+        return replace(made, num_samples=0), portion
+
+
+class StreamRun:
+    """Elements of one epoch, in order.
+
+    Parameters
+    ----------
+    maker : Maker
+    state : State
+        Where the epoch goes on.
+    pace : Pace
+    make_crew : callable, optional
+        None for no workers.
+    tally : Tally
+    """
+
+    def __init__(self, maker: Maker, state: State, pace: Pace, make_crew: MakeCrew | None, tally: Tally) -> None:
+        self._maker, self._pace, self._tally = maker, pace, tally
+        self._heads, self._tails = _Heads(maker, state.position), _Tails(maker)
+        self._crews = None if make_crew is None else (make_crew(self._heads), make_crew(self._tails))
+        cuts, last = maker.cuts, "drop" if maker.batch is None else maker.batch.last
+        self._gatherer = Gatherer(cuts.size, last, cuts.rank, cuts.world_size, maker.program.cut, state.passed)
+
+    def __iter__(self) -> Iterator[tuple[Made, Portion | None]]:
+        """Elements, each with what was taken for it."""
+        ahead = self._pace.workers + self._pace.prefetch
+        ordered = taken = 0
+        try:
+            for portion in self._portions():
+                if isinstance(portion, Made):
+                    yield from self._rest(taken, ordered)
+                    taken = ordered
+                    yield portion, None
+                    continue
+                self._tails.add(ordered, portion)
+                ordered += 1
+                if self._crews is not None:
+                    self._crews[1].order(ordered)
+                while ordered - taken > ahead:
+                    yield self._take(taken)
+                    taken += 1
+            yield from self._rest(taken, ordered)
+        finally:
+            self._dismiss()
+
+    def _rest(self, taken: int, ordered: int) -> Iterator[tuple[Made, Portion]]:
+        for number in range(taken, ordered):
+            yield self._take(number)
+
+    def _take(self, number: int) -> tuple[Made, Portion]:
+        begun = perf_counter()
+        if self._crews is None:
+            found = self._tails(number)
+        else:
+            found = take_watched(self._crews[1], number, self._maker, self._pace.timeout)
+        self._tally.waited_s += perf_counter() - begun
+        return found
+
+    def _portions(self) -> Iterator[Portion | Made]:
+        """Full portions as they come; in between, what holding samples against the filter cost or failed with."""
+        index, count = self._pace.part
+        number = 0
+        for portion in self._all_portions():
+            if isinstance(portion, Made):
+                yield portion
+                continue
+            if number % count == index:
+                yield portion
+            number += 1
+
+    def _all_portions(self) -> Iterator[Portion | Made]:
+        chunk = 0
+        while (self._heads.count is None or chunk < self._heads.count) and not self._gatherer.is_done:
+            made, rows, positions = self._head(chunk)
+            chunk += 1
+            if made.error is not None or made.skipped:
+                yield made
+            else:
+                self._tally.count(made)
+            if rows is not None and positions is not None:
+                yield from self._gatherer.add(rows, positions)
+        yield from self._gatherer.finish()
+
+    def _head(self, chunk: int) -> Any:
+        begun = perf_counter()
+        if self._crews is None:
+            return self._heads(chunk)
+        ahead = chunk + self._pace.workers + 2
+        self._crews[0].order(ahead if self._heads.count is None else min(ahead, self._heads.count))
+        found = take_watched(self._crews[0], chunk, self._maker, self._pace.timeout)
+        self._tally.waited_s += perf_counter() - begun
+        return found
+
+    def _dismiss(self) -> None:
+        for crew in self._crews or ():
+            self._tally.close(crew.counters())
+            crew.dismiss()

@@ -1,0 +1,77 @@
+"""What a stage is given, and what it owes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from recordmill.decode.draws import Draws
+from recordmill.pipeline.context import Context
+from recordmill.pipeline.order.places import Places
+from recordmill.pipeline.rows import Rows
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Work:
+    """Samples for one stage.
+
+    Parameters
+    ----------
+    rows : Rows
+    places : Places
+        Of the rows, where the stage stands: what its draws depend on.
+    where : callable
+        Shard, record and offset of a row, as keyword arguments of an error.
+    seed : int
+    number : int
+        Of the stage in its pipeline.
+    context : Context
+    """
+
+    rows: Rows
+    places: Places
+    where: Callable[[int], dict[str, Any]]
+    seed: int
+    number: int
+    context: Context
+
+    def draws(self, epoch: int) -> Draws:
+        """Random numbers of an epoch.
+
+        Parameters
+        ----------
+        epoch : int
+
+        Returns
+        -------
+        Draws
+        """
+        return Draws(self.seed, epoch)
+
+
+@runtime_checkable
+class OrderStage(Protocol):
+    """Says which samples there are and in which order."""
+
+    def length(self, upstream: int | None) -> int | None:
+        """Samples that come out of so many; None is endless."""
+        ...
+
+    def at(self, places: Places, upstream: int | None) -> Places:
+        """Places before the stage of places behind it."""
+        ...
+
+
+@runtime_checkable
+class SampleStage(Protocol):
+    """Changes samples, or leaves some out."""
+
+    @property
+    def name(self) -> str:
+        """What its time is counted under."""
+        ...
+
+    def apply(self, work: Work) -> Rows:
+        """Samples behind the stage."""
+        ...

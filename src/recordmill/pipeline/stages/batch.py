@@ -1,0 +1,122 @@
+"""The stage that puts samples together into batches of arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.pipeline.checks import is_whole
+from recordmill.pipeline.rows import Columns
+from recordmill.types import Ragged
+
+Last = Literal["keep", "drop", "pad", "wrap"]
+RaggedAs = Literal["ragged", "pad", "list"]
+VALID = "valid"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Samples as batches.
+
+    Parameters
+    ----------
+    size : int
+        Samples per batch and rank.
+    last : {"keep", "drop", "pad", "wrap"}
+        What becomes of samples that fill no batch: a smaller one; nothing; a batch filled up with zeros and empty rows,
+        of which the feature ``"valid"`` (bool) tells, in every batch; or one filled up with the epoch's first samples.
+    ragged : {"ragged", "pad", "list"}
+        What becomes of features with different numbers of values: a `Ragged`, an array padded with zeros to the
+        longest row, or a list of arrays. Byte strings are lists of `bytes` with "list" and a `Ragged` otherwise.
+    """
+
+    size: int
+    last: Last = "keep"
+    ragged: RaggedAs = "ragged"
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no batch."""
+        if not is_whole(self.size, 1):
+            raise ValueError(f"a batch holds at least one example, not {self.size!r}")
+        if self.last not in ("keep", "drop", "pad", "wrap"):
+            raise ValueError(f'last is "keep", "drop", "pad" or "wrap", not {self.last!r}')
+        if self.ragged not in ("ragged", "pad", "list"):
+            raise ValueError(f'ragged is "ragged", "pad" or "list", not {self.ragged!r}')
+
+    def collate(self, columns: Columns, count: int, ordinals: NDArray[np.int64] | None = None) -> Columns:
+        """Bring columns into the form that was asked for.
+
+        Parameters
+        ----------
+        columns : dict of str to ndarray, Ragged or list
+        count : int
+            Samples that the batch was to have.
+        ordinals : ndarray of int64, optional
+            Their places in it, where the batch is filled up to that count.
+
+        Returns
+        -------
+        dict of str to ndarray, Ragged or list
+        """
+        formed = {name: self._form(column) for name, column in columns.items()}
+        if self.last != "pad":
+            return formed
+        valid = np.zeros(count, bool)
+        valid[slice(None) if ordinals is None else ordinals] = True
+        if not valid.all():
+            formed = {name: _spread(column, valid) for name, column in formed.items()}
+        return formed | {VALID: valid}
+
+    def _form(self, column: Any) -> Any:
+        if isinstance(column, list) and self.ragged != "list":
+            column = _ragged_of(column)
+        if not isinstance(column, Ragged) or self.ragged == "ragged":
+            return column
+        if self.ragged == "list":
+            return list(column)
+        return column if _holds_bytes(column) else _padded(column)
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        ragged = f", ragged={self.ragged!r}" if self.ragged != "ragged" else ""
+        return f"batch({self.size}, last={self.last!r}{ragged})"
+
+
+def _ragged_of(rows: list[Any]) -> Any:
+    """Rows as a Ragged, where they are byte strings or arrays that differ in their first length alone."""
+    if rows and all(isinstance(row, bytes) for row in rows):
+        return Ragged.from_rows(rows)
+    arrays = [row for row in rows if isinstance(row, np.ndarray) and row.ndim]
+    alike = {(array.dtype, array.shape[1:]) for array in arrays}
+    return Ragged.from_rows(rows) if rows and len(arrays) == len(rows) and len(alike) == 1 else rows
+
+
+def _holds_bytes(column: Ragged) -> bool:
+    inner: Any = column
+    while isinstance(inner, Ragged):
+        inner = inner.data
+    return bool(inner.dtype == np.uint8)
+
+
+def _padded(column: Ragged) -> Any:
+    if not isinstance(column.data, Ragged):
+        return column.to_padded()
+    inner = column.data.to_padded()
+    return Ragged(inner, column.row_splits).to_padded()
+
+
+def _spread(column: Any, valid: NDArray[np.bool_]) -> Any:
+    """Rows at their places, zeros and empty rows between them."""
+    if isinstance(column, np.ndarray):
+        whole = np.zeros((len(valid), *column.shape[1:]), column.dtype)
+        whole[valid] = column
+        return whole
+    if isinstance(column, Ragged):
+        counts = np.zeros(len(valid), np.int64)
+        counts[valid] = np.diff(column.row_splits)
+        return Ragged(column.data, np.concatenate([[0], np.cumsum(counts)]))
+    rows = iter(column)
+    return [next(rows) if there else None for there in valid]

@@ -1,0 +1,94 @@
+"""The stage that turns features into arrays, whole batches at a time, natively."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recordmill.decode.batch import decode_batch
+from recordmill.errors import DecodeError
+from recordmill.pipeline.rows import Rows, joined_rows
+
+if TYPE_CHECKING:
+    from recordmill.decode.check import Spec
+    from recordmill.pipeline.order.places import Ints
+    from recordmill.pipeline.stages.base import Work
+
+# Keeps the draws of a second decode stage apart from those of the first.
+_STEP = 0x9E3779B97F4A7C15
+
+
+@dataclass(frozen=True, slots=True)
+class Decode:
+    """Features to arrays.
+
+    Parameters
+    ----------
+    specs : tuple of (str, spec)
+        By the name of the output.
+    seed : int, optional
+        Of the random parts; that of the shuffle before, or 0.
+    options : tuple of (str, object)
+        Of `decode_batch`.
+    """
+
+    specs: tuple[tuple[str, Spec], ...]
+    seed: int | None = None
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What its time is counted under."""
+        return "decode"
+
+    def apply(self, work: Work) -> Rows:
+        """Samples with their features decoded.
+
+        Parameters
+        ----------
+        work : Work
+
+        Returns
+        -------
+        Rows
+        """
+        groups = work.places.by_epoch()
+        parts = [self._decoded(work, epoch, rows, whole=len(groups) == 1) for epoch, rows in groups]
+        return joined_rows(parts) if parts else work.rows
+
+    def _decoded(self, work: Work, epoch: int, chosen: Ints, *, whole: bool) -> Rows:
+        rows = work.rows if whole else work.rows.take(chosen)
+        positions = work.places.array[chosen]
+        faults: list[DecodeError] = []
+        seed = (work.seed + work.number * _STEP) & (1 << 64) - 1
+        columns = decode_batch(
+            rows.columns,
+            dict(self.specs),
+            rng=seed,
+            epoch=epoch,
+            positions=positions,
+            threads=work.context.threads,
+            on_error=faults.append,
+            **dict(self.options),
+        )
+        if not faults:
+            return Rows(columns, rows.ordinals, rows.origins)
+        lost = [int(fault.position or 0) for fault in faults]
+        for row, fault in zip(lost, faults, strict=True):
+            work.context.fail(epoch, int(positions[row]), _placed(fault, work.where(int(chosen[row]))))
+        kept = np.delete(np.arange(len(rows)), lost)
+        return Rows(columns, rows.ordinals[kept], rows.origins[kept])
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        told = [f"{name}={spec!r}" for name, spec in self.specs]
+        told += [] if self.seed is None else [f"seed={self.seed}"]
+        return f"decode({', '.join(told + [f'{name}={value!r}' for name, value in self.options])})"
+
+
+def _placed(fault: DecodeError, where: dict[str, Any]) -> DecodeError:
+    """The same error with the record instead of the place in the batch."""
+    parts = fault.parts() | {"position": None} | where
+    return DecodeError(fault.message, **parts)

@@ -1,0 +1,167 @@
+"""Calls of a user's function: what it is handed, and what it may do and return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recordmill.decode.draws import Stage
+from recordmill.errors import MapError
+from recordmill.pipeline.context import Calling
+from recordmill.types import Ragged
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.stages.base import Work
+
+Function = Callable[..., Any]
+
+
+def function_name(function: Function) -> str:
+    """Name of a function as it is shown.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    str
+    """
+    inner = getattr(function, "func", function)
+    return str(getattr(inner, "__qualname__", None) or type(inner).__qualname__)
+
+
+class Caller:
+    """Calls a function for the rows of one piece of work.
+
+    Parameters
+    ----------
+    function : callable
+    stage : str
+        As it prints.
+    work : Work
+    rng : bool
+        Whether the function is handed a generator of randomness.
+    """
+
+    def __init__(self, function: Function, stage: str, work: Work, *, rng: bool) -> None:
+        self._function, self._stage, self._work = function, stage, work
+        self._name = function_name(function)
+        self._positions = work.places.array
+        self._epochs = np.broadcast_to(np.asarray(work.places.epochs, np.int64), len(work.places))
+        self._words = self._drawn() if rng else None
+
+    def _drawn(self) -> Any:
+        words = np.empty((len(self._positions), 2), np.uint64)
+        stage = int(Stage.FREE) + self._work.number
+        for epoch, rows in self._work.places.by_epoch():
+            words[rows] = self._work.draws(epoch).words(self._positions[rows], stage, 2)
+        return words
+
+    def __call__(self, row: int, value: Any) -> Any:
+        """Result for a row.
+
+        Parameters
+        ----------
+        row : int
+        value : object
+
+        Returns
+        -------
+        object
+
+        Raises
+        ------
+        MapError
+            The function raised.
+        """
+        context = self._work.context
+        context.calling = Calling(self._stage, self._name, int(self._positions[row]), perf_counter())
+        try:
+            if self._words is None:
+                return self._function(value)
+            return self._function(value, np.random.Generator(np.random.Philox(key=self._words[row])))
+        except Exception as error:
+            raise self.error(row, f"raised {type(error).__name__}: {error}", error) from error
+        finally:
+            context.calling = None
+
+    def error(self, row: int, what: str, cause: Exception | None = None) -> MapError:
+        """Error of a row.
+
+        Parameters
+        ----------
+        row : int
+        what : str
+            Did the function.
+        cause : Exception, optional
+
+        Returns
+        -------
+        MapError
+        """
+        changes = isinstance(cause, ValueError) and "read-only" in str(cause)
+        return MapError(
+            f"{self._name} changes its input" if changes else f"{self._name} {what}",
+            kind="function_failed",
+            stage=self._stage,
+            function=self._name,
+            position=int(self._positions[row]),
+            cause=cause,
+            hint="work on a copy: value = value.copy()" if changes else None,
+            **self._work.where(row),
+        )
+
+    def fail(self, row: int, error: MapError) -> None:
+        """Raise an error of a row, or note it.
+
+        Parameters
+        ----------
+        row : int
+        error : MapError
+        """
+        self._work.context.fail(int(self._epochs[row]), int(self._positions[row]), error)
+
+    def check(self, row: int, result: Any) -> None:
+        """Hold a result against the first one of the run.
+
+        Parameters
+        ----------
+        row : int
+        result : object
+
+        Raises
+        ------
+        MapError
+            Other names, dtypes or shapes.
+        """
+        if not isinstance(result, Mapping) or not all(isinstance(name, str) for name in result):
+            raise self.error(row, f"returned {type(result).__name__}, not a dict of features")
+        forms = {name: _form(value) for name, value in result.items()}
+        first = self._work.context.returned.setdefault(self._work.number, forms)
+        if forms == first:
+            return
+        if forms.keys() != first.keys():
+            raise self.error(row, f"returned the features {', '.join(forms)}; before: {', '.join(first)}")
+        name = next(name for name, form in forms.items() if form != first[name])
+        raise self.error(row, f"returned {name!r} as {_told(forms[name])}; before: {_told(first[name])}")
+
+
+def _form(value: Any) -> Any:
+    """What stays the same from sample to sample: pictures have one shape, sequences may differ in length."""
+    if isinstance(value, np.ndarray | np.generic):
+        free = 1 <= value.ndim <= 2
+        return value.dtype.str, (None, *value.shape[1:]) if free else value.shape
+    if isinstance(value, bool | int | float):
+        return np.asarray(value).dtype.str, ()
+    return "Ragged" if isinstance(value, Ragged) else type(value).__name__
+
+
+def _told(form: Any) -> str:
+    if isinstance(form, str):
+        return form
+    dtype, shape = form
+    return f"{np.dtype(dtype)} of shape ({', '.join('any' if size is None else str(size) for size in shape)})"

@@ -1,0 +1,110 @@
+"""The stage that calls a Python function on samples, or on batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from recordmill.errors import MapError
+from recordmill.pipeline.rows import Columns, Rows, locked, stacked
+from recordmill.pipeline.stages.function import Caller, Function, function_name
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.stages.base import Work
+
+Workers = Literal["threads", "processes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A function on samples, or behind `batch` on batches.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a sample (a dict), or a batch; returns another dict.
+    rng : bool
+        Whether it takes a `numpy.random.Generator` as its second argument.
+    workers : {"threads", "processes"}
+        Where it runs.
+    timeout : float, optional
+        Seconds after which it counts as hanging.
+    seed : int, optional
+        Of the generators; that of the shuffle before, or 0.
+    """
+
+    function: Function
+    rng: bool = False
+    workers: Workers = "threads"
+    timeout: float | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be called."""
+        if not callable(self.function):
+            raise TypeError(f"map needs a function, not {type(self.function).__name__}")
+        if self.workers not in ("threads", "processes"):
+            raise ValueError(f'workers is "threads" or "processes", not {self.workers!r}')
+        if self.timeout is not None and not self.timeout > 0:
+            raise ValueError(f"timeout is a number of seconds, not {self.timeout!r}")
+
+    @property
+    def name(self) -> str:
+        """What its time is counted under."""
+        return "map"
+
+    def apply(self, work: Work) -> Rows:
+        """Samples that the function returned.
+
+        Parameters
+        ----------
+        work : Work
+
+        Returns
+        -------
+        Rows
+        """
+        caller = Caller(self.function, repr(self), work, rng=self.rng)
+        results, kept = [], []
+        for row, sample in enumerate(work.rows.samples()):
+            try:
+                result = caller(row, sample)
+                caller.check(row, result)
+            except MapError as error:
+                caller.fail(row, error)
+            else:
+                results.append(result)
+                kept.append(row)
+        rows = work.rows
+        return Rows(stacked(results), rows.ordinals[kept], rows.origins[kept])
+
+    def apply_batch(self, work: Work, batch: Columns) -> Columns:
+        """Batch that the function returned.
+
+        Parameters
+        ----------
+        work : Work
+            Of the first sample of the batch.
+        batch : dict of str to column
+
+        Returns
+        -------
+        dict of str to column
+        """
+        caller = Caller(self.function, repr(self), work, rng=self.rng)
+        result = caller(0, locked(batch))
+        if not isinstance(result, dict):
+            raise caller.error(0, f"returned {type(result).__name__}, not a dict of features")
+        return result
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        told = [function_name(self.function)]
+        told += ["rng=True"] if self.rng else []
+        told += [f"workers={self.workers!r}"] if self.workers != "threads" else []
+        told += [f"{name}={value}" for name in ("timeout", "seed") if (value := _of(self, name)) is not None]
+        return f"map({', '.join(told)})"
+
+
+def _of(stage: Map, name: str) -> Any:
+    return getattr(stage, name)

@@ -1,0 +1,103 @@
+"""Where a loader stands, as a small dict that goes into a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import Any
+
+from recordmill.errors import StateError
+from recordmill.pipeline.checks import is_whole
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A place between two batches of an epoch, the same for every rank.
+
+    Parameters
+    ----------
+    epoch : int
+    position : int
+        Samples of the epoch that are behind, of all ranks together; of a pipeline with a filter, samples that were
+        held against it.
+    passed : int
+        Of a pipeline with a filter, samples that passed it; otherwise as `position`.
+    """
+
+    epoch: int = 0
+    position: int = 0
+    passed: int = 0
+
+    def to_dict(self, pipeline: str) -> dict[str, Any]:
+        """Plain form.
+
+        Parameters
+        ----------
+        pipeline : str
+            Fingerprint of what the state belongs to.
+
+        Returns
+        -------
+        dict
+            Of numbers and text.
+        """
+        return {"version": VERSION, "pipeline": digest(pipeline), **asdict(self)}
+
+
+def digest(fingerprint: str) -> str:
+    """Short form of a fingerprint.
+
+    Parameters
+    ----------
+    fingerprint : str
+
+    Returns
+    -------
+    str
+    """
+    return blake2b(fingerprint.encode(), digest_size=8).hexdigest()
+
+
+def state_from(saved: Any, pipeline: str) -> State:
+    """State of its plain form.
+
+    Parameters
+    ----------
+    saved : object
+        Of `State.to_dict`.
+    pipeline : str
+        Fingerprint of what it has to belong to.
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    StateError
+        It belongs to something else, or is no state.
+    """
+    if not isinstance(saved, Mapping) or not {"version", "pipeline", "epoch", "position", "passed"} <= saved.keys():
+        raise StateError("this is no state of a loader", kind="bad_state", found=f"{saved!r:.100}")
+    if saved["version"] != VERSION:
+        raise StateError(
+            "the state was saved by another version",
+            kind="bad_state",
+            expected=f"{VERSION}",
+            found=f"{saved['version']}",
+        )
+    if saved["pipeline"] != digest(pipeline):
+        raise StateError(
+            "the state belongs to another pipeline",
+            kind="other_pipeline",
+            expected=digest(pipeline),
+            found=str(saved["pipeline"]),
+            hint=f"data and order have to be the same: {pipeline}",
+        )
+    numbers = [saved[name] for name in ("epoch", "position", "passed")]
+    if not all(is_whole(number) for number in numbers):
+        raise StateError("a state counts from 0", kind="bad_state", found=str(numbers))
+    return State(*numbers)

@@ -1,0 +1,175 @@
+"""Where a loader's time goes, and which part is the narrow one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.crew.base import Counters
+    from recordmill.pipeline.maker import Made
+
+# A consumer that waits for less than this share of the time is itself what everything waits for.
+_PATIENT = 0.1
+_PARTS = {
+    "read": "reading and parsing records (storage)",
+    "decode": "decoding",
+    "map": "the Python function of map",
+    "filter": "the Python function of filter",
+    "batch": "putting batches together",
+}
+_ADVICE = {
+    "read": "faster storage, shuffle(block=…), or shards without compression help",
+    "decode": "more threads help; so does decoding less: smaller crops first, uint8 instead of float32",
+    "map": 'map(workers="processes") helps where the function holds the interpreter lock',
+    "filter": "filter before decode, on the features that decide",
+    "batch": "uint8 instead of float32 makes smaller batches",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StageStats:
+    """Time of one stage.
+
+    Parameters
+    ----------
+    name : str
+    busy_s : float
+        Seconds of all workers together.
+    """
+
+    name: str
+    busy_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderStats:
+    """A loader's work since it began, all epochs together.
+
+    Parameters
+    ----------
+    elements : int
+        Batches (samples, without `batch`) that were delivered.
+    samples : int
+        That were asked for to make them.
+    num_bytes : int
+        Of parsed features.
+    elapsed_s : float
+        Seconds from the first order to the last delivery, iterations alone.
+    waited_s : float
+        Seconds of it in which the consumer waited for the loader.
+    workers : int
+    worker_wait_s : float
+        Seconds that workers waited for orders, together.
+    queue_depth : float
+        Elements that were ready when the consumer asked, on average.
+    stages : tuple of StageStats
+        In the order of their time.
+    """
+
+    elements: int
+    samples: int
+    num_bytes: int
+    elapsed_s: float
+    waited_s: float
+    workers: int
+    worker_wait_s: float
+    queue_depth: float
+    stages: tuple[StageStats, ...]
+
+    @property
+    def samples_per_s(self) -> float:
+        """Samples delivered in a second."""
+        return self.samples / self.elapsed_s if self.elapsed_s else 0.0
+
+    @property
+    def bottleneck(self) -> str:
+        """One sentence on what everything else waits for."""
+        if not self.elements:
+            return "Nothing was delivered yet."
+        share = self.waited_s / self.elapsed_s if self.elapsed_s else 0.0
+        if share < _PATIENT:
+            return f"The consumer: it waited for batches in {share:.0%} of the time, so the loader keeps up."
+        if not self.stages:
+            return f"The consumer waited in {share:.0%} of the time."
+        total = sum(stage.busy_s for stage in self.stages) or 1.0
+        first = self.stages[0]
+        part = _PARTS.get(first.name, first.name)
+        return (
+            f"{part[0].upper()}{part[1:]}: {first.busy_s / total:.0%} of the work, while the consumer waited in "
+            f"{share:.0%} of the time; {_ADVICE.get(first.name, 'more threads help')}."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain form.
+
+        Returns
+        -------
+        dict
+        """
+        names = ("elements", "samples", "num_bytes", "elapsed_s", "waited_s", "workers", "worker_wait_s", "queue_depth")
+        return {name: getattr(self, name) for name in names} | {
+            "stages": {stage.name: stage.busy_s for stage in self.stages},
+            "samples_per_s": self.samples_per_s,
+            "bottleneck": self.bottleneck,
+        }
+
+    def __str__(self) -> str:
+        """Readable form, a line each."""
+        lines = [f"{self.samples:,} samples in {self.elapsed_s:.2f} s: {self.samples_per_s:,.0f}/s"]
+        lines += [f"  {stage.name:<8}{stage.busy_s:10.2f} s busy" for stage in self.stages]
+        lines.append(f"  {'wait':<8}{self.waited_s:10.2f} s of the consumer, {self.worker_wait_s:.2f} s of the workers")
+        return "\n".join([*lines, self.bottleneck])
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts what `LoaderStats` tells; written by the consumer alone."""
+
+    elements: int = 0
+    samples: int = 0
+    num_bytes: int = 0
+    elapsed_s: float = 0.0
+    waited_s: float = 0.0
+    workers: int = 0
+    worker_wait_s: float = 0.0
+    depths: int = 0
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    def count(self, made: Made) -> None:
+        """Add what making some elements cost.
+
+        Parameters
+        ----------
+        made : Made
+        """
+        self.samples += made.num_samples
+        self.num_bytes += made.num_bytes
+        for stage, seconds in made.seconds.items():
+            self.seconds[stage] += seconds
+
+    def close(self, counters: Counters) -> None:
+        """Add what a crew did, at its end.
+
+        Parameters
+        ----------
+        counters : Counters
+        """
+        self.workers = max(self.workers, len(counters.workers))
+        self.worker_wait_s += sum(worker.waited_s for worker in counters.workers)
+
+    def stats(self) -> LoaderStats:
+        """Return the figures of this moment."""
+        stages = sorted(self.seconds.items(), key=lambda entry: -entry[1])
+        return LoaderStats(
+            self.elements,
+            self.samples,
+            self.num_bytes,
+            self.elapsed_s,
+            self.waited_s,
+            self.workers,
+            self.worker_wait_s,
+            self.depths / self.elements if self.elements else 0.0,
+            tuple(StageStats(name, seconds) for name, seconds in stages),
+        )

@@ -1,0 +1,176 @@
+"""Many shards as one sequence: where a record lies, equality, fingerprints, and shards that change while open."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+from recordmill.errors import RecordmillError
+from recordmill.shards.collection import ShardSet
+from tests.shards.made import FAMILIES, FRAMES, message, shard
+
+
+@pytest.fixture(params=FAMILIES)
+def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, list[Path]]:
+    """Three shards of 5, 0 and 7 records."""
+    family = request.param
+    first, last = ([message(family, number) for number in numbers] for numbers in (range(5), range(5, 12)))
+    return family, [shard(tmp_path, family, rows, name) for name, rows in (("a", first), ("b", []), ("c", last))]
+
+
+def test_where_when_asked_for_every_position_then_names_shard_record_and_offset(made: Any) -> None:
+    family, paths = made
+    found = ShardSet(paths)
+    expected, position = [], 0
+    for path, numbers in ((paths[0], range(5)), (paths[2], range(5, 12))):
+        ends = np.cumsum([0, *(len(FRAMES[family](message(family, number))) for number in numbers)])
+        expected += [(str(path), record, ends[record]) for record in range(len(numbers))]
+    for position, place in enumerate(expected):
+        assert found.where(position) == place == found.where(position - len(expected))
+    for outside in (-13, 12):
+        with pytest.raises(IndexError):
+            found.where(outside)
+
+
+def test_where_when_a_record_is_damaged_then_says_what_the_error_says(tmp_path: Path) -> None:
+    paths = [shard(tmp_path, "tfrecord", [message("tfrecord", 3)] * 4, name) for name in "ab"]
+    data = bytearray(paths[1].read_bytes())
+    data[len(data) // 2 + 13] ^= 4
+    paths[1].write_bytes(data)
+    found = ShardSet(paths)
+    with pytest.raises(rm.ChecksumError) as caught:
+        found.columns(range(8))
+    assert found.where(6) == (caught.value.shard, caught.value.record, caught.value.offset)
+
+
+def test_where_when_a_record_spans_two_files_then_names_both(tmp_path: Path) -> None:
+    data = b"".join(FRAMES["ofrecord"](message("ofrecord", number)) for number in range(9))
+    for number, part in enumerate((data[:100], data[100:])):
+        (tmp_path / f"part-{number}").write_bytes(part)
+    place = ShardSet(tmp_path).where(8)
+    assert (place.record, place.shard) == (8, f"{tmp_path}/part-0 … part-1")
+    assert place.offset == len(data) - len(FRAMES["ofrecord"](message("ofrecord", 8)))
+
+
+def test_sets_when_the_same_files_are_read_alike_then_are_equal(made: Any) -> None:
+    _, paths = made
+    first = ShardSet(paths)
+    for other in (ShardSet([str(path) for path in paths]), ShardSet(paths, format=first.readers[0].format)):
+        assert first == other and hash(first) == hash(other)
+    copy = pickle.loads(pickle.dumps(first))
+    assert copy == first and hash(copy) == hash(first) and copy.fingerprint() == first.fingerprint()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda paths: ShardSet(paths[:1]),
+        lambda paths: ShardSet(paths[::-1]),
+        lambda paths: ShardSet(paths, verify=False),
+        lambda paths: ShardSet(paths, max_decompressed_bytes=10**9),
+        lambda paths: ShardSet(paths, schema={"id": rm.Feature("int64")}),
+        lambda paths: ShardSet(paths, schema={"id": rm.Feature("int64", (1,), default=[2])}),
+        lambda paths: 3,
+    ],
+)
+def test_sets_when_files_or_options_differ_then_are_not_equal(made: Any, change: Callable[[Any], object]) -> None:
+    assert ShardSet(made[1]) != change(made[1])
+
+
+def test_sets_when_payloads_are_taken_for_other_messages_then_are_not_equal(tmp_path: Path) -> None:
+    path = shard(tmp_path, "tfrecord", [b""] * 3)
+    sets = [ShardSet(path, payload=payload, schema={}) for payload in ("example", "sequence_example", "ofrecord")]
+    assert len(set(sets)) == 3
+
+
+def test_fingerprint_when_the_shards_are_moved_then_is_the_same(made: Any, tmp_path: Path) -> None:
+    family, paths = made
+    before = ShardSet(paths).fingerprint()
+    assert before.startswith(f"{family}-12-") and len(before) < 40
+    (tmp_path / "other").mkdir()
+    moved = [Path(shutil.copy(path, tmp_path / "other" / f"renamed-{path.name}")) for path in paths]
+    assert ShardSet(moved).fingerprint() == before == ShardSet(moved).fingerprint()
+
+
+def test_fingerprint_when_contents_or_order_differ_then_is_another(made: Any, tmp_path: Path) -> None:
+    family, paths = made
+    other = shard(tmp_path, family, [message(family, 40 + number) for number in range(5)], "x")
+    sets = [paths, paths[::-1], paths[:1], [other, *paths[1:]]]
+    assert len({ShardSet(chosen).fingerprint() for chosen in sets}) == len(sets)
+
+
+def replace(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes())
+    other.rename(path)
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[20] ^= 1
+    path.write_bytes(data)
+    os.utime(path, ns=(1, 1))
+
+
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "emptied": lambda path: os.truncate(path, 0),
+    "longer": lambda path: path.write_bytes(path.read_bytes() * 2),
+    "removed": Path.unlink,
+    "replaced": replace,
+    "touched": flip,
+}
+
+
+def read_all(found: ShardSet) -> RecordmillError | None:
+    try:
+        found.columns(range(len(found)))
+    except RecordmillError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("compression", ["", "gzip"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_shard_when_it_changes_while_the_set_is_open_then_fetching_says_so(
+    tmp_path: Path, change: str, compression: str
+) -> None:
+    rows = [message("tfrecord", number) for number in range(200)]
+    path = shard(tmp_path, "tfrecord", rows, compression=compression)
+    found = ShardSet(path)
+    assert read_all(found) is None
+    CHANGES[change](path)
+    error = read_all(found)
+    assert isinstance(error, rm.ShardChangedError) and error.shard == str(path) and error.hint
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("change", [*CHANGES, "other records", "no records"])
+def test_shard_when_it_changed_before_another_process_opens_it_then_fetching_there_says_so(
+    tmp_path: Path, family: str, change: str
+) -> None:
+    path = shard(tmp_path, family, [message(family, number) for number in range(50)])
+    found = ShardSet(path)
+    data = pickle.dumps(found)
+    if change == "other records":
+        path.write_bytes(b"".join(FRAMES[family](message(family, number)) for number in range(70, 130)))
+    elif change == "no records":
+        path.write_bytes(b"<!DOCTYPE html><html><body>404 not found</body></html>")
+    else:
+        CHANGES[change](path)
+    if change == "replaced":
+        assert read_all(pickle.loads(data)) is None
+        return
+    error = read_all(pickle.loads(data))
+    assert isinstance(error, rm.ShardChangedError) and error.shard == str(path) and error.hint
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert isinstance(pool.apply(read_all, (found,)), rm.ShardChangedError)
