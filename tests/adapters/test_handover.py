@@ -12,7 +12,7 @@ import pytest
 from recordmill.adapters.ahead import Ahead
 from recordmill.adapters.handover import Handover, Stated
 from tests.adapters.conftest import same
-from tests.adapters.digits import NUM_BATCHES, batches
+from tests.adapters.digits import BATCH, NUM_BATCHES, batches
 
 
 class Plain(Handover):

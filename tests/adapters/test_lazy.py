@@ -33,7 +33,9 @@ def test_adapters_when_looked_up_then_import_no_framework() -> None:
 
 
 def test_package_when_imported_then_loads_no_adapter() -> None:
-    code = "import sys, recordmill as rm\nrm.open\nprint(*[name for name in sys.modules if 'recordmill.adapters' in name])"
+    code = (
+        "import sys, recordmill as rm\nrm.open\nprint(*[name for name in sys.modules if 'recordmill.adapters' in name])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == []
 

@@ -13,7 +13,7 @@ from tests.adapters.conftest import same
 from tests.adapters.digits import FAMILIES, batches
 
 pytestmark = pytest.mark.deep
-NUMBERS = "bool u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 c8 c16".split()
+NUMBERS = ["bool", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "c8", "c16"]
 
 
 def ragged(rows: list) -> rm.Ragged:

@@ -49,9 +49,7 @@ class Loader(Handover):
             raise failed
 
 
-def loader(
-    dataset: rm.Dataset, *, device: Any = None, sharding: Any = None, ahead: int = 1, **options: Any
-) -> Loader:
+def loader(dataset: rm.Dataset, *, device: Any = None, sharding: Any = None, ahead: int = 1, **options: Any) -> Loader:
     """Iterate over a data set in arrays of JAX.
 
     Parameters

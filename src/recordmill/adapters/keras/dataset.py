@@ -8,15 +8,14 @@ import recordmill as rm
 from recordmill.adapters.keras.progress import progress
 from recordmill.adapters.keras.selection import Choose, Names, Selection
 
-_VERSION = 1
-
 
 class PyDataset:
     """A data set of batches as a `keras.utils.PyDataset`.
 
     Every epoch of ``fit`` is an epoch of the pipeline: its order and its random numbers change. With
-    ``callbacks=[data.callback()]`` they follow the number of the epoch in ``fit``, and `state_dict` knows what the model
-    was trained on. ``shuffle=False`` keeps ``fit`` from shuffling the batches of a pipeline that shuffles its samples.
+    ``callbacks=[data.callback()]`` they follow the number of the epoch in ``fit``, and `state_dict` knows what the
+    model was trained on. ``shuffle=False`` keeps ``fit`` from shuffling the batches of a pipeline that shuffles its
+    samples.
 
     Parameters
     ----------
@@ -55,7 +54,7 @@ class PyDataset:
         max_queue_size: int = 10,
     ) -> None:
         options = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
-        super().__init__(**options)  # type: ignore[call-arg]
+        super().__init__(**options)
         if dataset.stage is None:
             raise ValueError("Keras takes batches: end the pipeline with batch(n)")
         self.dataset = dataset
@@ -134,10 +133,14 @@ class PyDataset:
         Returns
         -------
         dict
-            Small, and fit for JSON.
+            Small, and fit for JSON; a `Loader` of the same pipeline goes on there too.
         """
-        epochs, batch = divmod(max(self._trained, self._start), self._num_batches)
-        return {"version": _VERSION, "epoch": self._epoch + epochs, "batch": batch, "pipeline": self._fingerprint()}
+        epochs, batch = divmod(self._trained, self._num_batches)
+        with self.dataset.loader(threads=0, rank=0, world_size=1) as loader:
+            loader.set_epoch(self._epoch + epochs)
+            state = loader.state_dict()
+        position = self.dataset.cuts().behind(batch) if batch else 0
+        return state | {"position": position, "passed": position}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on behind the batch at which a state was taken.
@@ -147,19 +150,20 @@ class PyDataset:
         Parameters
         ----------
         state : dict
-            From `state_dict`.
+            From `state_dict`, or of a `Loader` of the same pipeline in a single process.
 
         Raises
         ------
-        ValueError
-            A state of another pipeline.
+        StateError
+            A state of another pipeline, or one between two batches of others.
         """
-        mine = self._fingerprint()
-        if state.get("version") != _VERSION or state.get("pipeline") != mine:
-            raise ValueError(f"this is no state of {self.dataset!r}: {state}")
-        self.set_epoch(state["epoch"])
-        self._start = self._trained = range(self._num_batches)[state["batch"]]
-
-    def _fingerprint(self) -> str:
         with self.dataset.loader(threads=0, rank=0, world_size=1) as loader:
-            return str(loader.state_dict()["pipeline"])
+            loader.load_state_dict(state)
+        cuts = self.dataset.cuts()
+        batch, inside = divmod(max(0, state["position"] - cuts.start), cuts.together)
+        if inside and batch + 1 < self._num_batches:
+            found = f"{inside} samples inside batch {batch}"
+            raise rm.StateError("the state stands between the batches of others", kind="bad_state", found=found)
+        epochs, batch = divmod(batch + (inside > 0), self._num_batches)
+        self.set_epoch(state["epoch"] + epochs)
+        self._start = self._trained = batch
