@@ -13,12 +13,8 @@ from tests.adapters.conftest import QUIET, same
 from tests.adapters.digits import BATCH, FAMILIES, NUM_BATCHES, NUM_SAMPLES, batches, samples
 
 pytestmark = [pytest.mark.deep, *QUIET]
-WORKERS = [
-    {"num_workers": 0},
-    {"num_workers": 1, "multiprocessing_context": "fork"},
-    {"num_workers": 2, "multiprocessing_context": "spawn"},
-    {"num_workers": 4, "multiprocessing_context": "fork"},
-]
+SPAWNED = {"num_workers": 2, "multiprocessing_context": "spawn"}
+WORKERS = [{"num_workers": 0}] + [{"num_workers": count, "multiprocessing_context": "fork"} for count in (1, 2, 4)]
 # Every number of workers for one family, one number for each of the others; starting processes takes its time.
 PAIRS = [("tfrecord", options) for options in WORKERS] + [(family, WORKERS[1]) for family in FAMILIES[1:]]
 
@@ -76,12 +72,13 @@ def test_map_dataset_when_pickled_then_reads_the_same(squares: Path) -> None:
         copy[NUM_SAMPLES]
 
 
-@pytest.mark.parametrize("options", WORKERS[1:3], ids=workers_named)
-def test_map_dataset_when_the_epoch_is_set_then_persistent_workers_see_it(
-    options: dict[str, Any], squares: Path
+@pytest.mark.parametrize("kind", ["MapDataset", "IterableDataset"])
+@pytest.mark.parametrize("options", [WORKERS[2], SPAWNED], ids=workers_named)
+def test_dataset_when_the_epoch_is_set_then_persistent_workers_see_it(
+    options: dict[str, Any], kind: str, squares: Path
 ) -> None:
     pipeline = batches(squares, "recordio")
-    dataset = rm.torch.MapDataset(pipeline)
+    dataset = getattr(rm.torch, kind)(pipeline)
     loader = loaded(dataset, batch_size=None, persistent_workers=True, **options)
     for epoch in (0, 3, 1):
         dataset.set_epoch(epoch)
@@ -99,12 +96,11 @@ def test_iterable_dataset_when_divided_among_workers_then_streams_the_same_batch
     pipeline = batches(squares, family)
     dataset = rm.torch.IterableDataset(pipeline)
     assert isinstance(dataset, IterableDataset)
-    for persistent in {False, options["num_workers"] > 0}:
-        loader = loaded(dataset, batch_size=None, persistent_workers=persistent, **options)
-        assert len(loader) == len(dataset) == NUM_BATCHES
-        for epoch in (0, 4):
-            dataset.set_epoch(epoch)
-            assert same(list(loader), pipeline.fetch(range(NUM_BATCHES), epoch=epoch))
+    loader = loaded(dataset, batch_size=None, **options)
+    assert len(loader) == len(dataset) == NUM_BATCHES
+    for epoch in (0, 0, 4):
+        dataset.set_epoch(epoch)
+        assert same(list(loader), pipeline.fetch(range(NUM_BATCHES), epoch=epoch))
 
 
 @pytest.mark.parametrize("options", WORKERS[:2], ids=workers_named)
