@@ -12,7 +12,7 @@ from recordmill.adapters.keras.selection import Choose, Names, Selection
 
 
 class Stream:
-    """Epoch after epoch of a loader, for ``model.fit(stream.batches(), steps_per_epoch=len(stream))``.
+    """Epoch after epoch of a loader, for ``fit(stream.batches(), steps_per_epoch=len(stream), shuffle=False)``.
 
     Keras takes batches before it trains on them; with ``callbacks=[stream.callback()]``, `state_dict` is that of the
     batch last trained on.
@@ -44,12 +44,14 @@ class Stream:
         return len(self._loader)
 
     def batches(self) -> Generator[tuple[Any, ...], None, None]:
-        """Batches as Keras takes them, without an end.
+        """Batches as Keras takes them, without an end; with the callback, from behind the last one trained on.
 
         Yields
         ------
         tuple of ndarray, or of their lists and dicts
         """
+        if self._trained is not None:
+            self._loader.load_state_dict(self._trained)
         self._ahead.clear()
         while True:
             for batch in self._loader:
