@@ -53,7 +53,7 @@ def checkpoint(model: Any) -> list[Any]:
     """Weights of the model and what its optimizer remembers."""
     import keras
 
-    return [keras.ops.convert_to_numpy(variable) for variable in [*model.variables, *model.optimizer.variables]]
+    return [keras.ops.convert_to_numpy(variable.value) for variable in [*model.variables, *model.optimizer.variables]]
 
 
 def restored(saved: list[Any]) -> Any:
