@@ -10,8 +10,9 @@ import pytest
 
 from tests.adapters.digits import store
 
-# What PyTorch says of more workers than cores and torchdata's import of old names, and JAX of processes that fork.
+# What PyTorch says of more workers than cores, torchdata's use of old names and Keras's of NumPy, JAX of forks.
 QUIET = [
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:.*is deprecated, please do not call:UserWarning"),
     pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning"),
     pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
