@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pipeline": NATIVE | {"decode"},
     "pipeline.opening": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},
+    "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
     "cli": {PACKAGE},
     "cli.demo": {PACKAGE, "cli", "demo"},
@@ -52,7 +53,7 @@ MEMBERS: dict[str, set[str]] = {
 
 # third-party module: the layers that may import it, inside functions only
 OPTIONAL: dict[str, set[str]] = {
-    "PIL": {"decode", "packing", "demo"},
+    "PIL": {"compat", "decode", "packing", "demo"},
     "keras": {"adapters", "demo"},
     "jax": {"adapters", "demo"},
     "torch": {"adapters"},

@@ -17,6 +17,7 @@ _PLACES = {
     "decode.images": "decode_image decode_jpeg decode_png",
     "decode.mixing": "cutmix mixup",
     "decode.presets": "IMAGENET_MEAN IMAGENET_STD",
+    "decode.sizes": "image_sizes",
     "decode.specs.colour": "ColourJitter PCANoise RandomErasing RandomGrey",
     "decode.specs.geometry": "CenterCrop Flip RandomAffine RandomCrop RandomResizedCrop Resize",
     "decode.specs.image": "Image",
@@ -40,6 +41,9 @@ _PLACES = {
     "pipeline.opening": "mix open",
     "shards.indexing": "build_index",
     "shards.info": "info Info ShardInfo",
+    "shards.payload_reader": "PayloadReader",
+    "shards.payload_writer": "PayloadWriter",
+    "shards.payloads": "parse_payloads",
     "shards.reader": "ShardReader",
     "shards.verify": "verify Report",
     "shards.writer": "ShardWriter",
@@ -81,6 +85,9 @@ if TYPE_CHECKING:
     from recordmill.decode.presets import (
         IMAGENET_MEAN as IMAGENET_MEAN,
         IMAGENET_STD as IMAGENET_STD,
+    )
+    from recordmill.decode.sizes import (
+        image_sizes as image_sizes,
     )
     from recordmill.decode.specs.colour import (
         ColourJitter as ColourJitter,
@@ -176,6 +183,15 @@ if TYPE_CHECKING:
         Info as Info,
         ShardInfo as ShardInfo,
         info as info,
+    )
+    from recordmill.shards.payload_reader import (
+        PayloadReader as PayloadReader,
+    )
+    from recordmill.shards.payload_writer import (
+        PayloadWriter as PayloadWriter,
+    )
+    from recordmill.shards.payloads import (
+        parse_payloads as parse_payloads,
     )
     from recordmill.shards.reader import (
         ShardReader as ShardReader,

@@ -21,10 +21,13 @@ __all__ = [
     "Plan",
     "Source",
     "WholeFiles",
+    "change_image",
     "crc32c",
     "decode_each_image",
+    "decode_each_mask",
     "decode_images",
     "decode_jpeg",
+    "decode_masks",
     "decode_png",
     "fetch",
     "frame",
@@ -34,6 +37,7 @@ __all__ = [
     "parse",
     "read_columns",
     "read_files",
+    "resize_image",
     "row_checksums",
     "scan",
     "serialize",
@@ -152,6 +156,9 @@ def image_headers(
 ) -> tuple[Block, list[tuple[int, _Refused]]]: ...
 def decode_images(job: Any, dtype: str, out: NDArray[Any], threads: int) -> list[tuple[int, _Refused]]: ...
 def decode_each_image(job: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
+def decode_masks(masks: Any, dtype: str, out: NDArray[Any], threads: int) -> list[tuple[int, _Refused]]: ...
+def decode_each_mask(masks: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
+def change_image(pixels: NDArray[Any], shape: tuple[int, ...], source: str, job: Any, dtype: str) -> _Image: ...
 def decode_jpeg(
     data: _Buffer,
     window: tuple[int, int, int, int] | None,
@@ -162,3 +169,4 @@ def decode_jpeg(
     max_pixels: int,
 ) -> _Image: ...
 def decode_png(data: _Buffer, indices: bool, max_pixels: int) -> _Image: ...
+def resize_image(data: _Buffer, shape: tuple[int, int, int], size: tuple[int, int], word: str) -> Block: ...

@@ -52,10 +52,34 @@ def test_head_when_payload_is_raw_then_shows_payloads(run: Run, shards: Path) ->
         assert record["features"]["payload"]["num_bytes"] == len(reader[0])
 
 
-def test_head_when_the_shard_is_cut_then_shows_what_is_before_and_exit_code_1(run: Run, cut: Path) -> None:
-    done = run("head", "--json", cut)
-    assert done.code == 1 and len(done.out.splitlines()) == 3
-    assert "record 3" in done.err and "hint: " in done.err
+@pytest.mark.parametrize("format_", ["tfrecord", "ofrecord", "recordio"])
+@pytest.mark.parametrize("num_records", [1, 50])
+def test_head_when_framing_is_broken_then_shows_examples_and_what_is_wrong(
+    run: Run, tmp_path: Path, format_: str, num_records: int
+) -> None:
+    path = tmp_path / "whole"
+    with rm.ShardWriter(path, format=format_) as writer:
+        for number in range(4):
+            writer.write({"image": b"xyz", "label": float(number)})
+    data = Path(writer.paths[0]).read_bytes()
+    broken = tmp_path / "broken"
+    broken.write_bytes(data[:-2])
+    done = run("head", "--json", "-n", num_records, broken)
+    records = [json.loads(line) for line in done.out.splitlines()]
+    assert [record["features"]["label"] for record in records] == list(range(min(num_records, 3)))
+    assert done.code == 1 and "a shard is damaged" in done.err
+    assert f"shard '{broken}', record 3, offset {len(data) // 4 * 3}" in done.err
+
+
+def test_head_when_framing_and_payloads_are_broken_then_shows_payloads(run: Run, tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "whole.tfrecord", payload="raw") as writer:
+        for payload in (b"", b"\x0a\xff", b"abc"):
+            writer.write(payload)
+    broken = tmp_path / "broken.tfrecord"
+    broken.write_bytes(Path(writer.paths[0]).read_bytes()[:-1])
+    done = run("head", "--json", "--payload", "example", broken)
+    assert [json.loads(line)["features"]["payload"]["num_bytes"] for line in done.out.splitlines()] == [0, 2]
+    assert done.code == 1 and "record 2" in done.err
 
 
 def test_head_when_a_record_is_damaged_then_shows_those_before_and_exit_code_1(run: Run, damaged: Path) -> None:

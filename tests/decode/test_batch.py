@@ -120,7 +120,7 @@ def test_batch_when_done_step_by_step_then_is_equal(like, crop, turn, layout, dt
 @settings(max_examples=20)
 def test_scale_when_auto_then_is_the_smallest_that_is_large_enough(seed: int, orientation: int) -> None:
     crop = rm.RandomResizedCrop((16, 20), scale=(0.02, 1))
-    spec = rm.Image(crop=crop, scale="auto", orientation="apply", layout="hwc")
+    spec = rm.Image(crop=crop, reduce="auto", orientation="apply", layout="hwc")
     files = [turned(orientation, number, 331, 257) for number in range(3)]
     batch = rm.decode_batch(files, {"image": spec}, rng=seed)["image"]
     sizes = np.array([rm.decode_image(file, orientation="apply").shape[1::-1] for file in files])
@@ -145,7 +145,7 @@ def test_scale_when_auto_then_other_formats_masks_and_boxes_stay_where_they_were
     follow = {"mask": rm.Mask(), "box": rm.Boxes()}
     one, auto = (
         rm.decode_batch(columns, {"image": spec, "other": spec, **follow})
-        for spec in (rm.Image(**geometry), rm.Image(**geometry, scale="auto"))
+        for spec in (rm.Image(**geometry), rm.Image(**geometry, reduce="auto"))
     )
     for name in ("other", "mask"):
         np.testing.assert_array_equal(one[name], auto[name])

@@ -151,8 +151,18 @@ def deep_colour_png() -> bytes:
 def test_deep_colour_png_when_decoded_then_low_bits_are_never_lost_in_silence() -> None:
     data = deep_colour_png()
     assert rm.decode_png(data).tolist() == [[[1, 256, 65535], [4660, 0, 513]]]
+    for found in (
+        rm.decode_image(data),
+        rm.decode_image(data, like="opencv")[:, :, ::-1],
+        rm.decode_batch([data], {"x": rm.Image(dtype="uint16", layout="hwc")})["x"][0],
+    ):
+        assert found.tolist() == [[[1, 256, 65535], [4660, 0, 513]]]
+    fractions = rm.decode_batch([data], {"x": rm.Image(dtype="float32", white=65535.0, layout="hwc")})["x"][0]
+    assert fractions.tolist() == [[[1, 256, 65535], [4660, 0, 513]]]
+    with pytest.raises(rm.DecodeError, match="low bits"):
+        rm.decode_batch([data], {"x": rm.Image(decoder="pillow", dtype="uint16")})
     with pytest.raises(rm.ImageError, match="low bits"):
-        rm.decode_image(data)
+        rm.decode_image(data, depth="8")
     cut = rm.decode_image(data, like="tensorflow", depth="8")
     assert cut.tolist() == [[[0, 1, 255], [18, 0, 2]]]
 

@@ -116,7 +116,7 @@ def test_mask_when_of_another_size_then_is_refused_or_fitted() -> None:
 
 def test_mask_when_its_image_is_scaled_then_follows() -> None:
     mask, indices = palette_mask(0, 40, 30)
-    specs = {"image": rm.Image(scale=2), "mask": rm.Mask()}
+    specs = {"image": rm.Image(reduce=2), "mask": rm.Mask()}
     batch = rm.decode_batch({"image": [jpeg(0, 40, 30)], "mask": [mask]}, specs)
     assert batch["image"].shape == (1, 3, 15, 20)
     np.testing.assert_array_equal(batch["mask"][0], rm.resize(indices, (15, 20), kernel="nearest"))

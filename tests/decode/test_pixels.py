@@ -22,6 +22,7 @@ ENHANCE = {
     rm.adjust_saturation: ImageEnhance.Color,
 }
 DTYPES = ("uint8", "uint16", "float32")
+NAMES = [f"{library}:{kernel}" for library in KERNELS for kernel in KERNELS[library]]
 
 
 @st.composite
@@ -42,15 +43,20 @@ def test_resize_when_like_pillow_then_is_pillows(kernel: str, pixels: np.ndarray
     np.testing.assert_array_equal(rm.resize(pixels, (height, width), kernel=kernel), np.asarray(expected))
 
 
-@given(images(), st.integers(1, 20), st.integers(1, 20))
-@pytest.mark.parametrize("kernel", [f"{library}:{kernel}" for library in KERNELS for kernel in KERNELS[library]])
+@given(st.sampled_from(NAMES), images(), st.integers(1, 20), st.integers(1, 20))
 def test_resize_when_done_then_channels_do_not_mix(kernel: str, pixels: np.ndarray, height: int, width: int) -> None:
     scaled = rm.resize(pixels, (height, width), kernel=kernel)
     assert scaled.shape == (height, width, *pixels.shape[2:])
-    assert scaled.dtype == (np.float32 if kernel == "tensorflow:bilinear" else pixels.dtype)
+    gives_fractions = kernel.startswith("tensorflow:") and kernel != "tensorflow:nearest"
+    assert scaled.dtype == (np.float32 if gives_fractions else pixels.dtype)
     for channel in range(pixels.shape[2] if pixels.ndim == 3 else 0):
         alone = rm.resize(pixels[:, :, channel], (height, width), kernel=kernel)
-        np.testing.assert_array_equal(scaled[:, :, channel], alone)
+        if kernel.startswith("opencv:"):  # sums of whole blocks are rounded in another order than those of the rest
+            np.testing.assert_allclose(
+                scaled[:, :, channel], alone, rtol=1e-5, atol=1 if alone.dtype.kind == "u" else 1e-3
+            )
+        else:
+            np.testing.assert_array_equal(scaled[:, :, channel], alone)
 
 
 @given(images(), st.integers(1, 20))
@@ -59,11 +65,12 @@ def test_resize_when_nearest_then_makes_no_new_values(kernel: str, pixels: np.nd
     assert set(rm.resize(pixels, side, kernel=kernel).ravel().tolist()) <= set(pixels.ravel().tolist())
 
 
-@pytest.mark.parametrize("kernel", [f"{library}:{kernel}" for library in KERNELS for kernel in KERNELS[library]])
+@pytest.mark.parametrize("kernel", NAMES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_resize_when_an_image_is_of_one_colour_then_stays_so(kernel: str, dtype: str) -> None:
     pixels = np.full((7, 5, 3), 200, dtype)
-    assert (rm.resize(pixels, (11, 3), kernel=kernel) == 200).all()
+    scaled = rm.resize(pixels, (11, 3), kernel=kernel)
+    assert (scaled == 200).all() if scaled.dtype.kind == "u" else np.allclose(scaled, 200, rtol=1e-6)
 
 
 def test_resize_when_of_16_bits_then_keeps_them() -> None:

@@ -106,7 +106,7 @@ def test_boxes_when_in_four_features_then_are_put_together() -> None:
 
 def test_places_when_the_image_is_scaled_or_turned_then_follow() -> None:
     columns = {"image": [jpeg(0, 40, 30)], "box": [np.array([4, 6, 20, 30])], "point": [np.array([10, 20])]}
-    specs = {"image": rm.Image(scale=2), "box": rm.Boxes(), "point": rm.Keypoints()}
+    specs = {"image": rm.Image(reduce=2), "box": rm.Boxes(), "point": rm.Keypoints()}
     batch = rm.decode_batch(columns, specs)
     assert batch["box"][0].tolist() == [[2, 3, 10, 15]] and batch["point"][0].tolist() == [[5, 10, 1]]
     columns["image"] = [turned(6, 0, 40, 30)]

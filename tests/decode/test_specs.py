@@ -66,9 +66,9 @@ def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
         (lambda: rm.Image(dtype="int8"), ValueError, "dtype is one of"),
         (lambda: rm.Image(dct="slow"), ValueError, "dct is one of"),
         (lambda: rm.Image(decoder="turbo"), ValueError, "decoder is one of"),
-        (lambda: rm.Image(scale=3), ValueError, "scale is 1, 2, 4, 8 or"),
+        (lambda: rm.Image(reduce=3), ValueError, "reduce is 1, 2, 4, 8 or"),
         (lambda: rm.Image(crop=224), TypeError, "crop is a CenterCrop or RandomCrop"),
-        (lambda: rm.Image(resize=224), TypeError, "resize is a Resize"),
+        (lambda: rm.Image(resize="224"), TypeError, "resize is a Resize"),
         (lambda: rm.Image(crop=rm.RandomResizedCrop(4), resize=rm.Resize(4)), ValueError, "by itself"),
         (lambda: rm.Image(colour=[rm.Flip()]), TypeError, "colour is a"),
         (lambda: rm.Image(colour=[rm.RandomGrey()], channels="stored"), ValueError, "stored"),
@@ -122,3 +122,15 @@ def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
 def test_spec_when_it_makes_no_sense_then_says_what_would(make, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()
+
+
+def test_image_when_written_briefly_then_means_the_same() -> None:
+    assert rm.Image(channels=1, scale=1 / 255) == rm.Image(channels="grey", dtype="float32")
+    assert rm.Image(scale=1.0) == rm.Image(white=255.0, dtype="float32")
+    assert rm.Image(resize=256, crop=rm.CenterCrop(224)) == rm.Image(
+        resize=rm.Resize(shorter=256), crop=rm.CenterCrop(224)
+    )
+    assert rm.Image(resize=(20, 30)) == rm.Image(resize=rm.Resize((20, 30)))
+    for options in ({"scale": 0.5, "white": 2.0}, {"scale": 0.5, "dtype": "uint8"}):
+        with pytest.raises(ValueError, match="scale="):
+            rm.Image(**options)

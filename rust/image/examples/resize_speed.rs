@@ -19,7 +19,7 @@ fn time(width: usize, height: usize, side: usize) {
     let bytes: Vec<u8> = (0..width * height * 3).map(|place| (place * 7 % 251 + place / 977) as u8).collect();
     let source = View::new(&bytes, Size { width, height }, 3).expect("a picture");
     let size = Size { width: side, height: side };
-    let normalise = Normalise::from_unit(&[0.485, 0.456, 0.406], &[0.229, 0.224, 0.225]).expect("three channels");
+    let normalise = Normalise::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174]).expect("three channels");
     let mut floats = vec![0.0_f32; side * side * 3];
     let mut halves = vec![0_u16; side * side * 3];
     let mut bytes_out = vec![0_u8; side * side * 3];

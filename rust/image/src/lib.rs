@@ -4,6 +4,7 @@
 pub mod batch;
 pub mod collate;
 pub mod colour;
+mod exif;
 pub mod fault;
 pub mod geometry;
 pub mod jpeg;

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import tempfile
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recordmill.cli.errors import OK
 from recordmill.cli.options import PAYLOADS, Commands, add_command, add_paths, add_reading, positive, reading
 from recordmill.cli.preview import kind_of, plain_value, words
 from recordmill.cli.printer import Printer, note, table
+
+if TYPE_CHECKING:
+    from recordmill import Info
 
 _DESCRIPTION = """\
 Show the first records: kinds, shapes and short previews; images by type and size, which are read
@@ -55,29 +61,42 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
 
 def _examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Examples; of a damaged shard the payloads in front of the damage, then the error."""
+    """Examples; of damaged shards those in front of the damage, then the error, however few are asked for."""
     import recordmill as rm
 
     try:
         dataset = rm.open(args.paths, payload=args.payload, **reading(args))
-    except rm.DamageError:
-        note("the index of a damaged shard cannot be made: here are the payloads in front of the damage")
-        yield from _payloads(args)
-        return
+    except rm.DamageError as error:
+        note("a shard is damaged: here are the records in front of the damage, as far as they are asked for")
+        yield from _in_front(args)
+        raise error from None
     yield from (dataset[position] for position in range(min(args.num_records, len(dataset))))
 
 
-def _payloads(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def _in_front(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Examples of the payloads that can be read, which are put into a whole shard for that."""
     import recordmill as rm
 
-    left = args.num_records
-    for shard in rm.info(args.paths, **reading(args)).shards:
-        with rm.ShardReader(shard.path, **reading(args)) as reader:
-            for payload in islice(reader, left):
-                left -= 1
-                yield {"payload": payload}
-        if left == 0:
-            return
+    found = rm.info(args.paths, **reading(args))
+    payload, format_ = args.payload or found.payload, found.shards[0].format
+    payloads = list(islice(_payloads(args, found), args.num_records))
+    with tempfile.TemporaryDirectory() as folder:
+        with rm.ShardWriter(os.path.join(folder, "whole"), format=format_, payload="raw") as writer:
+            for data in payloads:
+                writer.write(data)
+        try:
+            examples = list(rm.open(writer.paths, format=format_, payload=payload))
+        except rm.RecordmillError:
+            examples = [{"payload": data} for data in payloads]
+    yield from examples
+
+
+def _payloads(args: argparse.Namespace, found: Info) -> Iterator[bytes]:
+    import recordmill as rm
+
+    for shard in found.shards:
+        with rm.ShardReader(shard.path, **reading(args)) as reader, contextlib.suppress(rm.DamageError):
+            yield from reader
 
 
 def _lines(position: int, example: dict[str, Any], plain: dict[str, Any]) -> Iterator[str]:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recordmill.decode.pixels.colouring import brighten, contrast, make_grey, saturate, turn_hue
+from recordmill.decode.colours import ColourStep
+from recordmill.decode.executors.native_one import change_one
+from recordmill.decode.pixels.values import Values
 from recordmill.decode.specs.checks import number
 
 Levels = NDArray[np.uint8]
@@ -24,6 +26,19 @@ def _levels(array: ArrayLike) -> Levels:
     return levels
 
 
+def _jittered(array: ArrayLike, which: int, factor: float) -> Levels:
+    """One part of a colour jitter: brightness, contrast, saturation or hue."""
+    factors = np.full((1, 4), np.nan)
+    factors[0, which] = factor
+    order = np.arange(4.0)[None]
+    return _changed(array, ColourStep("jitter", np.concatenate([factors, order], axis=1)))
+
+
+def _changed(array: ArrayLike, step: ColourStep) -> Levels:
+    changed: Levels = change_one(_levels(array), Values(), colours=[step]).reshape(np.shape(array))
+    return changed
+
+
 def adjust_brightness(array: ArrayLike, factor: float) -> Levels:
     """Mix with black.
 
@@ -38,7 +53,7 @@ def adjust_brightness(array: ArrayLike, factor: float) -> Levels:
     ndarray of the same shape
         Equal to Pillow's ``ImageEnhance.Brightness``.
     """
-    return brighten(_levels(array), number("factor", factor, 0)).reshape(np.shape(array))
+    return _jittered(array, 0, number("factor", factor, 0))
 
 
 def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
@@ -56,7 +71,7 @@ def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
     ndarray of the same shape
         Equal to Pillow's ``ImageEnhance.Contrast``.
     """
-    return contrast(_levels(array), number("factor", factor, 0)).reshape(np.shape(array))
+    return _jittered(array, 1, number("factor", factor, 0))
 
 
 def adjust_saturation(array: ArrayLike, factor: float) -> Levels:
@@ -74,7 +89,7 @@ def adjust_saturation(array: ArrayLike, factor: float) -> Levels:
     ndarray of the same shape
         Equal to Pillow's ``ImageEnhance.Color``.
     """
-    return saturate(_levels(array), number("factor", factor, 0)).reshape(np.shape(array))
+    return _jittered(array, 2, number("factor", factor, 0))
 
 
 def adjust_hue(array: ArrayLike, turn: float) -> Levels:
@@ -91,7 +106,7 @@ def adjust_hue(array: ArrayLike, turn: float) -> Levels:
     -------
     ndarray of the same shape
     """
-    return turn_hue(_levels(array), number("turn", turn, -0.5, 0.5)).reshape(np.shape(array))
+    return _jittered(array, 3, number("turn", turn, -0.5, 0.5))
 
 
 def greyscale(array: ArrayLike) -> Levels:
@@ -106,4 +121,4 @@ def greyscale(array: ArrayLike) -> Levels:
     -------
     ndarray of the same shape
     """
-    return make_grey(_levels(array)).reshape(np.shape(array))
+    return _changed(array, ColourStep("grey", np.ones((1, 1))))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,8 @@ def inverse_matrices(
 ) -> Matrices:
     """Inverse of: shear along x and enlarge, turn clockwise, shift; all about the middle.
 
+    Sums and products come in torchvision's order, so that the matrices have the bits of its own.
+
     Parameters
     ----------
     sizes : ndarray of int64, shape (n, 2)
@@ -60,9 +64,15 @@ def inverse_matrices(
     -------
     ndarray of float64, shape (n, 2, 3)
     """
-    cos, sin, tan = np.cos(angle), np.sin(angle), np.tan(slant)
-    forward = np.stack([np.stack([cos, -cos * tan - sin], -1), np.stack([sin, -sin * tan + cos], -1)], -2)
-    inverse = np.linalg.inv(forward * np.asarray(scale)[:, None, None])
-    middle = (sizes / 2)[:, :, None]
-    offset = middle - inverse @ (middle + shifts[:, :, None])
-    return np.concatenate([inverse, offset], axis=2)
+    cos, sin, tan = _each(math.cos, angle), _each(math.sin, angle), _each(math.tan, slant)
+    a, b, c, d = cos, -cos * tan - sin, sin, -sin * tan + cos
+    inverse = np.stack([d, -b, -c, a], axis=-1).reshape(-1, 2, 2) / np.asarray(scale)[:, None, None]
+    middle = sizes * 0.5
+    back = -middle - shifts
+    offset = inverse[:, :, 0] * back[:, :1] + inverse[:, :, 1] * back[:, 1:] + middle
+    return np.concatenate([inverse, offset[:, :, None]], axis=2)
+
+
+def _each(function: Callable[[float], float], values: Any) -> NDArray[np.float64]:
+    """Results of Python's own function: NumPy's may differ in the last bit, which can turn a level."""
+    return np.fromiter(map(function, np.asarray(values, np.float64).tolist()), np.float64, len(values))

@@ -51,8 +51,8 @@ class Geometry:
         -------
         Geometry
         """
-        flip = cast("Flip | None", spec.flip)
-        return cls(spec.resize, spec.crop, flip, spec.affine, preset_of(spec.like).centre)
+        flip, resize = cast("Flip | None", spec.flip), cast("Resize | None", spec.resize)
+        return cls(resize, spec.crop, flip, spec.affine, preset_of(spec.like).centre)
 
     @property
     def is_random(self) -> bool:

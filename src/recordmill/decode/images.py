@@ -114,11 +114,9 @@ def decode_png(
     """
     _check_magic(data, b"\x89PNG\r\n\x1a\n", "PNG")
     check_word("palette", palette, ("colours", "indices"))
-    has_palette = bytes(memoryview(data)[25:26]) == b"\x03"
-    if palette == "colours" or has_palette:
-        pixels = natively(lambda: _core.decode_png(data, palette == "indices", max_pixels))
-        if pixels is not None:
-            return _squeezed(_windowed(pixels, window))
+    pixels = natively(lambda: _core.decode_png(data, palette == "indices", max_pixels))
+    if pixels is not None:
+        return _squeezed(_windowed(pixels, window))
     if palette == "indices":
         classes = read_indices(data, max_pixels=max_pixels)
         return _squeezed(_windowed(classes[:, :, None], window))
@@ -172,7 +170,7 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
         orientation=orientation,
         dct=dct,
         upsampling=upsampling,
-        scale=scale,
+        reduce=scale,
         dtype=dtype,  # type: ignore[arg-type]
     )
     reverse = (channels or preset.channels) == "bgr"

@@ -62,9 +62,15 @@ PRESETS: dict[str, Preset] = {
 
 # library: its kernels; the same word means another arithmetic in another library.
 KERNELS: dict[str, tuple[str, ...]] = {
-    "pillow": ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"),
-    "opencv": ("nearest", "bilinear"),
-    "tensorflow": ("nearest", "bilinear"),
+    "pillow": ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos", "mks2013", "mks2021"),
+    "opencv": ("nearest", "bilinear", "cubic", "area", "lanczos4", "auto"),
+    "tensorflow": (
+        *("nearest", "area", "bilinear", "bicubic", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"),
+        *(
+            f"antialiased_{word}"
+            for word in ("bilinear", "bicubic", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
+        ),
+    ),
 }
 DEFAULT_KERNEL = "bilinear"
 

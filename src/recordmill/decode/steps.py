@@ -8,9 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recordmill.decode.pixels.moving import cut, flip_pixels, warp
-from recordmill.decode.pixels.resizing import resize_pixels
-from recordmill.decode.pixels.values import Values, finish
+from recordmill.decode.executors.base import Border
+from recordmill.decode.executors.native_one import change_one, resize_one
+from recordmill.decode.moves import Moves
+from recordmill.decode.pixels.moving import cut, flip_pixels
+from recordmill.decode.pixels.values import Values
 from recordmill.decode.presets import Like, kernel_of
 from recordmill.decode.specs.checks import PadMode, check_word, levels, per_channel, size_of
 
@@ -50,14 +52,14 @@ def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = 
     Returns
     -------
     ndarray
-        Of the same dtype, but float32 from TensorFlow's bilinear, as there.
+        Of the same dtype, but float32 from TensorFlow's kernels other than the nearest neighbour, as there.
 
     Raises
     ------
     ValueError, TypeError
         No such kernel, no image.
     """
-    scaled = resize_pixels(_three(array, *_ANY), size_of("size", size), kernel_of(kernel, like))
+    scaled = resize_one(_three(array, *_ANY), size_of("size", size), kernel_of(kernel, like))
     return _as_given(scaled, array)
 
 
@@ -135,7 +137,14 @@ def affine(
     numbers, pixels = np.asarray(matrix, np.float64), _three(array, *_ANY)
     if numbers.shape != (2, 3) or not np.isfinite(numbers).all():
         raise ValueError(f"a matrix is 2 x 3 finite numbers, not {numbers.shape}")
-    return _as_given(warp(pixels, numbers, kernel, _fills(fill, pixels)), array)
+    _fills(fill, pixels)
+    height, width, _ = pixels.shape
+    whole = np.array([[0, 0, width, height]])
+    moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_), numbers[None])
+    border = Border(warp_kernel=kernel, warp_fill=levels("fill", fill))
+    white = 65535.0 if pixels.dtype == np.uint16 else 255.0
+    moved = change_one(pixels, Values(pixels.dtype.name, white=white), moves=moves, border=border)
+    return _as_given(moved, array)
 
 
 def normalize(
@@ -174,5 +183,5 @@ def normalize(
     if deviations is not None and min(deviations) <= 0:
         raise ValueError(f"std is above 0, not {std}")
     how = Values(dtype, layout, False, means, deviations, white)
-    done = finish(pixels, 65535 if pixels.dtype == np.uint16 else 255, how)
+    done = change_one(pixels, how)
     return done.reshape(np.shape(array)) if np.ndim(array) == 2 else done

@@ -131,9 +131,16 @@ class Maker:
         parts = [Places(self.epoch, self.cuts.positions(number)) for number in range(first, first + count)]
         context = self.context()
         places = _together(parts)
+        if not len(places):
+            return self.finished(self._like(first, context), parts, first, context)
         fill = self.on_error == "substitute"
         rows = self.program.evaluate_full(places, context) if fill else self.program.evaluate(places, context)
         return self.finished(rows, parts, first, context)
+
+    def _like(self, number: int, context: Context) -> Rows:
+        """No samples, in the form of those that other ranks have in an element."""
+        places = Places(self.epoch, np.array([self.cuts.behind(number)], np.int64))
+        return self.program.evaluate(places, context).take(np.empty(0, np.int64))
 
     def finished(self, rows: Rows, parts: list[Places], first: int, context: Context) -> Made:
         """Elements of samples.
@@ -169,6 +176,8 @@ class Maker:
         for number, part in enumerate(parts):
             start, stop = int(inside[number]), int(inside[number + 1])
             ordinals = rows.ordinals[start:stop] - edges[number]
+            if start == stop and len(part):
+                raise context.skipped[-1].error
             batch = stage.collate(rows.slice(start, stop), stage.size, ordinals)
             for place, step in enumerate(self.maps):
                 batch = step.apply_batch(self._work(rows, part, start, place, context), batch)

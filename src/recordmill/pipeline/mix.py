@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recordmill.pipeline.source import ExampleSource
 
 # Samples after which the pattern of children begins anew: shares are met to one part in as many.
-_PERIOD = 4096
+_PERIOD = 1 << 16
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def mix(datasets: Sequence[Dataset], weights: Sequence[float], *, num_samples: i
     datasets : sequence of Dataset
         Of samples with the same features; finite, not batched, without a filter. Shuffles of each stay in effect.
     weights : sequence of float
-        In which the samples come, one for each data set; they need not add up to 1. Met to one part in 4,096.
+        In which the samples come, one for each data set; they need not add up to 1. Met to one part in 65,536.
     num_samples : int, optional
         Per epoch; by default as many as there are before the first data set runs out. One that runs out begins its
         next epoch.

@@ -171,6 +171,7 @@ class Program:
         -------
         Work
         """
+        before = (*self.stages, *[None] * (number - len(self.stages)))[:number]
 
         def where(row: int) -> dict[str, Any]:
             if row >= len(rows.origins):
@@ -179,7 +180,7 @@ class Program:
             shard, inside, offset = self.sources[int(source)].where(int(record))
             return {"shard": shard, "record": inside, "offset": offset}
 
-        return Work(rows, places, where, self.seed(number), number, context)
+        return Work(rows, places, where, self.seed(number), before, context)
 
     def seed(self, number: int) -> int:
         """Seed of a stage: its own, else that of the last shuffle before it, else 0.

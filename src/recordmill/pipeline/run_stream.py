@@ -7,6 +7,9 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
+from recordmill.pipeline.context import Context
 from recordmill.pipeline.hanging import take_watched
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.order.places import Ints, Places
@@ -61,12 +64,20 @@ class _Tails:
         context = maker.context()
         places = Places(maker.epoch, portion.positions)
         try:
-            rows = maker.program.evaluate_tail(portion.rows, places, context)
+            rows = self._worked(portion, places, context)
             made = maker.finished(rows, [places], number, context)
         except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
             return Made([], error), portion
         # Its samples were counted when they were held against the filter.
         return replace(made, num_samples=0), portion
+
+    def _worked(self, portion: Portion, places: Places, context: Context) -> Rows:
+        program = self._maker.program
+        if len(portion.rows):
+            return program.evaluate_tail(portion.rows, places, context)
+        one = Places(self._maker.epoch, np.array([portion.position - 1], np.int64))
+        rows = Rows(portion.like.columns, np.zeros(1, np.int64), portion.like.origins)
+        return program.evaluate_tail(rows, one, context).take(np.empty(0, np.int64))
 
 
 class StreamRun:

@@ -21,6 +21,8 @@ class Portion:
     ----------
     rows : Rows
         Ordinals count from 0.
+    like : Rows
+        One sample of another rank, for the form of a portion without any.
     positions : ndarray of int64
         Of the samples before the filter.
     position : int
@@ -30,6 +32,7 @@ class Portion:
     """
 
     rows: Rows
+    like: Rows
     positions: Ints
     position: int
     passed: int
@@ -129,7 +132,8 @@ class Gatherer:
         rows = everything.take(chosen)
         self._passed += count
         own = Rows(rows.columns, np.arange(len(rows)), rows.origins)
-        return Portion(own, places[chosen], int(places[first + count - 1]) + 1, self._passed)
+        like = everything.take(np.array([first]))
+        return Portion(own, like, places[chosen], int(places[first + count - 1]) + 1, self._passed)
 
 
 def _from(first: int, rows: Rows) -> Ints:

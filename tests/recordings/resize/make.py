@@ -6,8 +6,8 @@ mxnet==1.9.1 numpy==1.23.5. Writes NAME.bin, little-endian arrays one after the 
     operation type image width height channels offset arguments ...
 
 `type` is u8, u16 or f32, `image` the number of the source in images.txt ("width height channels offset" of
-images.bin; a u16 source is the u8 source times 257), `offset` a byte of NAME.bin. Lines that begin with # name
-the versions.
+images.bin; the source of u16, and of Pillow's f32 results, is the u8 source times 257), `offset` a byte
+of NAME.bin. Lines that begin with # name the versions.
 """
 
 from __future__ import annotations
@@ -89,17 +89,11 @@ def pillow() -> Recorder:
 
     for index, image, size in jobs():
         whole, deep = opened(image), image.astype(np.uint16) * 257
-        height, width, channels = image.shape
-        box = (width * 0.15, height * 0.2, width * 0.9, height * 0.75)
         for kernel in Image.Resampling:
             recorder.add(f"pillow_{kernel.name.lower()}", index, np.asarray(whole.resize(size, kernel)))
-            if kernel != Image.Resampling.NEAREST and width > 4:
-                result = np.asarray(whole.resize(size, kernel, box=box))
-                recorder.add(f"pillow_{kernel.name.lower()}_box", index, result, *(float(np.float32(v)) for v in box))
-            if channels == 1:
-                resized = Image.frombytes("I;16", (width, height), deep.tobytes()).resize(size, kernel)
-                values = np.frombuffer(resized.tobytes(), np.uint16).reshape(size[1], size[0])
-                recorder.add(f"pillow_{kernel.name.lower()}", index, values)
+            if image.shape[2] == 1:
+                fractions = Image.fromarray(deep[:, :, 0].astype(np.float32))
+                recorder.add(f"pillow_{kernel.name.lower()}", index, np.asarray(fractions.resize(size, kernel)))
     record_maps(recorder, opened)
     record_colours(recorder, opened)
     return recorder
@@ -123,7 +117,7 @@ def record_maps(recorder: Recorder, opened: Callable[[Array], Any]) -> None:
 
 
 def record_colours(recorder: Recorder, opened: Callable[[Array], Any]) -> None:
-    """Record brightness, contrast, saturation, grey, hue, and alpha on every value that matters."""
+    """Record brightness, contrast, saturation, grey and hue on every value that matters."""
     from PIL import Image, ImageEnhance
 
     enhancers = {
@@ -142,10 +136,6 @@ def record_colours(recorder: Recorder, opened: Callable[[Array], Any]) -> None:
                 hsv = np.array(picture.convert("HSV"))
                 hsv[..., 0] += np.uint8(steps)
                 recorder.add("hue", index, np.asarray(Image.fromarray(hsv, "HSV").convert("RGB")), steps)
-    picture = Image.frombytes("RGBA", (9, 12), images()[2].tobytes())
-    recorder.add("alpha_multiply", 2, np.frombuffer(picture.convert("RGBa").tobytes(), np.uint8).reshape(12, 9, 4))
-    divided = picture.convert("RGBa").convert("RGBA")
-    recorder.add("alpha_there_and_back", 2, np.asarray(divided))
 
 
 def opencv() -> Recorder:
@@ -158,9 +148,8 @@ def opencv() -> Recorder:
     for index, image, size in jobs():
         for name, kernel in kernels.items():
             recorder.add(f"opencv_{name}", index, cv2.resize(image, size, interpolation=kernel))
-            if name == "nearest":
-                deep = cv2.resize(image.astype(np.uint16) * 257, size, interpolation=kernel)
-                recorder.add("opencv_nearest", index, deep)
+            deep = cv2.resize(image.astype(np.uint16) * 257, size, interpolation=kernel)
+            recorder.add(f"opencv_{name}", index, deep)
     return recorder
 
 

@@ -16,8 +16,8 @@ const FRAME_HEAD: usize = 6;
 
 /// The start of a feature that is one list with one field 1 of `len` bytes, as a word: lengths count what follows.
 #[inline]
-fn value_head(tag: u8, len: u64) -> u64 {
-    0x00_0a_02_00_04 + (u64::from(tag) << 8) + len * 0x01_00_01_00_01
+const fn value_head(tag: u8, len: u64) -> u64 {
+    0x00_0a_02_00_04 + ((tag as u64) << 8) + len * 0x01_00_01_00_01
 }
 
 /// Length of the data of a feature that begins with its own length at `start`, if it has the usual form.
@@ -174,35 +174,56 @@ pub fn take_frames(slot: &mut Slot, reader: &mut Reader) -> Wire<()> {
 #[inline]
 fn take_numbers(values: &mut Vec<i64>, tag: u8, reader: &mut Reader) -> usize {
     let (before, mut rest) = (values.len(), reader.rest());
-    let mut numbers = [0; 64];
+    let mut words = [(0, 0); 64];
     loop {
-        let mut count = 0;
-        for number in &mut numbers {
-            let Some((value, len)) = take_number(rest, tag) else { break };
-            *number = value as i64;
-            rest = &rest[FRAME_HEAD + len..];
-            count += 1;
+        let (mut count, mut behind) = find_numbers(rest, tag, &mut words);
+        if !varint::fill_words(&words[..count]) {
+            let sound = words[..count].iter().take_while(|word| varint::fill_words(&[**word])).count();
+            (count, behind) = find_numbers(rest, tag, &mut words[..sound]);
         }
-        values.extend_from_slice(&numbers[..count]);
-        if count < numbers.len() {
+        values.extend(words[..count].iter().map(|(word, inside)| varint::squeeze(word & inside) as i64));
+        rest = behind;
+        if count < words.len() {
             reader.pos = reader.buf.len() - rest.len();
             return values.len() - before;
         }
     }
 }
 
-/// The integer of the frame that `rest` begins with, and the bytes that it takes.
+/// The bytes of a frame's integer, at least, and which of their bits are the integer's.
+type Word = (u64, u64);
+
+/// Finds as many frames with up to eight bytes for an integer as `buf` begins with, and what is behind them.
+///
+/// Where a frame begins depends on the one before, so nothing else is done here: all that can be done for several
+/// integers at a time is left for later.
 #[inline(always)]
-fn take_number(rest: &[u8], tag: u8) -> Option<(u64, usize)> {
-    let bytes = rest.first_chunk::<{ FRAME_HEAD + 8 }>()?;
-    let (head, number) = bytes.split_at(FRAME_HEAD);
-    let head = u64::from(head[0]) | varint::load(bytes, 1) << 8 & 0xffff_ffff_ff00;
-    let len = head >> 40;
-    if head != value_head(tag, len) << 8 | 0x0a {
-        return None;
+fn find_numbers<'a>(buf: &'a [u8], tag: u8, words: &mut [Word]) -> (usize, &'a [u8]) {
+    let (mut rest, mut count) = (buf, 0);
+    for word in words {
+        let Some(bytes) = rest.first_chunk::<{ FRAME_HEAD + 8 }>() else { break };
+        let len = usize::from(bytes[FRAME_HEAD - 1]);
+        let Some((head, inside)) = NUMBER_FRAMES.get(len) else { break };
+        if (varint::load(bytes, 0) ^ head) << 16 != u64::from(tag) << 32 {
+            break;
+        }
+        *word = (varint::load(bytes, FRAME_HEAD), *inside);
+        rest = &rest[FRAME_HEAD + len..];
+        count += 1;
     }
-    Some((varint::single(number, 0, len as usize)?, len as usize))
+    (count, rest)
 }
+
+/// For each number of bytes of an integer: the head of its frame with 0 for the tag, and the integer's bits in a word.
+const NUMBER_FRAMES: [(u64, u64); 9] = {
+    let mut frames = [(u64::MAX, 0); 9];
+    let mut len = 1;
+    while len < frames.len() {
+        frames[len] = (value_head(0, len as u64) << 8 | 0x0a, u64::MAX >> (64 - 8 * len));
+        len += 1;
+    }
+    frames
+};
 
 /// Validates the frames at `reader` as long as each is one list with one field 1.
 pub fn check_frames(reader: &mut Reader) -> Wire<()> {

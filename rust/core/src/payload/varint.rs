@@ -20,7 +20,7 @@ fn load_tail(tail: &[u8]) -> u64 {
 
 /// Draws seven bits of each byte together; the eighth bits are ignored.
 #[inline]
-fn squeeze(word: u64) -> u64 {
+pub fn squeeze(word: u64) -> u64 {
     let word = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
     let word = (word & 0x0000_3fff_0000_3fff) | (word & 0x3fff_0000_3fff_0000) >> 2;
     (word & 0x0000_0000_0fff_ffff) | (word & 0x0fff_ffff_0000_0000) >> 4
@@ -34,11 +34,14 @@ pub fn single(buf: &[u8], start: usize, len: usize) -> Option<u64> {
         return None;
     }
     let inside = u64::MAX >> (64 - 8 * len);
-    let word = load(buf, start) & inside;
-    if word & CONTINUE != CONTINUE & (inside >> 8) {
-        return None;
-    }
-    Some(squeeze(word))
+    let word = load(buf, start);
+    fill_words(&[(word, inside)]).then(|| squeeze(word & inside))
+}
+
+/// Whether the bits of each word that the mask beside it chooses, some of its first bytes, are one varint.
+#[inline]
+pub fn fill_words(words: &[(u64, u64)]) -> bool {
+    words.iter().fold(0, |odd, &(word, inside)| odd | (word ^ inside >> 8) & inside & CONTINUE) == 0
 }
 
 /// Calls `take` for each varint of `chunk`: eight, two or one from each word, so that few branches depend on lengths.

@@ -136,3 +136,46 @@ fn test_has_feature_lists_when_field_2_is_sound_then_true() {
     assert!(!has_feature_lists(&join(&[&lists, &hex("0a")])));
     assert!(check(PayloadKind::Example, &join(&[&context, &field(2, b"no map")])).is_ok());
 }
+
+/// A frame of one integer, of which the varint is `bytes`.
+fn number(bytes: &[u8]) -> Vec<u8> {
+    field(3, &field(1, bytes))
+}
+
+#[test]
+fn test_parse_when_numbers_of_all_lengths_follow_one_another_then_all_come() {
+    let numbers = |row: i64| (0..row).map(move |i| (i * 0x9e37_79b9 + row) << (i % 5 * 13) >> (i % 7 * 9));
+    let payloads: Vec<_> = [0, 1, 63, 64, 65, 127, 128, 129, 300]
+        .map(|row| sequence(&[entry(b"a", &list(&numbers(row).map(|value| int64s(&[value])).collect::<Vec<_>>()))]))
+        .into();
+    let asked = list_spec("a", ValueKind::Int64, Layout::Fixed(1));
+    let found = parse(KIND, &[asked], &payloads).unwrap().remove(0);
+    assert_eq!(
+        found.values,
+        Values::Int64([0, 1, 63, 64, 65, 127, 128, 129, 300].into_iter().flat_map(numbers).collect())
+    );
+}
+
+#[test]
+fn test_parse_when_one_of_many_numbers_is_unusual_then_it_is_taken_as_it_is() {
+    for place in [0, 1, 62, 63, 64, 65, 99] {
+        let with = |bytes: &[u8]| {
+            let mut frames: Vec<_> = (0..100).map(|i| int64s(&[i * i])).collect();
+            frames[place] = number(bytes);
+            let asked = list_spec("a", ValueKind::Int64, Layout::Fixed(1));
+            values_of(KIND, asked, &sequence(&[entry(b"a", &list(&frames))]))
+        };
+        let expected = |value| Values::Int64((0..100).map(|i| if i == place as i64 { value } else { i * i }).collect());
+        assert_eq!(with(&[0x81, 0]).unwrap(), expected(1));
+        assert_eq!(with(&[0x85, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]).unwrap(), expected(5));
+        assert_eq!(with(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]).unwrap(), expected(-1));
+        for (bytes, count) in [(&[1_u8, 2][..], 2), (&[], 0), (&[1, 2, 3, 4, 5, 6, 7, 8, 9], 9)] {
+            let fault = with(bytes).unwrap_err();
+            assert_eq!(fault.kind, FaultKind::FeatureMismatch);
+            assert!(fault.message.ends_with(&format!("in frame {place}")), "{fault:?}");
+            assert_eq!(fault.found, format!("{count} int64 values"));
+        }
+        assert_eq!(with(&[1, 0x80]).unwrap_err().kind, FaultKind::BadPayload);
+        assert_eq!(with(&[0x80]).unwrap_err().kind, FaultKind::BadPayload);
+    }
+}

@@ -1,39 +1,47 @@
 //! Colours of one image changed, piece after piece.
+use super::levels::Levels;
 use super::moves::{Image, levels};
 use super::plan::{Colours, Jitter};
 use crate::colour::{channels, enhance, erase, hue, noise};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::geometry::level::Level;
+use crate::pixels::Size;
 
-/// Does to the colours of image number `row` what the pieces say.
+/// Does to the colours of image number `row` what the pieces say; floats are rounded first.
 pub fn change(image: &mut Image, pieces: &[Colours], row: usize) -> Result<()> {
-    if !pieces.is_empty() && !matches!(image.channels, 1 | 3) {
-        let found = format!("{} channels", image.channels);
-        return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "grey or RGB for changes of colour", found));
+    let refuse = |expected: &str, found: String| Err(ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found));
+    if !matches!(image.channels, 1 | 3) {
+        return refuse("grey or RGB for changes of colour", format!("{} channels", image.channels));
     }
-    pieces.iter().try_for_each(|piece| change_once(image, piece, row))
+    if let Levels::Floats(values) = &image.levels {
+        image.levels = Levels::Bytes(values.iter().map(|value| u8::nearest(*value)).collect());
+    }
+    match &mut image.levels {
+        Levels::Bytes(pixels) => {
+            pieces.iter().try_for_each(|piece| change_once(pixels, (image.size, image.channels), piece, row))
+        }
+        _ => refuse("8 bits for changes of colour", "16".into()),
+    }
 }
 
-fn change_once(image: &mut Image, piece: &Colours, row: usize) -> Result<()> {
+fn change_once(pixels: &mut [u8], (size, channels): (Size, usize), piece: &Colours, row: usize) -> Result<()> {
     match piece {
-        Colours::Jitter(jitters) => jitter(image, &jitters[row]),
-        Colours::Grey(chosen) if chosen[row] && image.channels == 3 => channels::grey_in_place(&mut image.pixels),
+        Colours::Jitter(jitters) => jitter(pixels, channels, &jitters[row]),
+        Colours::Grey(chosen) if chosen[row] && channels == 3 => channels::grey_in_place(pixels),
         Colours::Grey(_) => Ok(()),
-        Colours::Shift(_) if image.channels != 3 => {
-            Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "three channels to shift", "one"))
-        }
-        Colours::Shift(offsets) => noise::add_offset(&mut image.pixels, offsets[row]),
+        Colours::Shift(shifts) if channels == 3 => noise::add_offset(pixels, shifts[row].colour),
+        Colours::Shift(shifts) => noise::add_offset(pixels, [shifts[row].grey]),
         Colours::Paint(windows, fill) => match windows[row] {
             None => Ok(()),
             Some(window) => {
-                let fill = levels(fill, image.channels)?;
-                erase::erase(&mut image.pixels, image.size, image.channels, window, &fill[..image.channels])
+                let fill = levels(fill, channels)?.map(|level| level.min(255) as u8);
+                erase::erase(pixels, size, channels, window, &fill[..channels])
             }
         },
     }
 }
 
-fn jitter(image: &mut Image, jitter: &Jitter) -> Result<()> {
-    let (pixels, channels) = (&mut image.pixels, image.channels);
+fn jitter(pixels: &mut [u8], channels: usize, jitter: &Jitter) -> Result<()> {
     for which in jitter.order {
         let Some(factor) = jitter.factors.get(which).copied().flatten() else { continue };
         match which {

@@ -1,27 +1,28 @@
 //! The element types of batch memory.
+use super::plan::Finish;
 use crate::collate::slot::SlotValues;
 
 /// A type that batch memory can be made of.
 pub trait Element: Copy + Default + Send + Sync + 'static {
     /// One image's memory.
-    fn slot(values: &mut [Self]) -> SlotValues<'_>;
+    fn slot<'v>(values: &'v mut [Self], finish: &Finish) -> SlotValues<'v>;
 }
 
 impl Element for u8 {
-    fn slot(values: &mut [Self]) -> SlotValues<'_> {
+    fn slot<'v>(values: &'v mut [Self], _: &Finish) -> SlotValues<'v> {
         SlotValues::U8(values)
     }
 }
 
-/// The bits of binary16.
+/// Whole numbers, or the bits of binary16.
 impl Element for u16 {
-    fn slot(values: &mut [Self]) -> SlotValues<'_> {
-        SlotValues::F16(values)
+    fn slot<'v>(values: &'v mut [Self], finish: &Finish) -> SlotValues<'v> {
+        if finish.halves { SlotValues::F16(values) } else { SlotValues::U16(values) }
     }
 }
 
 impl Element for f32 {
-    fn slot(values: &mut [Self]) -> SlotValues<'_> {
+    fn slot<'v>(values: &'v mut [Self], _: &Finish) -> SlotValues<'v> {
         SlotValues::F32(values)
     }
 }

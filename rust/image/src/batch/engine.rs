@@ -10,6 +10,8 @@ pub struct Engine {
     pub png: png::Decoder,
     /// Pixels of the image at hand.
     pub pixels: Vec<u8>,
+    /// Pixels of 16 bits.
+    pub deep: Vec<u16>,
 }
 
 /// Scratch above this is not kept.
@@ -26,7 +28,7 @@ impl Engine {
 
     /// Keeps the engine for [`Engine::take`].
     pub fn give(self) {
-        if self.pixels.capacity() > MAX_KEPT {
+        if self.pixels.capacity() + 2 * self.deep.capacity() > MAX_KEPT {
             return;
         }
         if let Ok(mut idle) = IDLE.try_lock()

@@ -1,22 +1,22 @@
 //! One image from its bytes to its slot.
 use super::colours::change;
 use super::engine::Engine;
+use super::levels::{Levels, Source};
 use super::moves::{Image, inside, is_whole, moved};
 use super::plan::{Finish, Job, Move, Reading};
 use super::read::read;
-use crate::collate::slot::{Layout, Slot};
+use crate::collate::slot::Slot;
 use crate::colour::channels::swap_red_blue;
+use crate::colour::normalise::Normalise;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use crate::geometry::fused::resize_into;
 use crate::geometry::rearrange::upright;
-use crate::geometry::resize::Kernel;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
 /// Where an image goes once its size and number of channels are known.
 pub trait Memory {
     /// The slot of such an image.
-    fn slot(&mut self, layout: Layout, size: Size, channels: usize) -> Result<Slot<'_>>;
+    fn slot(&mut self, finish: &Finish, size: Size, channels: usize) -> Result<Slot<'_>>;
 }
 
 /// Decodes image number `row` of the job, moves and colours it, and writes it into its slot.
@@ -25,54 +25,74 @@ pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory)
     let window = (step.orientation == 1).then_some(step.window);
     let reading = Reading { scale: step.scale.unwrap_or(job.reading.scale), ..job.reading };
     let found = read(engine, job.payloads[row], &reading, window)?;
-    if job.finish.reverse && found.channels >= 3 && job.colours.is_empty() {
-        swap_red_blue(&mut engine.pixels, found.channels)?;
+    if found.is_deep {
+        return make_from(&mut engine.deep, (found.size, found.channels), false, job, row, memory);
     }
-    let source = View::new(&engine.pixels, found.size, found.channels)?;
+    make_from(&mut engine.pixels, (found.size, found.channels), found.is_window, job, row, memory)
+}
+
+/// The same from pixels; `is_window`: they are what the window cuts out.
+pub fn make_from<T: Source>(
+    pixels: &mut [T],
+    (size, channels): (Size, usize),
+    is_window: bool,
+    job: &Job,
+    row: usize,
+    memory: &mut dyn Memory,
+) -> Result<()> {
+    let step = &job.moves[row];
+    if job.finish.reverse && channels >= 3 && job.colours.is_empty() {
+        swap_red_blue(pixels, channels)?;
+    }
+    let source = View::new(pixels, size, channels)?;
     if step.orientation != 1 {
         let (size, pixels) = upright(source, step.orientation)?;
-        return finish(View::new(&pixels, size, found.channels)?.crop(step.window)?, job, row, memory);
+        return finish(View::new(&pixels, size, channels)?.crop(step.window)?, job, row, memory);
     }
-    let cropped = if found.is_window { source } else { source.crop(step.window)? };
-    finish(cropped, job, row, memory)
+    finish(if is_window { source } else { source.crop(step.window)? }, job, row, memory)
 }
 
 /// From the window to the slot: in one pass where nothing but resizing, cutting and one mirror is asked for.
-fn finish(source: View<u8>, job: &Job, row: usize, memory: &mut dyn Memory) -> Result<()> {
+fn finish<T: Source>(source: View<T>, job: &Job, row: usize, memory: &mut dyn Memory) -> Result<()> {
     let step = &job.moves[row];
+    let normalise = job.finish.normalise::<T>();
     let simple = job.colours.is_empty() && step.matrix.is_none() && !step.flip[1];
     if simple
         && source.size() == step.resized
         && let Some(window) = inside(&step.place, step.resized)
     {
-        return place_of(source.channels(), step, &job.finish, memory)?.write(
-            source.crop(window)?,
-            step.flip[0],
-            &job.finish.normalise,
-        );
+        let slot = place_of(source.channels(), step, &job.finish, memory)?;
+        return T::write(source.crop(window)?, step.flip[0], normalise, slot);
     }
     if simple && is_whole(&step.place, step.resized) {
         let slot = place_of(source.channels(), step, &job.finish, memory)?;
-        return resize_into(source, job.kernel, step.flip[0], &job.finish.normalise, slot);
+        return T::resize_into(source, job.kernel, step.flip[0], normalise, slot);
     }
-    if matches!(job.kernel, Kernel::Fast | Kernel::Tensorflow { .. }) && source.size() != step.resized {
-        return Err(ImageFault::new(
-            ImageFaultKind::Unsupported,
-            0,
-            "whole numbers between resizing and the rest",
-            "floats",
-        ));
+    let mut image = moved(source, job, step, T::UNIT)?;
+    if !job.colours.is_empty() {
+        if T::UNIT != 1 {
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits for changes of colour", "16"));
+        }
+        change(&mut image, job.colours, row)?;
     }
-    let mut image = moved(source, job, step)?;
-    change(&mut image, job.colours, row)?;
-    write(image, job, step, memory)
+    write(image, normalise, job, step, memory)
 }
 
-fn write(mut image: Image, job: &Job, step: &Move, memory: &mut dyn Memory) -> Result<()> {
-    if job.finish.reverse && image.channels >= 3 && !job.colours.is_empty() {
-        swap_red_blue(&mut image.pixels, image.channels)?;
+fn write(mut image: Image, normalise: &Normalise, job: &Job, step: &Move, memory: &mut dyn Memory) -> Result<()> {
+    let (size, channels) = (image.size, image.channels);
+    if let Levels::Bytes(pixels) = &mut image.levels
+        && job.finish.reverse
+        && channels >= 3
+        && !job.colours.is_empty()
+    {
+        swap_red_blue(pixels, channels)?;
     }
-    place_of(image.channels, step, &job.finish, memory)?.write(image.view()?, false, &job.finish.normalise)
+    let slot = place_of(channels, step, &job.finish, memory)?;
+    match &image.levels {
+        Levels::Bytes(values) => slot.write(View::new(values, size, channels)?, false, normalise),
+        Levels::Words(values) => slot.write_levels(View::new(values, size, channels)?, false, normalise),
+        Levels::Floats(values) => slot.write_levels(View::new(values, size, channels)?, false, normalise),
+    }
 }
 
 /// The slot of an image, once it is certain that there is a mean and a factor for each channel.
@@ -81,5 +101,5 @@ fn place_of<'m>(channels: usize, step: &Move, finish: &Finish, memory: &'m mut d
         let expected = format!("1 or {channels} entries of mean and std");
         return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, expected, count.to_string()));
     }
-    memory.slot(finish.layout, step.place.size, channels)
+    memory.slot(finish, step.place.size, channels)
 }

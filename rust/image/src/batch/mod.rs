@@ -4,6 +4,8 @@ mod element;
 mod engine;
 mod header;
 mod image;
+mod levels;
+mod mask;
 mod moves;
 mod plan;
 mod read;
@@ -11,5 +13,7 @@ mod run;
 
 pub use element::Element;
 pub use header::{Described, describe};
-pub use plan::{Beyond, Colours, Deep, Finish, Grey, Jitter, Job, Move, Place, Reading, Want};
-pub use run::{Decoded, decode_each, decode_into};
+pub use levels::Source;
+pub use mask::{Class, masks_each, masks_into};
+pub use plan::{Beyond, Colours, Deep, Finish, Grey, Jitter, Job, MaskPlan, Move, Place, Reading, Shift, Want};
+pub use run::{Decoded, change_pixels, decode_each, decode_into};

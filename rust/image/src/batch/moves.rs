@@ -1,27 +1,18 @@
 //! Pixels brought to their places: resized, cut, padded, mirrored, sampled through an affine map.
+use super::levels::{Levels, Source};
 use super::plan::{Beyond, Job, Move, Place};
 use crate::fault::Result;
+use crate::geometry::level::Level;
 use crate::geometry::rearrange::{Border, Margins, flip_horizontal, flip_vertical, pad};
-use crate::geometry::resize::resize;
 use crate::geometry::view::{MAX_CHANNELS, View, refuse};
 use crate::geometry::warp::warp;
 use crate::pixels::{Size, Window};
 
-/// An image that is somebody else's memory, or its own.
+/// An image between the steps.
 pub struct Image {
     pub size: Size,
     pub channels: usize,
-    pub pixels: Vec<u8>,
-}
-
-impl Image {
-    pub fn view(&self) -> Result<View<'_, u8>> {
-        View::new(&self.pixels, self.size, self.channels)
-    }
-
-    fn replace(&mut self, size: Size, pixels: Vec<u8>) {
-        (self.size, self.pixels) = (size, pixels);
-    }
+    pub levels: Levels,
 }
 
 /// Whether the output is all of the resized part.
@@ -36,31 +27,46 @@ pub fn inside(place: &Place, size: Size) -> Option<Window> {
     window.lies_in(size).then_some(window)
 }
 
-/// Everything from the window to the colours.
-pub fn moved(source: View<u8>, job: &Job, step: &Move) -> Result<Image> {
+/// Everything from the window to the colours; `unit` is what a level of 8 bits to fill with is in these levels.
+pub fn moved<T: Source>(source: View<T>, job: &Job, step: &Move, unit: u16) -> Result<Image> {
     let channels = source.channels();
-    let pixels =
-        if source.size() == step.resized { source.to_vec() } else { resize(source, step.resized, job.kernel)? };
-    let mut image = Image { size: step.resized, channels, pixels };
-    if !is_whole(&step.place, image.size) {
-        let (size, pixels) = cut(&image, &step.place, &job.beyond)?;
-        image.replace(size, pixels);
+    if source.size() == step.resized {
+        let levels = T::levels(arranged(source, job, step, unit)?);
+        return Ok(Image { size: step.place.size, channels, levels });
     }
+    let size = step.resized;
+    let levels = match T::resized(source, size, job.kernel)? {
+        Levels::Bytes(values) => Levels::Bytes(arranged(View::new(&values, size, channels)?, job, step, unit)?),
+        Levels::Words(values) => Levels::Words(arranged(View::new(&values, size, channels)?, job, step, unit)?),
+        Levels::Floats(values) => Levels::Floats(arranged(View::new(&values, size, channels)?, job, step, unit)?),
+    };
+    Ok(Image { size: step.place.size, channels, levels })
+}
+
+/// A resized image cut, mirrored and sampled through the affine map; `unit` is what a level of 8 bits is in it.
+fn arranged<T: Level>(source: View<T>, job: &Job, step: &Move, unit: u16) -> Result<Vec<T>> {
+    let (size, channels) = (step.place.size, source.channels());
+    let mut pixels = cut(source, &step.place, &job.beyond, unit)?;
     if step.flip[0] {
-        image.pixels = flip_horizontal(image.view()?);
+        pixels = flip_horizontal(View::new(&pixels, size, channels)?);
     }
     if step.flip[1] {
-        image.pixels = flip_vertical(image.view()?);
+        pixels = flip_vertical(View::new(&pixels, size, channels)?);
     }
     if let Some(map) = &step.matrix {
-        let fill = levels(&job.warp_fill, channels)?;
-        image.pixels = warp(image.view()?, map, image.size, job.sampling, fill)?;
+        let fill = filled(&job.warp_fill, channels, unit)?;
+        pixels = warp(View::new(&pixels, size, channels)?, map, size, job.sampling, fill)?;
     }
-    Ok(image)
+    Ok(pixels)
+}
+
+/// A level for each channel among levels whose unit that of 8 bits is.
+fn filled<T: Level>(given: &[u16], channels: usize, unit: u16) -> Result<[T; MAX_CHANNELS]> {
+    Ok(levels(given, channels)?.map(|level| T::nearest(f32::from(level) * f32::from(unit))))
 }
 
 /// A level for each channel.
-pub fn levels(given: &[u8], channels: usize) -> Result<[u8; MAX_CHANNELS]> {
+pub fn levels(given: &[u16], channels: usize) -> Result<[u16; MAX_CHANNELS]> {
     match given {
         [one] => Ok([*one; MAX_CHANNELS]),
         many if many.len() == channels => Ok(std::array::from_fn(|channel| many.get(channel).copied().unwrap_or(0))),
@@ -69,23 +75,22 @@ pub fn levels(given: &[u8], channels: usize) -> Result<[u8; MAX_CHANNELS]> {
 }
 
 /// The part of an image at `place`, made up where the image does not reach.
-fn cut(image: &Image, place: &Place, beyond: &Beyond) -> Result<(Size, Vec<u8>)> {
-    let view = image.view()?;
-    if let Some(window) = inside(place, image.size) {
-        return Ok((place.size, view.crop(window)?.to_vec()));
+fn cut<T: Level>(view: View<T>, place: &Place, beyond: &Beyond, unit: u16) -> Result<Vec<T>> {
+    if let Some(window) = inside(place, view.size()) {
+        return Ok(view.crop(window)?.to_vec());
     }
     let border = match beyond {
-        Beyond::Constant(fill) => Border::Constant(levels(fill, image.channels)?),
+        Beyond::Constant(fill) => Border::Constant(filled(fill, view.channels(), unit)?),
         Beyond::Edge => Border::Edge,
         Beyond::Reflect => Border::Reflect,
     };
-    let (left, right) = margins(place.x, place.size.width, image.size.width)?;
-    let (upper, lower) = margins(place.y, place.size.height, image.size.height)?;
+    let (left, right) = margins(place.x, place.size.width, view.size().width)?;
+    let (upper, lower) = margins(place.y, place.size.height, view.size().height)?;
     let (size, pixels) = pad(view, Margins { left, upper, right, lower }, border)?;
     let corner = |start: i64, before: usize| (start + before as i64) as usize;
     let (x, y) = (corner(place.x, left), corner(place.y, upper));
     let window = Window { x, y, width: place.size.width, height: place.size.height };
-    Ok((place.size, View::new(&pixels, size, image.channels)?.crop(window)?.to_vec()))
+    Ok(View::new(&pixels, size, view.channels())?.crop(window)?.to_vec())
 }
 
 /// Pixels to add before and behind `length` so that `count` from `start` on are there.

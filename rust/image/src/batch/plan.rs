@@ -1,8 +1,9 @@
 //! What is to be done to the images of a batch; all that is random has been drawn already.
+use super::levels::Source;
 use crate::collate::slot::Layout;
 use crate::colour::normalise::Normalise;
 use crate::geometry::affine::Affine;
-use crate::geometry::resize::Kernel;
+use crate::geometry::resize::{Kernel, Nearest};
 use crate::geometry::warp::Sampling;
 use crate::jpeg::samples::{Dct, Scale};
 use crate::pixels::{Size, Window};
@@ -27,11 +28,13 @@ pub enum Grey {
     Libpng,
 }
 
-/// What becomes of 16 bits where 8 are stored.
+/// What becomes of samples of 16 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deep {
-    /// The image is left to another decoder, which refuses or keeps it.
-    Leave,
+    /// The image is refused.
+    Refuse,
+    /// All are kept.
+    Keep,
     /// The upper byte is kept.
     HighByte,
 }
@@ -88,8 +91,8 @@ pub struct Move {
 /// What lies beyond an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Beyond {
-    /// A level for each channel, or one for all.
-    Constant(Vec<u8>),
+    /// A level of 8 bits for each channel, or one for all; a class.
+    Constant(Vec<u16>),
     /// The nearest pixel.
     Edge,
     /// The image mirrored.
@@ -106,6 +109,15 @@ pub struct Jitter {
     pub order: [usize; 4],
 }
 
+/// Levels added to red, green and blue, or to grey.
+#[derive(Debug, Clone, Copy)]
+pub struct Shift {
+    /// Red, green, blue.
+    pub colour: [f32; 3],
+    /// Their mean.
+    pub grey: f32,
+}
+
 /// One thing done to the colours of every image, with the numbers of each.
 #[derive(Debug, Clone)]
 pub enum Colours {
@@ -113,10 +125,22 @@ pub enum Colours {
     Jitter(Vec<Jitter>),
     /// Whether the image becomes grey.
     Grey(Vec<bool>),
-    /// Levels added to red, green and blue.
-    Shift(Vec<[f32; 3]>),
+    /// Levels added.
+    Shift(Vec<Shift>),
     /// A window painted over with levels, if there is one.
-    Paint(Vec<Option<Window>>, Vec<u8>),
+    Paint(Vec<Option<Window>>, Vec<u16>),
+}
+
+/// What masks need beside a job: of the job's reading they take the limit of pixels alone, and of its kernel nothing.
+pub struct MaskPlan {
+    /// Whether the mask's own EXIF orientation is undone.
+    pub upright: bool,
+    /// The size of each upright image, and that at which it is decoded; none for masks by themselves, which stay.
+    pub sizes: Vec<(Size, Size)>,
+    /// Whether a mask of another size is brought to its image's.
+    pub fit: bool,
+    /// Which neighbour is the nearest.
+    pub rule: Nearest,
 }
 
 /// What the numbers of the output are.
@@ -128,8 +152,19 @@ pub struct Finish {
     pub reverse: bool,
     /// Mean and factor, for levels 0 to 255.
     pub normalise: Normalise,
+    /// The same for levels 0 to 65,535.
+    pub deep: Normalise,
+    /// Whether 16-bit memory holds the bits of binary16, not whole numbers.
+    pub halves: bool,
     /// Number of means, of factors: 1 or that of the channels.
     pub counts: [usize; 2],
+}
+
+impl Finish {
+    /// Mean and factor for levels of a type that images are read in.
+    pub(super) fn normalise<T: Source>(&self) -> &Normalise {
+        if T::UNIT == 1 { &self.normalise } else { &self.deep }
+    }
 }
 
 /// A batch and all that is to be done to it.
@@ -147,7 +182,7 @@ pub struct Job<'a> {
     /// How the affine map samples.
     pub sampling: Sampling,
     /// Levels where the affine map leaves the image, one for each channel or one for all.
-    pub warp_fill: Vec<u8>,
+    pub warp_fill: Vec<u16>,
     /// What is done to colours.
     pub colours: &'a [Colours],
     /// How numbers are stored.

@@ -28,11 +28,12 @@ pub fn kind_of(data: &[u8]) -> Result<Coded> {
     Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG or PNG", format!("a file that begins with {start:02x?}")))
 }
 
-/// Pixels in the engine's memory: their size and channels, and whether they are the window alone.
+/// Pixels in the engine's memory: their size and channels, whether they are the window alone, and whether of 16 bits.
 pub struct Pixels {
     pub size: Size,
     pub channels: usize,
     pub is_window: bool,
+    pub is_deep: bool,
 }
 
 /// Decodes an image into the engine's memory: only `window` of it where the decoder can.
@@ -55,30 +56,30 @@ fn read_jpeg(engine: &mut Engine, data: &[u8], reading: &Reading, window: Option
     let (size, channels) = engine.jpeg.decode_to(data, window, &options, None, &mut engine.pixels)?;
     if reduces && channels == 3 {
         engine.pixels = to_grey(&engine.pixels)?;
-        return Ok(Pixels { size, channels: 1, is_window: true });
+        return Ok(Pixels { size, channels: 1, is_window: true, is_deep: false });
     }
-    Ok(Pixels { size, channels, is_window: true })
+    Ok(Pixels { size, channels, is_window: true, is_deep: false })
 }
 
 fn read_png(engine: &mut Engine, data: &[u8], reading: &Reading) -> Result<Pixels> {
-    let header = png::Header::parse(data)?;
     if reading.scale != Scale::Full {
         return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG for a reduced scale", "PNG"));
-    }
-    if header.bit_depth == 16 && reading.deep == Deep::Leave {
-        return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits per sample", "16"));
     }
     let options = png::Options {
         channels: match reading.want {
             Want::Rgb => PngChannels::Rgb,
             Want::Grey => PngChannels::Grey,
-            Want::Stored => PngChannels::with_transparency(&header),
+            Want::Stored => PngChannels::WithTransparency,
         },
-        depth: Depth::Eight,
+        depth: match reading.deep {
+            Deep::Refuse => Depth::OnlyEight,
+            Deep::HighByte => Depth::Eight,
+            Deep::Keep => Depth::AsStored,
+        },
         grey: if reading.grey == Grey::Pillow { GreyRule::Pillow } else { GreyRule::Libpng },
         limits: png::Limits { max_pixels: reading.max_pixels as u64, ..png::Limits::default() },
         ..png::Options::default()
     };
-    let shape = engine.png.decode_to(data, &options, &mut engine.pixels)?;
-    Ok(Pixels { size: shape.size, channels: shape.channels, is_window: false })
+    let shape = engine.png.decode_to(data, &options, &mut engine.pixels, &mut engine.deep)?;
+    Ok(Pixels { size: shape.size, channels: shape.channels, is_window: false, is_deep: shape.bits == 16 })
 }

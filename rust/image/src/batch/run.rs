@@ -3,9 +3,10 @@ use std::sync::Mutex;
 
 use super::element::Element;
 use super::engine::Engine;
-use super::image::{Memory, make};
-use super::plan::Job;
-use crate::collate::slot::{Layout, Slot};
+use super::image::{Memory, make, make_from};
+use super::levels::Source;
+use super::plan::{Finish, Job};
+use crate::collate::slot::Slot;
 use crate::fault::{ImageFault, Result};
 use crate::geometry::view::count_values;
 use crate::pixels::Size;
@@ -47,25 +48,37 @@ pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Vec<Result<Decoded<
     done.into_iter().map(|(_, decoded)| decoded).collect()
 }
 
+/// Does to pixels in memory what the job says of its only image, from the window on.
+pub fn change_pixels<S: Source, T: Element>(
+    pixels: &mut [S],
+    size: Size,
+    channels: usize,
+    job: &Job,
+) -> Result<Decoded<T>> {
+    let mut image = Decoded { values: Vec::new(), size, channels };
+    make_from(pixels, (size, channels), false, job, 0, &mut image)?;
+    Ok(image)
+}
+
 /// Memory whose size was decided before.
 struct Given<'a, T>(&'a mut [T]);
 
 impl<T: Element> Memory for Given<'_, T> {
-    fn slot(&mut self, layout: Layout, size: Size, channels: usize) -> Result<Slot<'_>> {
-        Slot::new(T::slot(self.0), layout, size, channels)
+    fn slot(&mut self, finish: &Finish, size: Size, channels: usize) -> Result<Slot<'_>> {
+        Slot::new(T::slot(self.0, finish), finish.layout, size, channels)
     }
 }
 
 impl<T: Element> Memory for Decoded<T> {
-    fn slot(&mut self, layout: Layout, size: Size, channels: usize) -> Result<Slot<'_>> {
-        self.channels = channels;
+    fn slot(&mut self, finish: &Finish, size: Size, channels: usize) -> Result<Slot<'_>> {
+        (self.size, self.channels) = (size, channels);
         self.values = vec![T::default(); count_values(size, channels)?];
-        Slot::new(T::slot(&mut self.values), layout, size, channels)
+        Slot::new(T::slot(&mut self.values, finish), finish.layout, size, channels)
     }
 }
 
 /// Calls `work` for every item on some threads, this one among them; what it returns comes in any order.
-fn spread<I: Send, R: Send>(
+pub(super) fn spread<I: Send, R: Send>(
     items: impl Iterator<Item = I> + Send,
     threads: usize,
     work: impl Fn(&mut Engine, I) -> Option<R> + Sync,

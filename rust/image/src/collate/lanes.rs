@@ -11,17 +11,26 @@ pub(crate) fn to_byte(value: f32) -> u8 {
     (held + SHIFT).to_bits() as u8
 }
 
-/// Bytes as floats.
-pub(crate) struct Widen<'a> {
-    pub source: &'a [u8],
+/// The same for 16 bits: to 65,535.
+#[inline(always)]
+pub(crate) fn to_word(value: f32) -> u16 {
+    const SHIFT: f32 = 8_388_608.0;
+    let above = if value > 0.0 { value } else { 0.0 };
+    let held = if above < 65535.0 { above } else { 65535.0 };
+    (held + SHIFT).to_bits() as u16
+}
+
+/// Whole numbers as floats.
+pub(crate) struct Widen<'a, T> {
+    pub source: &'a [T],
     pub output: &'a mut [f32],
 }
 
-impl Kernel for Widen<'_> {
+impl<T: Copy + Into<f32>> Kernel for Widen<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        self.output.iter_mut().zip(self.source).for_each(|(to, from)| *to = f32::from(*from));
+        self.output.iter_mut().zip(self.source).for_each(|(to, from)| *to = (*from).into());
     }
 }
 

@@ -4,6 +4,7 @@ use super::writer::RowWriter;
 use crate::colour::normalise::Normalise;
 use crate::fault::Result;
 use crate::geometry::dispatch;
+use crate::geometry::level::Level;
 use crate::geometry::view::{View, count_values, refuse};
 use crate::pixels::Size;
 
@@ -21,6 +22,8 @@ pub enum Layout {
 pub enum SlotValues<'a> {
     /// Bytes, rounded to the nearest and held within 0 to 255; ties go to even.
     U8(&'a mut [u8]),
+    /// 16-bit words, rounded and held likewise.
+    U16(&'a mut [u16]),
     /// The bits of binary16 values.
     F16(&'a mut [u16]),
     /// Floats.
@@ -31,7 +34,7 @@ impl SlotValues<'_> {
     fn len(&self) -> usize {
         match self {
             Self::U8(values) => values.len(),
-            Self::F16(values) => values.len(),
+            Self::U16(values) | Self::F16(values) => values.len(),
             Self::F32(values) => values.len(),
         }
     }
@@ -75,27 +78,17 @@ impl<'a> Slot<'a> {
             rows.zip(image.rows()).for_each(|(to, from)| to.copy_from_slice(from));
             return Ok(());
         }
-        self.write_rows(image, flip, normalise, |source, output| dispatch::run(Widen { source, output }))
+        self.write_levels(image, flip, normalise)
     }
 
-    /// The same for an image of floats in the 0 to 255 scale.
-    pub fn write_floats(self, image: View<f32>, flip: bool, normalise: &Normalise) -> Result<()> {
-        self.write_rows(image, flip, normalise, |source, output| output.copy_from_slice(source))
-    }
-
-    fn write_rows<T: Copy>(
-        self,
-        image: View<T>,
-        flip: bool,
-        normalise: &Normalise,
-        widen: impl Fn(&[T], &mut [f32]),
-    ) -> Result<()> {
+    /// The same for an image of any levels.
+    pub fn write_levels<T: Level>(self, image: View<T>, flip: bool, normalise: &Normalise) -> Result<()> {
         self.expect(image.size(), image.channels())?;
         let channels = self.channels;
         let mut row = vec![0.0; self.size.width * channels];
         let mut writer = RowWriter::new(self, normalise);
         for (y, source) in image.rows().enumerate() {
-            widen(source, &mut row);
+            dispatch::run(Widen { source, output: &mut row });
             if flip {
                 mirror(&mut row, channels);
             }

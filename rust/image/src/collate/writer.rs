@@ -1,6 +1,6 @@
 //! Writes the rows of an image into its slot: normalised, in the slot's element type and layout.
 use super::half::narrow;
-use super::lanes::{Blend, to_byte};
+use super::lanes::{Blend, to_byte, to_word};
 use super::slot::{Layout, Slot, SlotValues};
 use crate::colour::normalise::Normalise;
 use crate::geometry::dispatch::{self, Kernel};
@@ -57,6 +57,10 @@ impl<'a> RowWriter<'a> {
                 let output = &mut slot[y * length..][..length];
                 dispatch::run(Row::<Bytes> { pair, mean, factor, output });
             }
+            SlotValues::U16(slot) => {
+                let output = &mut slot[y * length..][..length];
+                dispatch::run(Row::<Words> { pair, mean, factor, output });
+            }
             SlotValues::F16(slot) => {
                 dispatch::run(Row::<Floats> { pair, mean, factor, output: &mut self.blended });
                 narrow(&self.blended, &mut slot[y * length..][..length]);
@@ -76,6 +80,7 @@ impl<'a> RowWriter<'a> {
             let from = Channel { row, channels: self.slot.channels, channel, normalise };
             match &mut self.slot.values {
                 SlotValues::U8(slot) => from.write::<Bytes>(&mut slot[place..][..width]),
+                SlotValues::U16(slot) => from.write::<Words>(&mut slot[place..][..width]),
                 SlotValues::F16(slot) => {
                     self.plane.resize(width, 0.0);
                     from.write::<Floats>(&mut self.plane);
@@ -94,6 +99,7 @@ trait Encode {
 }
 
 struct Bytes;
+struct Words;
 struct Floats;
 
 impl Encode for Bytes {
@@ -101,6 +107,14 @@ impl Encode for Bytes {
     #[inline(always)]
     fn encode(value: f32) -> u8 {
         to_byte(value)
+    }
+}
+
+impl Encode for Words {
+    type Stored = u16;
+    #[inline(always)]
+    fn encode(value: f32) -> u16 {
+        to_word(value)
     }
 }
 

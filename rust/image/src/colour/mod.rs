@@ -1,5 +1,4 @@
 //! Colour: what changes values and leaves pixels where they are.
-pub mod alpha;
 pub mod channels;
 pub mod enhance;
 pub mod erase;

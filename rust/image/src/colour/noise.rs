@@ -1,23 +1,18 @@
 //! Colour noise along the principal components of natural images.
 //!
 //! A. Krizhevsky, I. Sutskever, G. E. Hinton: ImageNet Classification with Deep Convolutional Neural Networks, 2012,
-//! section 4.1: every pixel gets the same `P (alpha * lambda)`, where the columns of P are the components.
+//! section 4.1: every pixel gets the same offset.
 use crate::collate::lanes::to_byte;
 use crate::fault::Result;
 use crate::geometry::view::refuse;
 
-/// What each channel gets: the sum over components of `vectors[channel][component] * values[component] * alpha[component]`.
-pub fn pca_offset(vectors: &[[f32; 3]; 3], values: &[f32; 3], alpha: &[f32; 3]) -> [f32; 3] {
-    let term = |channel: usize, component: usize| vectors[channel][component] * (values[component] * alpha[component]);
-    std::array::from_fn(|channel| (0..3).map(|component| term(channel, component)).sum())
-}
-
 /// Adds an offset per channel to every pixel, rounded to the nearest byte, ties to even, within 0 to 255.
-pub fn add_offset(pixels: &mut [u8], offset: [f32; 3]) -> Result<()> {
+pub fn add_offset<const CHANNELS: usize>(pixels: &mut [u8], offset: [f32; CHANNELS]) -> Result<()> {
     let found = pixels.len();
-    let (colours, rest) = pixels.as_chunks_mut::<3>();
+    let (colours, rest) = pixels.as_chunks_mut::<CHANNELS>();
     if !rest.is_empty() || offset.iter().any(|value| !value.is_finite()) {
-        return refuse("whole pixels of 3 channels and finite offsets", format!("{found} values, offsets {offset:?}"));
+        let expected = format!("whole pixels of {CHANNELS} channels and finite offsets");
+        return refuse(expected, format!("{found} values, offsets {offset:?}"));
     }
     let tables = offset.map(|offset| std::array::from_fn::<u8, 256, _>(|value| to_byte(value as f32 + offset)));
     for pixel in colours {

@@ -19,20 +19,6 @@ impl Normalise {
         Ok(Self { mean: spread("means", mean)?, factor: spread("factors", factor)? })
     }
 
-    /// Mean and standard deviation in the 0 to 255 scale: the factor is `scale / std` in float32.
-    pub fn from_std(mean: &[f32], std: &[f32], scale: f32) -> Result<Self> {
-        let factor: Vec<f32> = std.iter().map(|std| scale / std).collect();
-        Self::new(mean, &factor)
-    }
-
-    /// Mean and standard deviation in the 0 to 1 scale (ImageNet's 0.485, 0.229 …): both are multiplied by 255 in
-    /// float64 and rounded once, which differs from dividing every value by 255 first by a few units in the last place.
-    pub fn from_unit(mean: &[f64], std: &[f64]) -> Result<Self> {
-        let mean: Vec<f32> = mean.iter().map(|mean| (mean * 255.0) as f32).collect();
-        let factor: Vec<f32> = std.iter().map(|std| (1.0 / (std * 255.0)) as f32).collect();
-        Self::new(&mean, &factor)
-    }
-
     /// Mean and factor of `channel`.
     pub fn channel(&self, channel: usize) -> (f32, f32) {
         (self.mean[channel], self.factor[channel])

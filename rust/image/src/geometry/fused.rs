@@ -1,6 +1,6 @@
 //! Resize, horizontal flip and normalisation in one pass, straight into a batch slot.
 use super::dispatch;
-use super::resize::pillow::{self, Bounds};
+use super::resize::pillow;
 use super::resize::two_tap::TwoTap;
 use super::resize::{Kernel, resize, resize_f32};
 use super::view::View;
@@ -24,14 +24,14 @@ pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalise: &Nor
         }
         Kernel::Tensorflow { .. } => {
             let values = resize_f32(source, size, kernel)?;
-            slot.write_floats(View::new(&values, size, channels)?, flip, normalise)
+            slot.write_levels(View::new(&values, size, channels)?, flip, normalise)
         }
         Kernel::Pillow(filter) => {
             if let Some(reader) = pillow::reader(source, size, filter, flip)? {
                 pillow_into(reader, normalise, slot);
                 return Ok(());
             }
-            let bytes = pillow::resize(source, Bounds::whole(source.size()), size, filter, flip)?;
+            let bytes = pillow::resize(source, size, filter, flip)?;
             slot.write(View::new(&bytes, size, channels)?, false, normalise)
         }
         _ => {

@@ -1,11 +1,11 @@
-//! Geometry: where pixels come from. Crops, resizes, flips, turns and small affine maps of images, boxes and points.
+//! Geometry: where pixels come from. Crops, resizes, flips, turns and small affine maps of images.
 pub mod affine;
 pub(crate) mod dispatch;
 pub mod fused;
+pub mod level;
 #[cfg(test)]
 mod parity;
 pub mod rearrange;
 pub mod resize;
-pub mod shapes;
 pub mod view;
 pub mod warp;

@@ -1,9 +1,10 @@
 //! Images under an affine map, sampled at pixel centres with the arithmetic of Pillow's `Image.transform` (Geometry.c).
 //!
 //! The map given leads from the output to the source, as Pillow's `data` does. Bilinear values are float64 and cut to
-//! integers; nearest neighbours use 16.16 fixed point where it suffices. Both equal Pillow's eight-bit modes bit for bit;
-//! 16-bit values follow the same rules.
+//! integers; nearest neighbours use 16.16 fixed point where it suffices. Both equal Pillow's eight-bit modes and its mode
+//! `F` bit for bit; 16-bit values go through `F` and are rounded.
 use super::affine::Affine;
+use super::level::Level;
 use super::view::{MAX_CHANNELS, View, count_values};
 use crate::fault::Result;
 use crate::pixels::Size;
@@ -17,34 +18,8 @@ pub enum Sampling {
     Bilinear,
 }
 
-/// A value that can be mixed.
-pub trait Mixable: Copy {
-    /// The value as float64.
-    fn widen(self) -> f64;
-    /// The value without its fraction.
-    fn cut(value: f64) -> Self;
-}
-
-impl Mixable for u8 {
-    fn widen(self) -> f64 {
-        f64::from(self)
-    }
-    fn cut(value: f64) -> Self {
-        value as Self
-    }
-}
-
-impl Mixable for u16 {
-    fn widen(self) -> f64 {
-        f64::from(self)
-    }
-    fn cut(value: f64) -> Self {
-        value as Self
-    }
-}
-
 /// The output of `size` whose pixel at `p` is the source at `map(p)`, or `fill` outside.
-pub fn warp<T: Mixable>(
+pub fn warp<T: Level>(
     source: View<T>,
     map: &Affine,
     size: Size,
@@ -65,7 +40,7 @@ pub fn warp<T: Mixable>(
     Ok(output)
 }
 
-fn mix_row<T: Mixable>(source: View<T>, map: &Affine, y: usize, row: &mut [T]) {
+fn mix_row<T: Level>(source: View<T>, map: &Affine, y: usize, row: &mut [T]) {
     let Size { width, height } = source.size();
     for (x, pixel) in row.chunks_exact_mut(source.channels()).enumerate() {
         let (x, y) = map.apply(x as f64 + 0.5, y as f64 + 0.5);
@@ -76,7 +51,7 @@ fn mix_row<T: Mixable>(source: View<T>, map: &Affine, y: usize, row: &mut [T]) {
 }
 
 /// The mixture around (`x`, `y`), in which pixel centres are whole numbers.
-fn mix_pixel<T: Mixable>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
+fn mix_pixel<T: Level>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
     let Size { width, height } = source.size();
     let (left, upper) = (x.floor(), y.floor());
     let (across, down) = (x - left, y - upper);
@@ -84,10 +59,11 @@ fn mix_pixel<T: Mixable>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
     let columns = [clamp(left, width), clamp(left + 1.0, width)];
     let rows = [clamp(upper, height), clamp(upper + 1.0, height)];
     for (channel, value) in pixel.iter_mut().enumerate() {
-        let at = |column: usize, row: usize| source.pixel(columns[column], rows[row])[channel].widen();
+        let level = |column: usize, row: usize| -> f32 { source.pixel(columns[column], rows[row])[channel].into() };
+        let at = |column: usize, row: usize| f64::from(level(column, row));
         let between = |row: usize| at(0, row) + (at(1, row) - at(0, row)) * across;
         let (first, second) = (between(0), between(1));
-        *value = T::cut(first + (second - first) * down);
+        *value = T::mixed(first + (second - first) * down);
     }
 }
 

@@ -59,21 +59,32 @@ impl Decoder {
         Ok(job.shape)
     }
 
-    /// Decodes a whole file to 8-bit samples in `out`, which gets their number; what it held is dropped.
-    pub fn decode_to(&mut self, data: &[u8], options: &Options, out: &mut Vec<u8>) -> Result<Shape> {
+    /// Decodes a whole file to `bytes`, or to `words` if its shape has 16 bits; what the one held is dropped.
+    pub fn decode_to(
+        &mut self,
+        data: &[u8],
+        options: &Options,
+        bytes: &mut Vec<u8>,
+        words: &mut Vec<u16>,
+    ) -> Result<Shape> {
         let job = Job::new(data, options)?;
-        let stride = job.shape.row_samples();
-        out.resize(stride * job.shape.size.height, 0);
-        check_room(job.shape, out.len(), stride)?;
-        self.render(&job, &mut Canvas { samples: out, stride, channels: job.shape.channels })?;
+        match job.shape.bits {
+            16 => self.fill(&job, words)?,
+            _ => self.fill(&job, bytes)?,
+        }
         Ok(job.shape)
     }
 
     fn collect<T: Finish>(&mut self, job: &Job) -> Result<Vec<T>> {
-        let stride = job.shape.row_samples();
-        let mut samples = vec![T::default(); stride * job.shape.size.height];
-        self.render(job, &mut Canvas { samples: &mut samples, stride, channels: job.shape.channels })?;
+        let mut samples = Vec::new();
+        self.fill(job, &mut samples)?;
         Ok(samples)
+    }
+
+    fn fill<T: Finish>(&mut self, job: &Job, samples: &mut Vec<T>) -> Result<()> {
+        let stride = job.shape.row_samples();
+        samples.resize(stride * job.shape.size.height, T::default());
+        self.render(job, &mut Canvas { samples, stride, channels: job.shape.channels })
     }
 
     fn render<T: Finish>(&mut self, job: &Job, canvas: &mut Canvas<T>) -> Result<()> {

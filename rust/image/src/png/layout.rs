@@ -1,9 +1,9 @@
 //! The order of chunks: which may stand where, and where the parts that make the pixels lie (PNG specification, section 5.6).
 use super::chunks::{Chunk, Chunks};
 use super::colour::ColourType;
-use super::exif;
 use super::header::Header;
 use super::palette::{self, Key};
+use crate::exif;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 /// The gamma of sRGB in an sRGB chunk's sense, in units of 1/100,000.

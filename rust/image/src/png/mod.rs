@@ -8,7 +8,6 @@ mod channels;
 mod chunks;
 mod colour;
 mod decoder;
-mod exif;
 mod grey;
 mod header;
 mod inflate;

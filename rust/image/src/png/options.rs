@@ -16,6 +16,8 @@ pub enum Palette {
     Colours,
     /// The stored indices, exactly, also those beyond the palette. Other images are not concerned.
     Indices,
+    /// The same, and grey values as they are stored, not spread to 0 to 255; images in colour or with alpha are refused.
+    Classes,
 }
 
 /// The channels of the output.
@@ -27,6 +29,8 @@ pub enum Channels {
     /// Those of the file; for a palette RGB, or RGBA if the palette has alpha.
     #[default]
     AsStored,
+    /// Those of the file, and alpha for every kind of transparency.
+    WithTransparency,
     /// Grey.
     Grey,
     /// Grey, alpha.
@@ -41,17 +45,6 @@ pub enum Channels {
     Bgra,
 }
 
-impl Channels {
-    /// Those of the file, every kind of transparency as alpha.
-    pub fn with_transparency(header: &Header) -> Self {
-        match (header.colour, header.transparency) {
-            (ColourType::Grey, true) => Self::GreyAlpha,
-            (ColourType::Rgb, true) => Self::Rgba,
-            _ => Self::AsStored,
-        }
-    }
-}
-
 /// Bits per sample of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Depth {
@@ -60,6 +53,8 @@ pub enum Depth {
     AsStored,
     /// 8; of 16 bits the upper half is kept.
     Eight,
+    /// 8; images of 16 bits are refused.
+    OnlyEight,
 }
 
 /// How red, green and blue become grey.
@@ -140,6 +135,9 @@ impl Options {
     /// The shape that `decode` gives for an image with this header, if the image keeps the limits.
     pub fn shape(&self, header: &Header) -> Result<Shape> {
         let channels = self.target(header)?;
+        if header.bit_depth == 16 && self.depth == Depth::OnlyEight {
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits per sample", "16"));
+        }
         let wide = header.bit_depth == 16 && self.depth == Depth::AsStored;
         let shape = Shape { size: header.size, channels: channels.count(), bits: if wide { 16 } else { 8 } };
         let pixels = header.size.width as u64 * header.size.height as u64;
@@ -151,15 +149,10 @@ impl Options {
 
     /// The channels to deliver.
     pub(super) fn target(&self, header: &Header) -> Result<Target> {
-        if self.keeps_indices(header) {
-            return match self.channels {
-                Channels::AsStored | Channels::Grey => Ok(Target::Grey),
-                other => {
-                    let found = format!("{other:?}");
-                    Err(ImageFault::new(ImageFaultKind::BadArgument, 0, "one channel for palette indices", found))
-                }
-            };
+        if self.keeps_indices(header) || self.palette == Palette::Classes {
+            return self.classes(header);
         }
+        let transparent = header.transparency && self.channels == Channels::WithTransparency;
         Ok(match self.channels {
             Channels::Grey => Target::Grey,
             Channels::GreyAlpha => Target::GreyAlpha,
@@ -167,7 +160,9 @@ impl Options {
             Channels::Rgba => Target::Rgba,
             Channels::Bgr => Target::Bgr,
             Channels::Bgra => Target::Bgra,
-            Channels::AsStored => match header.colour {
+            Channels::AsStored | Channels::WithTransparency => match header.colour {
+                ColourType::Grey if transparent => Target::GreyAlpha,
+                ColourType::Rgb if transparent => Target::Rgba,
                 ColourType::Grey => Target::Grey,
                 ColourType::GreyAlpha => Target::GreyAlpha,
                 ColourType::Rgba => Target::Rgba,
@@ -177,9 +172,24 @@ impl Options {
         })
     }
 
+    /// One channel of stored values, if the image has one and no other is asked for.
+    fn classes(&self, header: &Header) -> Result<Target> {
+        if !matches!(header.colour, ColourType::Grey | ColourType::Palette) {
+            let found = format!("{:?}", header.colour);
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "a palette or grey values", found));
+        }
+        match self.channels {
+            Channels::AsStored | Channels::Grey => Ok(Target::Grey),
+            other => {
+                let found = format!("{other:?}");
+                Err(ImageFault::new(ImageFaultKind::BadArgument, 0, "one channel for stored values", found))
+            }
+        }
+    }
+
     /// Whether the output are a palette's indices.
     pub(super) fn keeps_indices(&self, header: &Header) -> bool {
-        header.colour == ColourType::Palette && self.palette == Palette::Indices
+        header.colour == ColourType::Palette && self.palette != Palette::Colours
     }
 }
 

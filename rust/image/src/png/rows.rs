@@ -3,7 +3,7 @@ use super::channels::{add_alpha, convert};
 use super::colour::ColourType;
 use super::grey::Grey;
 use super::layout::Layout;
-use super::options::{Options, Target};
+use super::options::{Options, Palette, Target};
 use super::palette::Table;
 use super::unpack;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
@@ -70,7 +70,7 @@ impl<'a> Rows<'a> {
         let header = &layout.header;
         let (depth, target) = (header.bit_depth, options.target(header)?);
         let is_palette = header.colour == ColourType::Palette;
-        let scale = if is_palette { 1 } else { unpack::grey_scale(depth) };
+        let scale = if is_palette || options.palette == Palette::Classes { 1 } else { unpack::grey_scale(depth) };
         let key = layout.key.filter(|_| target.has_alpha());
         let key = key.map(|key| key.samples().map(|sample| sample * u16::from(scale)));
         let table = (is_palette && !options.keeps_indices(header)).then_some(table);

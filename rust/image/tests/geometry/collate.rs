@@ -1,11 +1,10 @@
-//! Slots and mixtures of batches against plain definitions.
+//! Slots against plain definitions.
 use crate::recordings::noise;
 use recordmill_image::collate::half::to_half;
-use recordmill_image::collate::mix::{BatchShape, cutmix, mixup, one_hot};
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
 use recordmill_image::colour::normalise::Normalise;
 use recordmill_image::geometry::view::View;
-use recordmill_image::pixels::{Size, Window};
+use recordmill_image::pixels::Size;
 
 const SIZE: Size = Size { width: 37, height: 3 };
 
@@ -63,53 +62,8 @@ fn slot_when_the_image_does_not_fit_then_refuses() {
 }
 
 #[test]
-fn normalise_when_made_from_unit_scale_then_is_near_the_two_step_form() {
-    let normalise = Normalise::from_unit(&[0.485], &[0.229]).expect("one channel");
-    for byte in 0..=255_u8 {
-        let two_steps = (f32::from(byte) / 255.0 - 0.485) / 0.229;
-        assert!((normalise.apply(0, f32::from(byte)) - two_steps).abs() < 1e-6);
-    }
-    assert!(Normalise::new(&[], &[1.0]).is_err() && Normalise::from_std(&[0.0], &[0.0], 1.0).is_err());
-}
-
-#[test]
-fn batch_when_mixed_up_then_is_the_weighted_sum() {
-    let batch = [1.0, 2.0, 3.0, 10.0, 20.0, 30.0];
-    let mut output = [0.0; 6];
-    mixup(&mut output, &batch, &[1, 0], &[0.75, 1.0]).expect("two items");
-    assert_eq!(output, [3.25, 6.5, 9.75, 10.0, 20.0, 30.0]);
-    assert!(mixup(&mut output, &batch, &[1, 2], &[0.5, 0.5]).is_err());
-    assert!(mixup(&mut output, &batch, &[1, 0, 1, 0], &[0.5; 4]).is_err());
-    assert!(mixup(&mut output, &batch, &[1, 0], &[0.5]).is_err());
-}
-
-#[test]
-fn batch_when_cut_and_mixed_then_windows_come_from_partners() {
-    let size = Size { width: 3, height: 2 };
-    let windows = [Window { x: 1, y: 0, width: 2, height: 1 }, Window { x: 9, y: 9, width: 0, height: 0 }];
-    for layout in [Layout::Nhwc, Layout::Nchw] {
-        let batch: Vec<f32> = (0..24).map(|value| value as f32).collect();
-        let mut output = vec![0.0; 24];
-        let shape = BatchShape { layout, size, channels: 2 };
-        let shares = cutmix(&mut output, &batch, shape, &[1, 0], &windows).expect("two items");
-        assert!((shares[0] - 2.0 / 3.0).abs() < 1e-6 && shares[1] == 1.0);
-        let taken: &[usize] = if layout == Layout::Nhwc { &[2, 3, 4, 5] } else { &[1, 2, 7, 8] };
-        for (index, value) in output.iter().enumerate() {
-            let from = if taken.contains(&index) { index + 12 } else { index };
-            assert_eq!(*value, from as f32, "{layout:?} {index}");
-        }
-        assert!(cutmix(&mut output, &batch, shape, &[1, 0], &[Window { x: 2, ..windows[0] }; 2]).is_err());
-    }
-}
-
-#[test]
-fn labels_when_smoothed_then_every_row_sums_to_one() {
-    let mut rows = [0.0; 8];
-    one_hot(&mut rows, &[3, 0], 4, 0.1).expect("labels");
-    assert_eq!(rows[3], 1.0 - 0.1 + 0.1 / 4.0);
-    assert!(rows.chunks(4).all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-6));
-    for odd in [-1, 4] {
-        assert!(one_hot(&mut rows, &[odd, 0], 4, 0.0).is_err());
-    }
-    assert!(one_hot(&mut rows, &[0], 4, 0.0).is_err());
+fn normalise_when_a_number_makes_no_sense_then_refuses() {
+    assert!(Normalise::new(&[], &[1.0]).is_err());
+    assert!(Normalise::new(&[0.0], &[f32::INFINITY]).is_err());
+    assert!(Normalise::new(&[0.0; 5], &[1.0]).is_err());
 }

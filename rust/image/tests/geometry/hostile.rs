@@ -2,18 +2,24 @@
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::geometry::rearrange::{Border, Margins, pad};
 use recordmill_image::geometry::resize::opencv::Interpolation;
-use recordmill_image::geometry::resize::pillow::{Bounds, Filter};
+use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::resize::tensorflow::Method;
-use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_u16, resize_window};
+use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_deep};
 use recordmill_image::geometry::view::{MAX_SIDE, View};
 use recordmill_image::pixels::Size;
 
 fn every_kernel() -> Vec<Kernel> {
     let mut kernels = vec![Kernel::Fast];
-    kernels.extend([Nearest::Pillow, Nearest::PillowDeep, Nearest::Opencv, Nearest::Tensorflow].map(Kernel::Nearest));
+    kernels.extend([Nearest::Pillow, Nearest::Opencv, Nearest::Tensorflow].map(Kernel::Nearest));
     kernels
         .extend([Filter::Box, Filter::Bilinear, Filter::Hamming, Filter::Bicubic, Filter::Lanczos].map(Kernel::Pillow));
-    let opencv = [Interpolation::Linear, Interpolation::Cubic, Interpolation::Area, Interpolation::Lanczos4];
+    let opencv = [
+        Interpolation::Linear,
+        Interpolation::Cubic,
+        Interpolation::Area,
+        Interpolation::Lanczos4,
+        Interpolation::Auto,
+    ];
     kernels.extend(opencv.map(Kernel::Opencv));
     for method in
         [Method::Bilinear, Method::Bicubic, Method::Area, Method::Lanczos3, Method::Gaussian, Method::Mitchell]
@@ -59,28 +65,15 @@ fn flat_picture_when_resized_then_stays_flat() {
 }
 
 #[test]
-fn box_when_outside_or_empty_then_is_refused() {
-    let bytes = [7_u8; 12];
-    let view = View::new(&bytes, Size { width: 4, height: 3 }, 1).expect("a picture");
-    let whole = Bounds::whole(view.size());
-    let odd = [
-        Bounds { left: -0.1, ..whole },
-        Bounds { right: 4.1, ..whole },
-        Bounds { left: 2.0, right: 2.0, ..whole },
-        Bounds { lower: f32::NAN, ..whole },
-    ];
-    for bounds in odd {
-        assert!(resize_window(view, bounds, Size { width: 2, height: 2 }, Filter::Box).is_err(), "{bounds:?}");
+fn flat_deep_picture_when_resized_then_stays_flat() {
+    for (from, to) in [((1, 1), (9, 4)), ((7, 3), (2, 11)), ((64, 5), (3, 3)), ((3, 200), (5, 2)), ((8, 6), (4, 3))] {
+        let words = vec![54_321; from.0 * from.1 * 2];
+        let view = View::new(&words, Size { width: from.0, height: from.1 }, 2).expect("a picture");
+        for kernel in every_kernel() {
+            let found: Vec<u16> = resize_deep(view, Size { width: to.0, height: to.1 }, kernel).expect("a resize");
+            assert_eq!(found, vec![54_321; to.0 * to.1 * 2], "{from:?} to {to:?} by {kernel:?}");
+        }
     }
-}
-
-#[test]
-fn deep_values_when_the_kernel_has_no_rule_then_are_refused() {
-    let values = [7_u16; 4];
-    let view = View::new(&values, Size { width: 2, height: 2 }, 1).expect("a picture");
-    let size = Size { width: 3, height: 3 };
-    assert!(resize_u16(view, size, Kernel::Fast).is_err());
-    assert_eq!(resize_u16(view, size, Kernel::Nearest(Nearest::Opencv)), Ok(vec![7; 9]));
 }
 
 #[test]

@@ -6,5 +6,4 @@ mod hostile;
 mod rearrange;
 mod recordings;
 mod resize;
-mod shapes;
 mod warp;

@@ -1,14 +1,16 @@
 //! Every resize kernel against what its library recorded.
 use crate::recordings::{Case, Picture, Values, cases, pictures};
 use recordmill_image::geometry::resize::opencv::Interpolation;
-use recordmill_image::geometry::resize::pillow::{Bounds, Filter};
+use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::resize::tensorflow::Method;
-use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_f32, resize_u16, resize_window};
+use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_deep, resize_f32};
+use recordmill_image::geometry::view::View;
+use recordmill_image::pixels::Size;
 
 fn kernel(case: &Case) -> Kernel {
     let antialias = case.arguments.first() == Some(&1.0);
     let tensorflow = |method| Kernel::Tensorflow { method, antialias };
-    match case.operation.trim_end_matches("_box_box").trim_start_matches("mxnet_").trim_start_matches("opencv_") {
+    match case.operation.trim_start_matches("mxnet_").trim_start_matches("opencv_") {
         "nearest" => Kernel::Nearest(Nearest::Opencv),
         "linear" => Kernel::Opencv(Interpolation::Linear),
         "cubic" => Kernel::Opencv(Interpolation::Cubic),
@@ -42,13 +44,13 @@ fn filter(operation: &str) -> Filter {
 
 fn computed(case: &Case, picture: &Picture) -> Values {
     match &case.expected {
-        Values::U16(_) => Values::U16(resize_u16(picture.deep_view(), case.size, kernel(case)).expect("a resize")),
-        Values::F32(_) => Values::F32(resize_f32(picture.view(), case.size, kernel(case)).expect("a resize")),
-        Values::U8(_) if case.operation.starts_with("pillow") && case.arguments.len() == 4 => {
-            let [left, upper, right, lower] = std::array::from_fn(|index| case.arguments[index] as f32);
-            let bounds = Bounds { left, upper, right, lower };
-            Values::U8(resize_window(picture.view(), bounds, case.size, filter(&case.operation)).expect("a resize"))
+        Values::U16(_) => Values::U16(resize_deep(picture.deep_view(), case.size, kernel(case)).expect("a resize")),
+        Values::F32(_) if case.operation.starts_with("pillow") => {
+            let levels: Vec<f32> = picture.deep.iter().map(|level| f32::from(*level)).collect();
+            let view = View::new(&levels, picture.size, picture.channels).expect("a recorded picture");
+            Values::F32(resize_deep(view, case.size, kernel(case)).expect("a resize"))
         }
+        Values::F32(_) => Values::F32(resize_f32(picture.view(), case.size, kernel(case)).expect("a resize")),
         Values::U8(_) => Values::U8(resize(picture.view(), case.size, kernel(case)).expect("a resize")),
     }
 }
@@ -67,7 +69,43 @@ fn pillow_kernels_when_compared_with_pillow_then_are_equal() {
 
 #[test]
 fn opencv_kernels_when_compared_with_opencv_then_are_equal() {
-    assert_equal("opencv", "opencv_");
+    for exact in ["opencv_nearest", "opencv_linear", "opencv_cubic", "opencv_area"] {
+        assert_equal("opencv", exact);
+    }
+}
+
+#[test]
+fn opencv_lanczos_when_compared_with_opencv_then_is_equal_in_bytes_and_one_level_apart_in_words() {
+    let pictures = pictures();
+    for case in cases("opencv", "opencv_lanczos4") {
+        match (computed(&case, &pictures[case.picture]), &case.expected) {
+            (Values::U16(found), Values::U16(expected)) => {
+                assert!(
+                    found.iter().zip(expected).all(|(found, expected)| found.abs_diff(*expected) <= 1),
+                    "{}",
+                    case.line
+                );
+            }
+            (found, expected) => assert_eq!(found, *expected, "{}", case.line),
+        }
+    }
+}
+
+#[test]
+fn auto_kernel_when_sizes_grow_or_shrink_then_is_mxnets_choice() {
+    let pictures = pictures();
+    let picture = &pictures[0];
+    let Size { width, height } = picture.size;
+    let at = |size, interpolation| resize(picture.view(), size, Kernel::Opencv(interpolation)).expect("a resize");
+    for (to, chosen) in [
+        ((width + 3, height + 2), Interpolation::Cubic),
+        ((width - 3, height - 2), Interpolation::Area),
+        ((width - 3, height + 2), Interpolation::Linear),
+        ((width, height + 2), Interpolation::Linear),
+    ] {
+        let size = Size { width: to.0, height: to.1 };
+        assert_eq!(at(size, Interpolation::Auto), at(size, chosen), "{to:?}");
+    }
 }
 
 #[test]

@@ -1,18 +1,16 @@
 //! The words and numbers of a batch's plan, as Python gives them.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::batch::{Beyond, Colours, Deep, Finish, Grey, Jitter, Move, Place, Reading, Want};
+use recordmill_image::batch::{Beyond, Colours, Deep, Finish, Grey, Jitter, Move, Place, Reading, Shift, Want};
 use recordmill_image::collate::slot::Layout;
 use recordmill_image::colour::normalise::Normalise;
 use recordmill_image::geometry::affine::Affine;
-use recordmill_image::geometry::resize::opencv::Interpolation;
-use recordmill_image::geometry::resize::pillow::Filter;
-use recordmill_image::geometry::resize::tensorflow::Method;
-use recordmill_image::geometry::resize::{Kernel, Nearest};
+use recordmill_image::geometry::resize::Kernel;
 use recordmill_image::geometry::warp::Sampling;
 use recordmill_image::jpeg::samples::{Dct, Scale};
 use recordmill_image::pixels::{Size, Window};
 
+use super::kernels::kernel_of;
 use super::refused;
 use crate::buffers::vector;
 
@@ -20,7 +18,7 @@ use crate::buffers::vector;
 const GEOMETRY: usize = 13;
 
 /// The value that a word stands for.
-fn choose<T: Copy>(what: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
+pub fn choose<T: Copy>(what: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
     let found = known.iter().find(|(name, _)| *name == word);
     found.map(|(_, value)| *value).ok_or_else(|| PyValueError::new_err(format!("{what} is not {word:?}")))
 }
@@ -43,7 +41,11 @@ impl ReadingArgs {
         Ok(Reading {
             want: choose("want", &self.want, &[("rgb", Want::Rgb), ("grey", Want::Grey), ("stored", Want::Stored)])?,
             grey: choose("grey", &self.grey, &[("pillow", Grey::Pillow), ("libpng", Grey::Libpng)])?,
-            deep: choose("deep", &self.deep, &[("leave", Deep::Leave), ("high_byte", Deep::HighByte)])?,
+            deep: choose(
+                "deep",
+                &self.deep,
+                &[("refuse", Deep::Refuse), ("high_byte", Deep::HighByte), ("keep", Deep::Keep)],
+            )?,
             dct: dct(&self.dct)?,
             fancy: fancy(&self.upsampling)?,
             scale: scale(self.scale)?,
@@ -73,26 +75,6 @@ pub fn scale(denominator: usize) -> PyResult<Scale> {
     })
 }
 
-fn kernel(word: &str) -> PyResult<Kernel> {
-    let smooth = Kernel::Tensorflow { method: Method::Bilinear, antialias: false };
-    choose(
-        "kernel",
-        word,
-        &[
-            ("pillow:nearest", Kernel::Nearest(Nearest::Pillow)),
-            ("pillow:box", Kernel::Pillow(Filter::Box)),
-            ("pillow:bilinear", Kernel::Pillow(Filter::Bilinear)),
-            ("pillow:hamming", Kernel::Pillow(Filter::Hamming)),
-            ("pillow:bicubic", Kernel::Pillow(Filter::Bicubic)),
-            ("pillow:lanczos", Kernel::Pillow(Filter::Lanczos)),
-            ("opencv:nearest", Kernel::Nearest(Nearest::Opencv)),
-            ("opencv:bilinear", Kernel::Opencv(Interpolation::Linear)),
-            ("tensorflow:nearest", Kernel::Nearest(Nearest::Tensorflow)),
-            ("tensorflow:bilinear", smooth),
-        ],
-    )
-}
-
 /// A batch's plan; `geometry` has thirteen numbers for each image.
 #[derive(FromPyObject)]
 pub struct JobArgs<'py> {
@@ -103,14 +85,17 @@ pub struct JobArgs<'py> {
     matrix: Option<Bound<'py, PyAny>>,
     kernel: String,
     mode: String,
-    fill: Vec<u8>,
+    fill: Vec<u16>,
     sampling: String,
-    pub warp_fill: Vec<u8>,
-    colours: Vec<(String, Bound<'py, PyAny>, Vec<u8>)>,
+    pub warp_fill: Vec<u16>,
+    colours: Vec<(String, Bound<'py, PyAny>, Vec<u16>)>,
     layout: String,
     reverse: bool,
     mean: Vec<f32>,
     factor: Vec<f32>,
+    deep_mean: Vec<f32>,
+    deep_factor: Vec<f32>,
+    halves: bool,
 }
 
 impl JobArgs<'_> {
@@ -131,7 +116,7 @@ impl JobArgs<'_> {
 
     /// How images are resized.
     pub fn kernel(&self) -> PyResult<Kernel> {
-        kernel(&self.kernel)
+        kernel_of(&self.kernel)
     }
 
     /// What lies beside an image.
@@ -163,6 +148,8 @@ impl JobArgs<'_> {
             layout: choose("layout", &self.layout, &[("hwc", Layout::Nhwc), ("chw", Layout::Nchw)])?,
             reverse: self.reverse,
             normalise: Normalise::new(&self.mean, &self.factor).map_err(refused)?,
+            deep: Normalise::new(&self.deep_mean, &self.deep_factor).map_err(refused)?,
+            halves: self.halves,
             counts: [self.mean.len(), self.factor.len()],
         })
     }
@@ -196,7 +183,7 @@ fn one_move(orientation: i64, numbers: &[i64; GEOMETRY], matrix: Option<Affine>)
 }
 
 /// One piece of colour; `numbers` has as many for each of `count` images.
-fn piece(kind: &str, numbers: &[f64], fill: &[u8], count: usize) -> PyResult<Colours> {
+fn piece(kind: &str, numbers: &[f64], fill: &[u16], count: usize) -> PyResult<Colours> {
     let width = numbers.len().checked_div(count).unwrap_or(0);
     let wanted = choose("colours", kind, &[("jitter", 8), ("grey", 1), ("shift", 3), ("paint", 4)])?;
     if count > 0 && (width != wanted || numbers.len() != width * count) {
@@ -206,7 +193,7 @@ fn piece(kind: &str, numbers: &[f64], fill: &[u8], count: usize) -> PyResult<Col
     Ok(match kind {
         "jitter" => Colours::Jitter(rows.map(jitter).collect()),
         "grey" => Colours::Grey(rows.map(|row| row[0] != 0.0).collect()),
-        "shift" => Colours::Shift(rows.map(|row| [row[0] as f32, row[1] as f32, row[2] as f32]).collect()),
+        "shift" => Colours::Shift(rows.map(shift).collect()),
         _ => Colours::Paint(rows.map(painted).collect(), fill.to_vec()),
     })
 }
@@ -216,6 +203,11 @@ fn jitter(row: &[f64]) -> Jitter {
         factors: std::array::from_fn(|which| Some(row[which]).filter(|factor| !factor.is_nan())),
         order: std::array::from_fn(|place| row[4 + place] as usize),
     }
+}
+
+fn shift(row: &[f64]) -> Shift {
+    let mean = (row[0] + row[1] + row[2]) / 3.0;
+    Shift { colour: std::array::from_fn(|channel| row[channel] as f32), grey: mean as f32 }
 }
 
 fn painted(row: &[f64]) -> Option<Window> {

@@ -8,9 +8,9 @@ use super::args::{JobArgs, ReadingArgs};
 use super::{Parts, parts};
 use crate::buffers::{Block, Numbers, View, ViewMut};
 
-type Faults = Vec<(usize, Parts)>;
+pub(super) type Faults = Vec<(usize, Parts)>;
 
-fn views(payloads: &[Bound<'_, PyAny>]) -> PyResult<Vec<View<u8>>> {
+pub(super) fn views(payloads: &[Bound<'_, PyAny>]) -> PyResult<Vec<View<u8>>> {
     payloads.iter().map(View::get).collect()
 }
 
@@ -52,11 +52,18 @@ fn headers(payloads: &[&[u8]], reading: &Reading, upright: bool) -> (Vec<i64>, F
 /// Calls `$run` with the job that `$args` describe.
 macro_rules! with_job {
     ($py:ident, $args:ident, $run:expr) => {{
-        let views = views(&$args.payloads)?;
-        let payloads: Vec<&[u8]> = views.iter().map(View::slice).collect();
+        let views = $crate::image::batch::views(&$args.payloads)?;
+        let payloads: Vec<&[u8]> = views.iter().map($crate::buffers::View::slice).collect();
+        $crate::image::batch::with_payloads!($py, $args, &payloads, $run)
+    }};
+}
+
+/// The same with payloads that are not the arguments' own.
+macro_rules! with_payloads {
+    ($py:ident, $args:ident, $payloads:expr, $run:expr) => {{
         let (moves, colours) = ($args.moves($py)?, $args.colours($py)?);
-        let job = Job {
-            payloads: &payloads,
+        let job = recordmill_image::batch::Job {
+            payloads: $payloads,
             reading: $args.reading.reading()?,
             moves: &moves,
             kernel: $args.kernel()?,
@@ -70,6 +77,8 @@ macro_rules! with_job {
     }};
 }
 
+pub(super) use {with_job, with_payloads};
+
 /// Decodes images into `out`, an array of equal parts; float16 comes as uint16. Returns the rows that failed.
 #[pyfunction]
 pub fn decode_images(
@@ -81,7 +90,7 @@ pub fn decode_images(
 ) -> PyResult<Faults> {
     match dtype {
         "uint8" => fill::<u8>(py, &job, out, threads),
-        "float16" => fill::<u16>(py, &job, out, threads),
+        "uint16" | "float16" => fill::<u16>(py, &job, out, threads),
         "float32" => fill::<f32>(py, &job, out, threads),
         other => Err(PyValueError::new_err(format!("dtype is not {other:?}"))),
     }
@@ -102,14 +111,14 @@ fn fill<T: Element + pyo3::buffer::Element>(
     Ok(faults.into_iter().map(|(row, fault)| (row, parts(fault))).collect())
 }
 
-type Each = (Option<(Block, usize, usize, usize)>, Option<Parts>);
+pub(super) type Each = (Option<(Block, usize, usize, usize)>, Option<Parts>);
 
 /// Decodes images one by one: for each (values, height, width, channels) or None, and the fault or None.
 #[pyfunction]
 pub fn decode_each_image(py: Python<'_>, job: JobArgs<'_>, dtype: &str, threads: usize) -> PyResult<Vec<Each>> {
     match dtype {
         "uint8" => each(py, &job, threads, Numbers::UInt8),
-        "float16" => each(py, &job, threads, Numbers::UInt16),
+        "uint16" | "float16" => each(py, &job, threads, Numbers::UInt16),
         "float32" => each(py, &job, threads, Numbers::Float32),
         other => Err(PyValueError::new_err(format!("dtype is not {other:?}"))),
     }

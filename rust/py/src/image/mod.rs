@@ -1,7 +1,11 @@
 //! Encoded images to pixels and to batch memory.
 mod args;
 mod batch;
+mod kernels;
+mod masks;
+mod pixels;
 mod single;
+mod step;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -32,7 +36,11 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::image_headers, module)?)?;
     module.add_function(wrap_pyfunction!(batch::decode_images, module)?)?;
     module.add_function(wrap_pyfunction!(batch::decode_each_image, module)?)?;
+    module.add_function(wrap_pyfunction!(masks::decode_masks, module)?)?;
+    module.add_function(wrap_pyfunction!(masks::decode_each_mask, module)?)?;
+    module.add_function(wrap_pyfunction!(pixels::change_image, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_png, module)?)?;
+    module.add_function(wrap_pyfunction!(step::resize_image, module)?)?;
     Ok(())
 }

@@ -56,20 +56,18 @@ pub fn decode_jpeg(
     decoded.map(image).map_err(refused)
 }
 
-/// A PNG file as it is stored, transparency as alpha; a palette as its colours, or as the indices. Raises ImageRefused.
+/// A PNG file as it is stored, transparency as alpha; a palette as its colours; or stored values of a
+/// palette or of grey. Raises ImageRefused.
 #[pyfunction]
 pub fn decode_png(py: Python<'_>, data: &Bound<'_, PyAny>, indices: bool, max_pixels: u64) -> PyResult<Image> {
     let view = View::<u8>::get(data)?;
     let limits = png::Limits { max_pixels, ..png::Limits::default() };
-    let palette = if indices { png::Palette::Indices } else { png::Palette::Colours };
+    let (palette, channels) = match indices {
+        true => (png::Palette::Classes, png::Channels::AsStored),
+        false => (png::Palette::Colours, png::Channels::WithTransparency),
+    };
     let data = view.slice();
-    let decoded = py.detach(|| {
-        let channels = match indices {
-            true => png::Channels::AsStored,
-            false => png::Channels::with_transparency(&png::Header::parse(data)?),
-        };
-        let options = png::Options { palette, channels, limits, ..png::Options::default() };
-        PNG.with_borrow_mut(|decoder| decoder.decode(data, &options))
-    });
+    let options = png::Options { palette, channels, limits, ..png::Options::default() };
+    let decoded = py.detach(|| PNG.with_borrow_mut(|decoder| decoder.decode(data, &options)));
     decoded.map(image).map_err(refused)
 }

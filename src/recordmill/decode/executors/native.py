@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.decode.executors.base import Executor, Faults, Headers, ImageJob, MaskJob
 from recordmill.decode.executors.native_one import Parts, image_error
-from recordmill.decode.executors.native_plan import as_array, native_job, native_reading
+from recordmill.decode.executors.native_plan import as_array, native_job, native_masks, native_reading
 from recordmill.decode.pixels.reading import Reading
 from recordmill.errors import MissingExtraError
 
 
 class NativeExecutor:
-    """An `Executor` for JPEG and PNG of 8 bits.
+    """An `Executor` for JPEG and PNG.
 
     Parameters
     ----------
     others : callable, optional
-        Makes the executor of what is left alone: other codings, irregular or damaged files, 16 bits, masks. Without one
-        these are faults.
+        Makes the executor of what is left alone: other codings, irregular or damaged files, masks that are no PNG.
+        Without one these are faults.
     """
 
     def __init__(self, others: Callable[[], Executor] | None = None) -> None:
@@ -77,20 +77,14 @@ class NativeExecutor:
         if not len(job.payloads):
             return {}
         native = native_job(job)
-        if native is None:
-            return self._executor().images(job, out, threads)
         whole = _whole(out, len(job.payloads))
         dtype = job.values.dtype
         if whole is not None:
             memory = whole.view(np.uint16) if dtype == "float16" else whole
             refused = _core.decode_images(native, dtype, memory.reshape(-1), max(1, threads))
         else:
-            refused = []
-            for row, (image, fault) in enumerate(_core.decode_each_image(native, dtype, max(1, threads))):
-                if image is None:
-                    refused.append((row, cast("Parts", fault)))
-                else:
-                    _put(out, row, as_array(image, job.values))
+            found = _core.decode_each_image(native, dtype, max(1, threads))
+            refused = _delivered(found, out, lambda image: as_array(image, job.values))
         return self._rest(job, out, refused, threads) if refused else {}
 
     def masks(self, job: MaskJob, out: Sequence[Any], threads: int) -> Faults:
@@ -106,7 +100,15 @@ class NativeExecutor:
         -------
         dict of int to Exception
         """
-        return self._executor().masks(job, out, threads)
+        if not len(job.payloads):
+            return {}
+        native, whole = native_masks(job), _whole(out, len(job.payloads))
+        if whole is not None:
+            refused = _core.decode_masks(native, job.dtype, whole.reshape(-1), max(1, threads))
+        else:
+            found = _core.decode_each_mask(native, job.dtype, max(1, threads))
+            refused = _delivered(found, out, lambda mask: np.asarray(mask[0]).reshape(mask[1:3]))
+        return self._rest_of_masks(job, out, refused, threads) if refused else {}
 
     def _executor(self) -> Executor:
         if self._others is None:
@@ -128,15 +130,43 @@ class NativeExecutor:
             steps,
             job.values,
         )
-        places: Any = [None] * len(rows)
-        try:
-            found = self._executor().images(some, places, threads)
-        except MissingExtraError as missing:
-            return _faults(refused, missing.hint)
-        for place, row in enumerate(rows.tolist()):
-            if place not in found:
-                _put(out, row, places[place])
-        return {int(rows[place]): fault for place, fault in found.items()}
+        return _handed_over(lambda places: self._executor().images(some, places, threads), out, refused)
+
+    def _rest_of_masks(self, job: MaskJob, out: Any, refused: Sequence[tuple[int, Parts]], threads: int) -> Faults:
+        rows = np.array([row for row, _ in refused])
+        some = replace(
+            job,
+            payloads=[job.payloads[row] for row in rows],
+            sizes=None if job.sizes is None else job.sizes[rows],
+            decoded=None if job.decoded is None else job.decoded[rows],
+            moves=None if job.moves is None else job.moves[rows],
+        )
+        return _handed_over(lambda places: self._executor().masks(some, places, threads), out, refused)
+
+
+def _delivered(found: Sequence[Any], out: Any, as_pixels: Callable[[Any], NDArray[Any]]) -> list[tuple[int, Parts]]:
+    """Put what was made in its places; return the rows that were refused, and why."""
+    refused = []
+    for row, (made, fault) in enumerate(found):
+        if made is None:
+            refused.append((row, fault))
+        else:
+            _put(out, row, as_pixels(made))
+    return refused
+
+
+def _handed_over(run: Callable[[Any], Faults], out: Any, refused: Sequence[tuple[int, Parts]]) -> Faults:
+    """Let another executor make the rows that were refused."""
+    places: list[Any] = [None] * len(refused)
+    try:
+        found = run(places)
+    except MissingExtraError as missing:
+        return _faults(refused, missing.hint)
+    rows = [row for row, _ in refused]
+    for place, row in enumerate(rows):
+        if place not in found:
+            _put(out, row, places[place])
+    return {rows[place]: fault for place, fault in found.items()}
 
 
 def _whole(out: Any, count: int) -> NDArray[Any] | None:

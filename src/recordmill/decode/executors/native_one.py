@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.decode.colours import ColourStep
 from recordmill.decode.executors.base import Border, ImageJob
 from recordmill.decode.executors.native_plan import as_array, native_job, native_reading
 from recordmill.decode.moves import Moves
@@ -70,10 +72,86 @@ def decode_one(data: Any, reading: Reading, values: Values, *, upright: bool, ma
     whole = np.array([[0, 0, width, height]])
     moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_))
     one = np.ones(1, np.int64)
+    if reading.deep == "keep" and _is_deep(data):
+        values = replace(values, dtype="uint16")
     job = ImageJob([data], reading, one * orientation, one, moves, "pillow:nearest", Border(), [], values)
-    native = native_job(job)
-    [(image, _)] = _core.decode_each_image(native, values.dtype, 1)
+    [(image, _)] = _core.decode_each_image(native_job(job), values.dtype, 1)
     return None if image is None else as_array(image, values)
+
+
+def _is_deep(data: Any) -> bool:
+    """Whether an image is a PNG whose header says 16 bits."""
+    head = bytes(memoryview(data)[:25])
+    return head.startswith(b"\x89PNG") and head[24:] == b"\x10"
+
+
+def change_one(
+    pixels: NDArray[Any],
+    values: Values,
+    *,
+    moves: Moves | None = None,
+    kernel: str = "pillow:nearest",
+    border: Border | None = None,
+    colours: Sequence[ColourStep] = (),
+) -> NDArray[Any]:
+    """Do to one image in memory what a plan for a batch would do after decoding.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
+    values : Values
+    moves : Moves, optional
+        Of one image.
+    kernel : str
+    border : Border, optional
+    colours : sequence of ColourStep
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ImageError, LimitError
+        What the steps do not have for such an image.
+    """
+    height, width, _ = pixels.shape
+    if moves is None:
+        whole = np.array([[0, 0, width, height]])
+        moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_))
+    one = np.ones(1, np.int64)
+    job = ImageJob([b""], Reading(), one, one, moves, kernel, border or Border(), list(colours), values)
+    flat = np.ascontiguousarray(pixels).reshape(-1)
+    try:
+        image = _core.change_image(flat, pixels.shape, pixels.dtype.name, native_job(job), values.dtype)
+    except _core.ImageRefused as refused:
+        raise image_error(refused.args) from None
+    return as_array(image, values)
+
+
+def resize_one(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
+    """Scale one image in memory as a plan for a batch would.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
+    size : (int, int)
+        Height and width.
+    kernel : str
+        ``"library:kernel"``.
+
+    Returns
+    -------
+    ndarray, shape (*size, channels)
+        Of the same dtype, but float32 from TensorFlow's kernels other than the nearest neighbour, as there.
+    """
+    height, width, _ = pixels.shape
+    wanted = np.array([[0, 0, size[1], size[0]]])
+    moves = Moves(np.array([[0, 0, width, height]]), wanted[:, 2:], wanted, np.zeros((1, 2), np.bool_))
+    library, _, word = kernel.partition(":")
+    dtype = "float32" if library == "tensorflow" and word != "nearest" else pixels.dtype.name
+    white = 65535.0 if pixels.dtype == np.uint16 else 255.0
+    return change_one(pixels, Values(dtype, white=white), moves=moves, kernel=kernel)
 
 
 def natively(decode: Callable[[], Any]) -> NDArray[Any] | None:

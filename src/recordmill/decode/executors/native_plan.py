@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.executors.base import ImageJob
+from recordmill.decode.executors.base import ImageJob, MaskJob
+from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
 
@@ -48,6 +49,20 @@ class NativeJob:
     reverse: bool
     mean: list[float]
     factor: list[float]
+    deep_mean: list[float]
+    deep_factor: list[float]
+    halves: bool
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NativeMasks:
+    """`MaskJob` as the native module takes it; a job whose payloads are masks, and four sizes for each that follows."""
+
+    job: NativeJob
+    upright: bool
+    sizes: NDArray[np.int64] | None
+    fit: bool
+    rule: str
 
 
 def native_reading(reading: Reading, max_pixels: int) -> NativeReading:
@@ -62,13 +77,11 @@ def native_reading(reading: Reading, max_pixels: int) -> NativeReading:
     -------
     NativeReading
     """
-    deep = "high_byte" if reading.deep == "high_byte" else "leave"
-    return NativeReading(
-        reading.channels, reading.grey, deep, reading.dct, reading.upsampling, reading.scale, max_pixels
-    )
+    words = (reading.channels, reading.grey, reading.deep, reading.dct, reading.upsampling)
+    return NativeReading(*words, reading.scale, max_pixels)
 
 
-def native_job(job: ImageJob) -> NativeJob | None:
+def native_job(job: ImageJob) -> NativeJob:
     """Plan of a batch for the native module.
 
     Parameters
@@ -77,15 +90,11 @@ def native_job(job: ImageJob) -> NativeJob | None:
 
     Returns
     -------
-    NativeJob or None
-        None for what the module does not have.
+    NativeJob
     """
     values, moves, border = job.values, job.moves, job.border
-    if values.dtype == "uint16":
-        return None
     scales = job.scales[:, None]
     columns = [_scaled(moves.window, scales), moves.resized, moves.place, moves.flip.astype(np.int64), scales]
-    mean, factor = _levels(values)
     matrix = None if moves.matrix is None else np.ascontiguousarray(moves.matrix, np.float64).reshape(-1)
     return NativeJob(
         list(job.payloads),
@@ -104,9 +113,35 @@ def native_job(job: ImageJob) -> NativeJob | None:
         ],
         values.layout,
         values.reverse,
-        mean,
-        factor,
+        *_levels(values, 255),
+        *_levels(values, 65535),
+        values.dtype == "float16",
     )
+
+
+def native_masks(job: MaskJob) -> NativeMasks:
+    """Plan of a batch's masks for the native module.
+
+    Parameters
+    ----------
+    job : MaskJob
+
+    Returns
+    -------
+    NativeMasks
+    """
+    count, sizes = len(job.payloads), None
+    if job.sizes is not None and job.decoded is not None:
+        sizes = np.ascontiguousarray(np.concatenate([job.sizes, job.decoded], axis=1), np.int64).reshape(-1)
+    moves = job.moves
+    if moves is None:
+        corner, one = np.zeros((count, 2), np.int64), np.ones((count, 2), np.int64)
+        pixel = np.concatenate([corner, one], axis=1)
+        moves = Moves(pixel, one, pixel, np.zeros((count, 2), np.bool_))
+    ones = np.ones(count, np.int64)
+    images = ImageJob(job.payloads, Reading(), ones, ones, moves, job.kernel, job.border, [], Values())
+    native = replace(native_job(images), reading=native_reading(Reading(), job.max_pixels))
+    return NativeMasks(native, job.upright, sizes, job.fit, job.kernel)
 
 
 def _scaled(window: NDArray[np.int64], scales: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -115,12 +150,12 @@ def _scaled(window: NDArray[np.int64], scales: NDArray[np.int64]) -> NDArray[np.
     return np.concatenate([start, stop - start], axis=1)
 
 
-def _levels(values: Values) -> tuple[list[float], list[float]]:
-    """Mean and factor for levels from 0 to 255, as `finish` has them."""
-    if values.dtype == "uint8":
-        return [0.0], [1.0]
-    means = [float(np.float32(mean * (255 / values.white))) for mean in values.mean or (0.0,)]
-    factors = np.float32(values.white / 255) / np.asarray(values.std or (1.0,), np.float32)
+def _levels(values: Values, brightest: int) -> tuple[list[float], list[float]]:
+    """Mean and factor for levels from 0 to `brightest`, as `finish` has them."""
+    if values.dtype.startswith("uint"):
+        return [0.0], [float(np.iinfo(values.dtype).max / brightest)]
+    means = [float(np.float32(mean * (brightest / values.white))) for mean in values.mean or (0.0,)]
+    factors = np.float32(values.white / brightest) / np.asarray(values.std or (1.0,), np.float32)
     return means, [float(factor) for factor in factors]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.executors.base import Faults, Headers, ImageJob, MaskJob
+from recordmill.decode.executors.native_one import resize_one
 from recordmill.decode.executors.rows import for_rows
 from recordmill.decode.pillow import need_pillow, opened
 from recordmill.decode.pixels.colouring import brighten, contrast, make_grey, paint, saturate, shift, turn_hue
@@ -17,7 +18,7 @@ from recordmill.decode.pixels.header import read_header
 from recordmill.decode.pixels.indices import read_indices
 from recordmill.decode.pixels.moving import cut, flip_pixels, orient, warp
 from recordmill.decode.pixels.reading import Reading, prepare, read_pixels
-from recordmill.decode.pixels.resizing import resize_pixels
+from recordmill.decode.pixels.resizing import RESIZED_HERE, resize_pixels
 from recordmill.decode.pixels.values import finish
 from recordmill.errors import ImageError
 
@@ -116,7 +117,7 @@ def _moved(pixels: NDArray[Any], job: ImageJob | MaskJob, row: int, unit: int) -
         return pixels
     width, height = moves.resized[row].tolist()
     if (height, width) != pixels.shape[:2]:
-        pixels = resize_pixels(pixels, (height, width), job.kernel)
+        pixels = _resized(pixels, (height, width), job.kernel)
     fill = _fill(border.fill, pixels.shape[2], unit)
     pixels = cut(pixels, _four(moves.place[row]), border.mode, fill)
     horizontal, vertical = moves.flip[row].tolist()
@@ -124,6 +125,11 @@ def _moved(pixels: NDArray[Any], job: ImageJob | MaskJob, row: int, unit: int) -
     if moves.matrix is None:
         return pixels
     return warp(pixels, moves.matrix[row], border.warp_kernel, _fill(border.warp_fill, pixels.shape[2], unit))
+
+
+def _resized(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
+    """Resize in Python where there is such code, else as the native module does."""
+    return resize_pixels(pixels, size, kernel) if kernel in RESIZED_HERE else resize_one(pixels, size, kernel)
 
 
 def _four(row: NDArray[np.int64]) -> tuple[int, int, int, int]:

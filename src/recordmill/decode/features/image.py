@@ -53,7 +53,7 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
         [payloads[row] for row in plan.rows],
         reading,
         plan.headers.orientations,
-        _scales(plan) if spec.scale == "auto" else np.ones(len(plan.rows), np.int64),
+        _scales(plan) if spec.reduce == "auto" else np.ones(len(plan.rows), np.int64),
         plan.moves,
         kernel_of(spec.kernel, spec.like),
         plan.border,
@@ -90,7 +90,7 @@ def reading_of(spec: Image) -> Reading:
         preset.grey,
         preset.cmyk,
         preset.deep if dtype_of(spec) == "uint8" else "keep",
-        1 if spec.scale == "auto" else spec.scale,
+        1 if spec.reduce == "auto" else spec.reduce,
     )
 
 
@@ -201,7 +201,7 @@ def _place(state: BatchState, name: str, spec: Image, plan: ImagePlan) -> Any:
         return [None] * state.count
     height, width = Geometry.of(spec).size or _one_size(name, plan)
     wanted = spec.channels or preset_of(spec.like).channels
-    channels = {"grey": 1, "stored": 0}.get(wanted, 3) or _one_depth(name, plan)
+    channels = {"grey": 1, "stored": 0}.get(str(wanted), 3) or _one_depth(name, plan)
     shape = (channels, height, width) if spec.layout == "chw" else (height, width, channels)
     return state.slots(name, shape, dtype_of(spec))
 

@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill import _core
 from recordmill.decode.pillow import need_pillow
 from recordmill.decode.pixels.planes import through_pillow
+from recordmill.decode.presets import KERNELS
+from recordmill.errors import ImageError
 
 Pixels = NDArray[Any]
 _FIXED_BITS = 11
+
+# What this module has; other kernels are native alone, and compared with recordings of their libraries.
+RESIZED_HERE = frozenset(
+    [f"pillow:{word}" for word in KERNELS["pillow"]]
+    + [f"{library}:{word}" for library in ("opencv", "tensorflow") for word in ("nearest", "bilinear")]
+)
 
 
 def resize_pixels(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
@@ -36,12 +45,24 @@ def resize_pixels(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
         return _like_pillow(pixels, size, word)
     if word == "nearest":
         return _nearest(pixels, size, _opencv_places if library == "opencv" else _tensorflow_places)
+    if library == "opencv" and word != "bilinear":
+        return _natively(pixels, size, kernel)
     return _bilinear_opencv(pixels, size) if library == "opencv" else _bilinear_tensorflow(pixels, size)
 
 
 def _like_pillow(pixels: Pixels, size: tuple[int, int], word: str) -> Pixels:
-    kernel = getattr(need_pillow().Resampling, word.upper())
+    kernel = getattr(need_pillow().Resampling, word.upper(), None)
+    if kernel is None:
+        raise ImageError(f"this Pillow has no kernel {word}", kind="unsupported", hint="newer ones have: Pillow 13")
     return through_pillow(pixels, lambda plane: plane.resize((size[1], size[0]), kernel))
+
+
+def _natively(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
+    if pixels.dtype != np.uint8:
+        raise TypeError(f"{kernel} resizes images of uint8, not {pixels.dtype}")
+    shape: Any = pixels.shape
+    resized = _core.resize_image(np.ascontiguousarray(pixels).reshape(-1), shape, size, kernel)
+    return np.asarray(resized).reshape(*size, shape[2])
 
 
 def _nearest(pixels: Pixels, size: tuple[int, int], places: Callable[[int, int], NDArray[np.int64]]) -> Pixels:
@@ -69,10 +90,11 @@ def _bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
     height, width = pixels.shape[:2]
     if size == (height, width):
         return pixels.copy()
-    if pixels.dtype == np.uint8 and (height, width) == (2 * size[0], 2 * size[1]):
-        wide = pixels.astype(np.uint16)
+    if pixels.dtype != np.float32 and pixels.shape[2] != 2 and (height, width) == (2 * size[0], 2 * size[1]):
+        wide = pixels.astype(np.uint32)
         total = wide[0::2, 0::2] + wide[0::2, 1::2] + wide[1::2, 0::2] + wide[1::2, 1::2]
-        return ((total + 2) >> 2).astype(np.uint8)
+        halves: Pixels = ((total + 2) >> 2).astype(pixels.dtype)
+        return halves
     top, bottom, upper, lower = _opencv_taps(size[0], height)
     left, right, first, second = _opencv_taps(size[1], width, whole_at_edges=True)
     if pixels.dtype == np.uint8:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, kernel_of, preset_of
 from recordmill.decode.specs.base import Spec
@@ -15,6 +15,7 @@ from recordmill.decode.specs.geometry import CenterCrop, Crop, Flip, RandomAffin
 Decoder = Literal["auto", "pillow", "native"]
 Layout = Literal["chw", "hwc"]
 Dtype = Literal["uint8", "uint16", "float16", "float32"]
+_CHANNELS: dict[Any, Channels] = {1: "grey", 3: "rgb"}
 _WORDS: dict[str, tuple[str, ...]] = {
     "channels": ("rgb", "bgr", "grey", "stored"),
     "orientation": ("ignore", "apply"),
@@ -34,17 +35,18 @@ class Image(Spec):
     Parameters
     ----------
     crop : CenterCrop, RandomCrop or RandomResizedCrop, optional
-    resize : Resize, optional
-        Done before `crop`; a RandomResizedCrop resizes by itself.
+    resize : Resize, int or (int, int), optional
+        Done before `crop`; a RandomResizedCrop resizes by itself. A number is the length of the shorter side, a pair
+        height and width.
     flip : bool, float or Flip
         True is left to right with a probability of one half, a number another probability.
     affine : RandomAffine, optional
         Of the finished cut.
     colour : sequence of ColourJitter, RandomGrey, PCANoise and RandomErasing
         In this order, on red, green and blue of 8 bits.
-    channels : {"rgb", "bgr", "grey", "stored"}, optional
-        "stored" is what the file holds, colours in the order red, green, blue. Where "rgb" or "bgr" is wanted, grey is
-        repeated, transparency is dropped and CMYK is converted.
+    channels : {"rgb", "bgr", "grey", "stored"} or {1, 3}, optional
+        1 is "grey", 3 is "rgb"; "stored" is what the file holds, colours in the order red, green, blue. Where "rgb" or
+        "bgr" is wanted, grey is repeated, transparency is dropped and CMYK is converted.
     like : {"pillow", "opencv", "tensorflow", "mxnet"}
         Whose choices hold where an option is not given.
     orientation : {"ignore", "apply"}, optional
@@ -55,7 +57,7 @@ class Image(Spec):
         How halved colour planes of JPEG are brought to size.
     kernel : str, optional
         How pixels are weighted in resizing, in the words of the preset's library ("bilinear"), or "library:kernel".
-    scale : {1, 2, 4, 8, "auto"}
+    reduce : {1, 2, 4, 8, "auto"}
         Decode JPEG at a half, a quarter or an eighth of its size; other formats are refused then. "auto" takes the
         smallest of these whose window is not smaller than the size that it is brought to, image by image: faster on
         large photographs, with slightly other pixels.
@@ -64,6 +66,8 @@ class Image(Spec):
         `IMAGENET_MEAN` and `IMAGENET_STD` go with the default.
     white : float
         Value of the brightest level in float output: 1.0, or 255.0 for levels as they are.
+    scale : float, optional
+        What 8-bit levels are multiplied by: 1 / 255 is another way to ask for float32 with ``white=1.0``.
     dtype : {"uint8", "uint16", "float16", "float32"}, optional
         float32 where `mean` or `std` is given, else uint8. uint16 holds 8-bit levels times 257.
     layout : {"chw", "hwc"}
@@ -87,20 +91,21 @@ class Image(Spec):
     """
 
     crop: Crop | None = None
-    resize: Resize | None = None
+    resize: Resize | int | tuple[int, int] | None = None
     flip: bool | float | Flip | None = None
     affine: RandomAffine | None = None
     colour: Sequence[Colour] = ()
-    channels: Channels | None = None
+    channels: Channels | Literal[1, 3] | None = None
     like: Like = "pillow"
     orientation: Orientation | None = None
     dct: Dct | None = None
     upsampling: Upsampling | None = None
     kernel: str | None = None
-    scale: Literal[1, 2, 4, 8, "auto"] = 1
+    reduce: Literal[1, 2, 4, 8, "auto"] = 1
     mean: float | Sequence[float] | None = None
     std: float | Sequence[float] | None = None
     white: float = 1.0
+    scale: float | None = None
     dtype: Dtype | None = None
     layout: Layout = "chw"
     stack: bool = True
@@ -110,6 +115,9 @@ class Image(Spec):
     def __post_init__(self) -> None:
         """Check the options and bring them to one form."""
         preset_of(self.like)
+        self._set(resize=_resize(self.resize), channels=_CHANNELS.get(self.channels, self.channels))
+        if self.scale is not None:
+            self._scale(number("scale", self.scale, 1e-9, 1e6))
         for name, allowed in _WORDS.items():
             if getattr(self, name) is not None:
                 check_word(name, getattr(self, name), allowed)
@@ -117,13 +125,19 @@ class Image(Spec):
         check_word("decoder", self.decoder, ("auto", "pillow", "native"))
         if self.kernel is not None:
             kernel_of(self.kernel, self.like)
-        if self.scale not in (1, 2, 4, 8, "auto"):
-            raise ValueError(f"scale is 1, 2, 4, 8 or 'auto', not {self.scale!r}")
+        if self.reduce not in (1, 2, 4, 8, "auto"):
+            raise ValueError(f"reduce is 1, 2, 4, 8 or 'auto', not {self.reduce!r}")
         self._set(flip=_flip(self.flip), colour=tuple(self.colour), mean=per_channel("mean", self.mean))
         self._set(std=per_channel("std", self.std), white=number("white", self.white, 1e-6, 1e6))
         self._check_geometry()
         self._check_colour()
         self._check_values()
+
+    def _scale(self, scale: float) -> None:
+        """Say the same by `white` and `dtype`."""
+        if self.white != 1.0 or self.dtype in ("uint8", "uint16"):
+            raise ValueError("scale= is another way to say white=, and needs a float dtype")
+        self._set(white=255 * scale, dtype=self.dtype or "float32", scale=None)
 
     def _check_geometry(self) -> None:
         _check_type("crop", self.crop, CenterCrop, RandomCrop, RandomResizedCrop)
@@ -141,7 +155,8 @@ class Image(Spec):
             raise ValueError('colour= works on 8-bit levels, not with dtype="uint16"')
 
     def _check_values(self) -> None:
-        wanted = {"grey": (1,), "rgb": (1, 3), "bgr": (1, 3), None: (1, 3)}.get(self.channels, (1, 2, 3, 4))
+        known: dict[Any, tuple[int, ...]] = {"grey": (1,), "rgb": (1, 3), "bgr": (1, 3), None: (1, 3)}
+        wanted = known.get(self.channels, (1, 2, 3, 4))
         for name in ("mean", "std"):
             values = getattr(self, name)
             if values is not None and self.dtype in ("uint8", "uint16"):
@@ -150,6 +165,12 @@ class Image(Spec):
                 raise ValueError(f"{name} has a number for every channel of the output, not {len(values)}")
         if self.std is not None and min(cast("tuple[float, ...]", self.std)) <= 0:
             raise ValueError(f"std is above 0, not {self.std}")
+
+
+def _resize(value: Any) -> Resize | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Resize(shorter=value)
+    return Resize((value[0], value[1])) if isinstance(value, tuple | list) and len(value) == 2 else value
 
 
 def _flip(value: bool | float | Flip | None) -> Flip | None:

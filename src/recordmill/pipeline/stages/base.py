@@ -24,8 +24,8 @@ class Work:
     where : callable
         Shard, record and offset of a row, as keyword arguments of an error.
     seed : int
-    number : int
-        Of the stage in its pipeline.
+    before : tuple
+        Stages before this one.
     context : Context
     """
 
@@ -33,8 +33,26 @@ class Work:
     places: Places
     where: Callable[[int], dict[str, Any]]
     seed: int
-    number: int
+    before: tuple[Any, ...]
     context: Context
+
+    @property
+    def number(self) -> int:
+        """Of the stage in its pipeline."""
+        return len(self.before)
+
+    def number_of(self, kind: type[Any]) -> int:
+        """Stages of a kind before this one.
+
+        Parameters
+        ----------
+        kind : type
+
+        Returns
+        -------
+        int
+        """
+        return sum(isinstance(stage, kind) for stage in self.before)
 
     def draws(self, epoch: int) -> Draws:
         """Random numbers of an epoch.

@@ -58,11 +58,28 @@ class Decode:
         parts = [self._decoded(work, epoch, rows, whole=len(groups) == 1) for epoch, rows in groups]
         return joined_rows(parts) if parts else work.rows
 
+    @staticmethod
+    def draws_seed(seed: int, number: int = 0) -> int:
+        """Seed of the draws of one of several decode stages.
+
+        Parameters
+        ----------
+        seed : int
+            Of the pipeline where the stage stands.
+        number : int
+            Decode stages before it.
+
+        Returns
+        -------
+        int
+        """
+        return (seed + number * _STEP) & (1 << 64) - 1
+
     def _decoded(self, work: Work, epoch: int, chosen: Ints, *, whole: bool) -> Rows:
         rows = work.rows if whole else work.rows.take(chosen)
         positions = work.places.array[chosen]
         faults: list[DecodeError] = []
-        seed = (work.seed + work.number * _STEP) & (1 << 64) - 1
+        seed = self.draws_seed(work.seed, work.number_of(Decode))
         columns = decode_batch(
             rows.columns,
             dict(self.specs),

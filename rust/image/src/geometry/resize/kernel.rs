@@ -1,11 +1,11 @@
 //! Every kernel by name, and the resizes that take one.
 use super::opencv::{self, Interpolation};
 use super::pick::pick;
-use super::pillow::{self, Bounds, Filter};
+use super::pillow::{self, Filter};
 use super::tensorflow::{self, Method};
-use crate::collate::lanes::to_byte;
 use crate::fault::Result;
-use crate::geometry::view::{View, count_values, refuse};
+use crate::geometry::level::Level;
+use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
 
 /// A library's way to resize.
@@ -31,10 +31,8 @@ pub enum Kernel {
 /// Whose neighbour is the nearest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nearest {
-    /// Pillow's eight-bit modes: output centres, positions summed in float64.
+    /// Pillow: output centres, positions summed in float64.
     Pillow,
-    /// Pillow's mode `I;16`: output centres, positions multiplied in float64.
-    PillowDeep,
     /// OpenCV and MXNet: upper left corners.
     Opencv,
     /// TensorFlow: output centres in float32.
@@ -45,36 +43,32 @@ pub enum Nearest {
 pub fn resize(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<u8>> {
     match kernel {
         Kernel::Nearest(rule) => resize_nearest(source, size, rule),
-        Kernel::Pillow(filter) => pillow::resize(source, Bounds::whole(source.size()), size, filter, false),
+        Kernel::Pillow(filter) => pillow::resize(source, size, filter, false),
         Kernel::Opencv(interpolation) => opencv::resize(source, size, interpolation),
         Kernel::Fast | Kernel::Tensorflow { .. } => {
-            Ok(resize_f32(source, size, kernel)?.into_iter().map(to_byte).collect())
+            Ok(resize_f32(source, size, kernel)?.into_iter().map(u8::nearest).collect())
         }
     }
 }
 
-/// `source` at `size`, in float32 in the 0 to 255 scale, unrounded where the kernel computes floats.
-pub fn resize_f32(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<f32>> {
+/// `source` at `size` in float32, unrounded where the kernel computes floats.
+pub fn resize_f32<T: Level>(source: View<T>, size: Size, kernel: Kernel) -> Result<Vec<f32>> {
     match kernel {
         Kernel::Fast => tensorflow::resize(source, size, Method::Bilinear, false),
         Kernel::Tensorflow { method, antialias } => tensorflow::resize(source, size, method, antialias),
-        _ => Ok(resize(source, size, kernel)?.into_iter().map(f32::from).collect()),
+        _ => Ok(resize_deep(source, size, kernel)?.into_iter().map(T::into).collect()),
     }
 }
 
-/// The part of `source` inside `bounds` at `size` with one of Pillow's filters: `Image.resize(size, filter, box)`.
-pub fn resize_window(source: View<u8>, bounds: Bounds, size: Size, filter: Filter) -> Result<Vec<u8>> {
-    pillow::resize(source, bounds, size, filter, false)
-}
-
-/// 16-bit values, for the kernels that have a rule for them: nearest neighbours and Pillow's filters.
-pub fn resize_u16(source: View<u16>, size: Size, kernel: Kernel) -> Result<Vec<u16>> {
-    match kernel {
-        Kernel::Nearest(Nearest::Pillow) => resize_nearest(source, size, Nearest::PillowDeep),
-        Kernel::Nearest(rule) => resize_nearest(source, size, rule),
-        Kernel::Pillow(filter) => pillow::resize_deep(source, Bounds::whole(source.size()), size, filter),
-        _ => refuse("a nearest or Pillow kernel for 16-bit values", format!("{kernel:?}")),
-    }
+/// `source` at `size`, computed in floats: for levels of more than eight bits. Whole numbers are rounded at the end.
+pub fn resize_deep<T: Level>(source: View<T>, size: Size, kernel: Kernel) -> Result<Vec<T>> {
+    let values = match kernel {
+        Kernel::Nearest(rule) => return resize_nearest(source, size, rule),
+        Kernel::Pillow(filter) => pillow::resize_deep(source, size, filter)?,
+        Kernel::Opencv(interpolation) => opencv::resize_deep(source, size, interpolation)?,
+        Kernel::Fast | Kernel::Tensorflow { .. } => resize_f32(source, size, kernel)?,
+    };
+    Ok(values.into_iter().map(T::nearest).collect())
 }
 
 /// Pixels of `source` at `size`, none of them mixed: for masks, in any element type.
@@ -82,8 +76,7 @@ pub fn resize_nearest<T: Copy>(source: View<T>, size: Size, rule: Nearest) -> Re
     count_values(size, source.channels())?;
     let from = source.size();
     let (columns, rows) = match rule {
-        Nearest::Pillow => pillow::nearest(from, Bounds::whole(from), size, false)?,
-        Nearest::PillowDeep => pillow::nearest(from, Bounds::whole(from), size, true)?,
+        Nearest::Pillow => pillow::nearest(from, size),
         Nearest::Opencv => opencv::nearest(from, size),
         Nearest::Tensorflow => tensorflow::nearest(from, size),
     };

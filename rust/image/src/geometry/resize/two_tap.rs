@@ -5,6 +5,7 @@
 use super::taps::{Tap, bilinear};
 use crate::collate::lanes::{Blend, Widen};
 use crate::geometry::dispatch::{self, Kernel};
+use crate::geometry::level::Level;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
@@ -14,8 +15,8 @@ const LANES: usize = 4;
 const GROUP: usize = 4;
 
 /// Reads a source image as rows of the output, each in float32, from the top.
-pub(crate) struct TwoTap<'a> {
-    source: View<'a, u8>,
+pub(crate) struct TwoTap<'a, T> {
+    source: View<'a, T>,
     size: Size,
     columns: Vec<Tap>,
     lines: Vec<Tap>,
@@ -30,9 +31,9 @@ struct Line {
     values: Vec<f32>,
 }
 
-impl<'a> TwoTap<'a> {
+impl<'a, T: Level> TwoTap<'a, T> {
     /// A reader of `source` at `size`; `flip` turns left and right.
-    pub fn new(source: View<'a, u8>, size: Size, flip: bool) -> Self {
+    pub fn new(source: View<'a, T>, size: Size, flip: bool) -> Self {
         let channels = source.channels();
         let mut columns = bilinear(source.size().width, size.width);
         columns.iter_mut().for_each(|tap| tap.first *= channels as u32);

@@ -1,13 +1,13 @@
 //! Everything of a JPEG file that is not entropy-coded: markers, tables, frame and scan headers, colour and orientation.
 pub(in crate::jpeg) mod bytes;
 pub(in crate::jpeg) mod colour_model;
-mod exif;
 pub(in crate::jpeg) mod frame;
 pub(in crate::jpeg) mod marker;
 pub(in crate::jpeg) mod scan;
 mod standard;
 pub(in crate::jpeg) mod tables;
 
+use crate::exif;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 use bytes::Bytes;
@@ -151,7 +151,9 @@ impl State {
             marker::APP0 => self.hints.read_app0(skippable(markers)?)?,
             marker::APP14 => self.hints.read_app14(skippable(markers)?),
             marker::APP1 => {
-                let found = exif::orientation(skippable(markers)?);
+                let mut segment = skippable(markers)?;
+                let body = segment.take(segment.len(), ImageFaultKind::BadMarker)?;
+                let found = exif::orientation_in_segment(body);
                 self.orientation = self.orientation.or(found);
             }
             marker::APP0..=marker::APP15 | marker::COM => drop(skippable(markers)?),

@@ -1,31 +1,40 @@
-//! `INTER_AREA` for shrinking: the mean of the covered pixels, whole blocks in integers, parts of pixels in float32.
+//! `INTER_AREA` for shrinking: the mean of the covered pixels, whole blocks exactly, parts of pixels in float32; the caller rounds.
 use super::coefficients::Axis;
+use crate::geometry::level::Level;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
+/// Means of the covered pixels.
+pub(super) fn shrunk<T: Level>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<f32> {
+    match (across.whole_scale(), down.whole_scale()) {
+        (Some(width), Some(height)) => blocks(source, size, width, height),
+        _ => fractions(source, size, across, down),
+    }
+}
+
 /// Means of blocks of `width` x `height` pixels.
-pub(super) fn blocks(source: View<u8>, size: Size, width: usize, height: usize) -> Vec<u8> {
+pub(super) fn blocks<T: Level>(source: View<T>, size: Size, width: usize, height: usize) -> Vec<f32> {
     let channels = source.channels();
     let mut output = Vec::with_capacity(size.width * size.height * channels);
-    let mut sums = vec![0_u64; size.width * channels];
+    let mut sums = vec![0.0_f64; size.width * channels];
     let scale = 1.0 / (width * height) as f32;
-    // Four bytes at a time have a vector form in OpenCV for all but two channels; it rounds halves up.
-    let quarters = (width, height) == (2, 2) && channels != 2;
+    // Four at a time have a vector form in OpenCV for all but two channels; it rounds halves up.
+    let quarters = (width, height) == (2, 2) && channels != 2 && T::IS_WHOLE;
     for y in 0..size.height {
-        sums.fill(0);
+        sums.fill(0.0);
         for row in 0..height {
             add_blocks(source.row(y * height + row), channels, width, &mut sums);
         }
-        let mean = |sum: &u64| if quarters { ((sum + 2) >> 2) as u8 } else { to_byte(*sum as f32 * scale) };
+        let mean = |sum: &f64| if quarters { ((sum + 2.0) / 4.0).floor() as f32 } else { *sum as f32 * scale };
         output.extend(sums.iter().map(mean));
     }
     output
 }
 
-fn add_blocks(row: &[u8], channels: usize, width: usize, sums: &mut [u64]) {
+fn add_blocks<T: Level>(row: &[T], channels: usize, width: usize, sums: &mut [f64]) {
     for (block, sums) in row.chunks_exact(width * channels).zip(sums.chunks_exact_mut(channels)) {
         for pixel in block.chunks_exact(channels) {
-            sums.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += u64::from(*value));
+            sums.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += f64::from((*value).into()));
         }
     }
 }
@@ -39,32 +48,27 @@ struct Share {
 }
 
 /// Means of areas whose borders cut pixels.
-pub(super) fn fractions(source: View<u8>, size: Size, across: Axis, down: Axis) -> Vec<u8> {
+fn fractions<T: Level>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<f32> {
     let channels = source.channels();
     let columns = shares(source.size().width, size.width, across.scale);
     let lines = shares(source.size().height, size.height, down.scale);
     let length = size.width * channels;
-    let mut output = vec![0; length * size.height];
-    let (mut row, mut sum) = (vec![0.0_f32; length], vec![0.0_f32; length]);
-    for (index, line) in lines.iter().enumerate() {
+    let mut output = vec![0.0; length * size.height];
+    let mut row = vec![0.0_f32; length];
+    for line in &lines {
         row.fill(0.0);
         add_row(source.row(line.input), channels, &columns, &mut row);
-        if index == 0 || lines[index - 1].output != line.output {
-            sum.iter_mut().zip(&row).for_each(|(sum, value)| *sum = line.weight * value);
-        } else {
-            sum.iter_mut().zip(&row).for_each(|(sum, value)| *sum += line.weight * value);
-        }
-        let output = &mut output[line.output * length..][..length];
-        output.iter_mut().zip(&sum).for_each(|(to, sum)| *to = to_byte(*sum));
+        let sum = &mut output[line.output * length..][..length];
+        sum.iter_mut().zip(&row).for_each(|(sum, value)| *sum += line.weight * value);
     }
     output
 }
 
-fn add_row(source: &[u8], channels: usize, columns: &[Share], row: &mut [f32]) {
+fn add_row<T: Level>(source: &[T], channels: usize, columns: &[Share], row: &mut [f32]) {
     for share in columns {
         let pixel = &source[share.input * channels..][..channels];
         let sums = &mut row[share.output * channels..][..channels];
-        sums.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += f32::from(*value) * share.weight);
+        sums.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += (*value).into() * share.weight);
     }
 }
 
@@ -87,8 +91,4 @@ fn shares(input: usize, output: usize, scale: f64) -> Vec<Share> {
         }
     }
     shares
-}
-
-fn to_byte(value: f32) -> u8 {
-    crate::collate::lanes::to_byte(value)
 }

@@ -19,6 +19,8 @@ pub(super) struct Axis {
 pub(super) struct Taps<const K: usize> {
     pub places: [usize; K],
     pub weights: [i32; K],
+    /// The weights before rounding.
+    pub exact: [f32; K],
 }
 
 impl Axis {
@@ -72,15 +74,20 @@ impl Axis {
     fn many<const K: usize>(&self, (first, past): (i64, f32), curve: impl Fn(f32) -> [f32; K]) -> Taps<K> {
         let last = self.input as i64 - 1;
         let places = std::array::from_fn(|tap| (first - (K as i64 / 2 - 1) + tap as i64).clamp(0, last) as usize);
-        let weights = curve(past).map(|weight| (weight * ONE).round_ties_even() as i16 as i32);
-        Taps { places, weights }
+        let exact = curve(past);
+        let weights = exact.map(|weight| (weight * ONE).round_ties_even() as i16 as i32);
+        Taps { places, weights, exact }
     }
 }
 
 impl Taps<2> {
     /// Across, a tap whose neighbours are cut off by the border weighs the border pixel alone.
     pub fn joined(self) -> Self {
-        if self.places[0] == self.places[1] { Self { weights: [ONE as i32, 0], ..self } } else { self }
+        if self.places[0] == self.places[1] {
+            Self { weights: [ONE as i32, 0], exact: [1.0, 0.0], ..self }
+        } else {
+            self
+        }
     }
 }
 

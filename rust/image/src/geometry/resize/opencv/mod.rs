@@ -5,10 +5,12 @@
 //! at most one in cubic, and in Lanczos where a position falls almost on a pixel, for which its weights are wrong.
 mod area;
 mod coefficients;
+mod deep;
 mod fixed;
 mod nearest;
 
 use crate::fault::Result;
+use crate::geometry::level::Level;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
 use coefficients::Axis;
@@ -25,6 +27,19 @@ pub enum Interpolation {
     Area,
     /// `INTER_LANCZOS4`
     Lanczos4,
+    /// MXNet's `inter_method` 9: cubic where both sides grow, area where both shrink, else linear.
+    Auto,
+}
+
+impl Interpolation {
+    fn between(self, from: Size, to: Size) -> Self {
+        match self {
+            Self::Auto if to.width > from.width && to.height > from.height => Self::Cubic,
+            Self::Auto if to.width < from.width && to.height < from.height => Self::Area,
+            Self::Auto => Self::Linear,
+            named => named,
+        }
+    }
 }
 
 /// `source` at `size`.
@@ -38,15 +53,29 @@ pub(crate) fn resize(source: View<u8>, size: Size, interpolation: Interpolation)
     let (across, down) = (Axis::new(from.width, size.width), Axis::new(from.height, size.height));
     let halves = across.whole_scale() == Some(2) && down.whole_scale() == Some(2);
     let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
-    match interpolation {
-        Interpolation::Linear if halves => Ok(area::blocks(source, size, 2, 2)),
-        Interpolation::Area if shrinks => match (across.whole_scale(), down.whole_scale()) {
-            (Some(width), Some(height)) => Ok(area::blocks(source, size, width, height)),
-            _ => Ok(area::fractions(source, size, across, down)),
-        },
+    match interpolation.between(from, size) {
+        Interpolation::Linear if halves => Ok(rounded(area::blocks(source, size, 2, 2))),
+        Interpolation::Area if shrinks => Ok(rounded(area::shrunk(source, size, across, down))),
         Interpolation::Area => Ok(fixed::linear(source, across.area_taps(), down.area_taps())),
-        Interpolation::Linear => Ok(fixed::linear(source, across.linear_taps(), down.linear_taps())),
+        Interpolation::Linear | Interpolation::Auto => {
+            Ok(fixed::linear(source, across.linear_taps(), down.linear_taps()))
+        }
         Interpolation::Cubic => Ok(fixed::cubic(source, across.cubic_taps(), down.cubic_taps())),
         Interpolation::Lanczos4 => Ok(fixed::lanczos(source, across.lanczos_taps(), down.lanczos_taps())),
     }
+}
+
+fn rounded(values: Vec<f32>) -> Vec<u8> {
+    values.into_iter().map(u8::nearest).collect()
+}
+
+/// `source` at `size` in float32, for levels of more than eight bits: the bits of OpenCV's 16-bit
+/// images, but for Lanczos, where values may be one level apart.
+pub(crate) fn resize_deep<T: Level>(source: View<T>, size: Size, interpolation: Interpolation) -> Result<Vec<f32>> {
+    count_values(size, source.channels())?;
+    count_values(Size { width: size.width, height: source.size().height }, source.channels())?;
+    if source.size() == size {
+        return Ok(source.to_vec().into_iter().map(T::into).collect());
+    }
+    Ok(deep::resize(source, size, interpolation.between(source.size(), size)))
 }

@@ -1,35 +1,31 @@
-//! The two passes over 16-bit values, in float64.
+//! The two passes over levels of more than eight bits: sums in float64, kept as float32, as in Pillow's mode `F`.
 use super::spans::Span;
 
 /// All rows resized across, side by side in memory.
-pub(super) fn across(rows: &[&[u16]], channels: usize, columns: &[Span]) -> Vec<u16> {
-    let mut output = Vec::new();
+pub(super) fn across<T: Copy + Into<f32>>(rows: &[&[T]], channels: usize, columns: &[Span]) -> Vec<f32> {
+    let mut output = Vec::with_capacity(rows.len() * columns.len() * channels);
     for row in rows {
         for span in columns {
             let taps = |channel: usize| row[span.start * channels + channel..].iter().step_by(channels);
-            output.extend((0..channels).map(|channel| round(weigh(taps(channel), &span.weights))));
+            output.extend((0..channels).map(|channel| weigh(taps(channel), &span.weights)));
         }
     }
     output
 }
 
 /// `rows`, the first being row `first`, resized down.
-pub(super) fn down(rows: &[&[u16]], lines: &[Span], first: usize) -> Vec<u16> {
+pub(super) fn down<T: Copy + Into<f32>>(rows: &[&[T]], lines: &[Span], first: usize) -> Vec<f32> {
     let length = rows.first().map_or(0, |row| row.len());
     let mut output = Vec::with_capacity(lines.len() * length);
     for span in lines {
         let rows = &rows[span.start - first..];
-        let value = |place: usize| round(weigh(rows.iter().map(|row| &row[place]), &span.weights));
+        let value = |place: usize| weigh(rows.iter().map(|row| &row[place]), &span.weights);
         output.extend((0..length).map(value));
     }
     output
 }
 
-fn weigh<'a>(values: impl Iterator<Item = &'a u16>, weights: &[f64]) -> f64 {
-    values.zip(weights).fold(0.0, |sum, (value, weight)| sum + f64::from(*value) * weight)
-}
-
-/// Halves away from zero, held within 16 bits.
-fn round(sum: f64) -> u16 {
-    (sum + 0.5_f64.copysign(sum)).clamp(0.0, 65535.0) as u16
+fn weigh<'a, T: Copy + Into<f32> + 'a>(values: impl Iterator<Item = &'a T>, weights: &[f64]) -> f32 {
+    let sum = |sum: f64, (value, weight): (&T, &f64)| sum + f64::from((*value).into()) * weight;
+    values.zip(weights).fold(0.0, sum) as f32
 }

@@ -1,7 +1,7 @@
-//! Pillow's `Image.resize` (13.0; libImaging/Resample.c and Geometry.c): two passes, antialiased, with `box=`.
+//! Pillow's `Image.resize` (13.0; libImaging/Resample.c and Geometry.c): two passes, antialiased.
 //!
-//! Eight-bit results equal Pillow's bit for bit. Channels are independent: Pillow multiplies colours with alpha first
-//! for RGBA and LA, which `colour::alpha` does for callers who want it.
+//! Eight-bit results equal Pillow's bit for bit. Channels are independent: colours are not multiplied with alpha
+//! first, as Pillow does for RGBA and LA.
 #[cfg(target_arch = "x86_64")]
 mod across_avx2;
 mod deep;
@@ -15,46 +15,18 @@ mod spans;
 mod stretch;
 
 use crate::fault::Result;
+use crate::geometry::level::Level;
 use crate::geometry::rearrange::flip_horizontal;
-use crate::geometry::view::{View, count_values, refuse};
+use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
 pub use filters::Filter;
 pub(crate) use nearest::nearest;
 pub(crate) use reader::Reader;
 use spans::{Span, spans};
 
-/// The part of the source to resize, in pixels: left, upper, right and lower edge, which may have fractions.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bounds {
-    /// Left edge.
-    pub left: f32,
-    /// Upper edge.
-    pub upper: f32,
-    /// Right edge.
-    pub right: f32,
-    /// Lower edge.
-    pub lower: f32,
-}
-
-impl Bounds {
-    /// The whole of an image.
-    pub fn whole(size: Size) -> Self {
-        Self { left: 0.0, upper: 0.0, right: size.width as f32, lower: size.height as f32 }
-    }
-
-    fn check(&self, size: Size) -> Result<()> {
-        let across = 0.0 <= self.left && self.left < self.right && self.right <= size.width as f32;
-        let down = 0.0 <= self.upper && self.upper < self.lower && self.lower <= size.height as f32;
-        if across && down {
-            return Ok(());
-        }
-        refuse(format!("a box with area within {} x {}", size.width, size.height), format!("{self:?}"))
-    }
-}
-
-/// The part of `source` inside `bounds` at `size`, mirrored left to right when `flip` is set.
-pub(crate) fn resize(source: View<u8>, bounds: Bounds, size: Size, filter: Filter, flip: bool) -> Result<Vec<u8>> {
-    let mut plan = Plan::new(source, bounds, size, filter)?;
+/// `source` at `size`, mirrored left to right when `flip` is set.
+pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -> Result<Vec<u8>> {
+    let mut plan = Plan::new(source, size, filter)?;
     if flip {
         plan.columns.reverse();
     }
@@ -68,7 +40,7 @@ pub(crate) fn resize(source: View<u8>, bounds: Bounds, size: Size, filter: Filte
 
 /// A reader of `source` at `size`, row by row, where both sides change and the pass across comes first.
 pub(crate) fn reader<'a>(source: View<'a, u8>, size: Size, filter: Filter, flip: bool) -> Result<Option<Reader<'a>>> {
-    let mut plan = Plan::new(source, Bounds::whole(source.size()), size, filter)?;
+    let mut plan = Plan::new(source, size, filter)?;
     if !plan.changes_width || !plan.changes_height || plan.down_first {
         return Ok(None);
     }
@@ -78,11 +50,20 @@ pub(crate) fn reader<'a>(source: View<'a, u8>, size: Size, filter: Filter, flip:
     Ok(Some(Reader::new(source, plan)))
 }
 
-/// The part of a 16-bit image inside `bounds` at `size`, as Pillow treats mode `I;16`.
-pub(crate) fn resize_deep(source: View<u16>, bounds: Bounds, size: Size, filter: Filter) -> Result<Vec<u16>> {
-    let plan = Plan::new(source, bounds, size, filter)?;
-    let across = |rows: &[&[u16]]| deep::across(rows, source.channels(), &plan.columns);
-    Ok(plan.run(source, across, |rows| deep::down(rows, &plan.lines, plan.first)))
+/// An image at `size` as Pillow treats mode `F`, not rounded.
+pub(crate) fn resize_deep<T: Level>(source: View<T>, size: Size, filter: Filter) -> Result<Vec<f32>> {
+    let plan = Plan::new(source, size, filter)?;
+    let (columns, lines, first) = (&plan.columns, &plan.lines, plan.first);
+    let rows = plan.rows(source);
+    Ok(match (plan.changes_width, plan.changes_height) {
+        (false, false) => source.to_vec().into_iter().map(T::into).collect(),
+        (true, false) => deep::across(&rows, source.channels(), columns),
+        (false, true) => deep::down(&rows, lines, first),
+        (true, true) if plan.down_first => {
+            deep::across(&split(&deep::down(&rows, lines, first), lines.len()), source.channels(), columns)
+        }
+        (true, true) => deep::down(&split(&deep::across(&rows, source.channels(), columns), rows.len()), lines, first),
+    })
 }
 
 /// Where each output column and row reads, the source rows that are needed, and which passes are.
@@ -97,26 +78,29 @@ struct Plan {
 }
 
 impl Plan {
-    fn new<T: Copy>(source: View<T>, bounds: Bounds, size: Size, filter: Filter) -> Result<Self> {
+    fn new<T: Copy>(source: View<T>, size: Size, filter: Filter) -> Result<Self> {
         let from = source.size();
-        bounds.check(from)?;
         count_values(size, source.channels())?;
         let most = Size { width: size.width.max(from.width), height: size.height.max(from.height) };
         count_values(most, source.channels())?;
-        let columns = spans(from.width, (bounds.left, bounds.right), size.width, filter)?;
-        let lines = spans(from.height, (bounds.upper, bounds.lower), size.height, filter)?;
+        let columns = spans(from.width, size.width, filter)?;
+        let lines = spans(from.height, size.height, filter)?;
         let first = lines.iter().map(|span| span.start).min().unwrap_or(0);
         let end = lines.iter().map(Span::end).max().unwrap_or(0);
-        let whole = Bounds::whole(from);
         Ok(Self {
             columns,
             lines,
             first,
             count: end - first,
-            changes_width: size.width != from.width || (bounds.left, bounds.right) != (whole.left, whole.right),
-            changes_height: size.height != from.height || (bounds.upper, bounds.lower) != (whole.upper, whole.lower),
+            changes_width: size.width != from.width,
+            changes_height: size.height != from.height,
             down_first: down_first(from, size),
         })
+    }
+
+    /// The source rows that are needed.
+    fn rows<'a, T: Copy>(&self, source: View<'a, T>) -> Vec<&'a [T]> {
+        (self.first..self.first + self.count).map(|y| source.row(y)).collect()
     }
 
     /// The passes that change something, in their order.
@@ -126,7 +110,7 @@ impl Plan {
         across: impl Fn(&[&[T]]) -> Vec<T>,
         down: impl Fn(&[&[T]]) -> Vec<T>,
     ) -> Vec<T> {
-        let rows: Vec<&[T]> = (self.first..self.first + self.count).map(|y| source.row(y)).collect();
+        let rows = self.rows(source);
         match (self.changes_width, self.changes_height) {
             (false, false) => source.to_vec(),
             (true, false) => across(&rows),

@@ -1,32 +1,18 @@
-//! Pillow's nearest neighbour (Geometry.c): output centres in float64.
-//!
-//! Eight-bit modes add the step up (`ImagingScaleAffine`), mode `I;16` multiplies it (`ImagingGenericTransform`), which
-//! differs where a centre falls on a border between pixels.
-use super::Bounds;
-use crate::fault::Result;
+//! Pillow's nearest neighbour (Geometry.c, `ImagingScaleAffine`): output centres in float64, the step added up.
 use crate::pixels::Size;
 
 /// Source columns and rows of an output of `size`.
-pub(crate) fn nearest(from: Size, bounds: Bounds, size: Size, deep: bool) -> Result<(Vec<usize>, Vec<usize>)> {
-    bounds.check(from)?;
-    let places = if deep { multiplied } else { summed };
-    let columns = places(from.width, (bounds.left, bounds.right), size.width);
-    Ok((columns, places(from.height, (bounds.upper, bounds.lower), size.height)))
+pub(crate) fn nearest(from: Size, size: Size) -> (Vec<usize>, Vec<usize>) {
+    (places(from.width, size.width), places(from.height, size.height))
 }
 
-fn summed(input: usize, from: (f32, f32), output: usize) -> Vec<usize> {
-    let step = f64::from(from.1 - from.0) / output as f64;
-    let mut place = f64::from(from.0) + step * 0.5;
+fn places(input: usize, output: usize) -> Vec<usize> {
+    let step = input as f64 / output as f64;
+    let mut place = step * 0.5;
     let mut next = || {
         let found = (place as usize).min(input - 1);
         place += step;
         found
     };
     (0..output).map(|_| next()).collect()
-}
-
-fn multiplied(input: usize, from: (f32, f32), output: usize) -> Vec<usize> {
-    let step = f64::from(from.1 - from.0) / output as f64;
-    let place = |index: usize| (step * (index as f64 + 0.5) + f64::from(from.0)) as usize;
-    (0..output).map(|index| place(index).min(input - 1)).collect()
 }

@@ -28,9 +28,9 @@ impl Span {
     }
 }
 
-/// The spans of `output` positions over the part `from.0..from.1` of `input` positions.
-pub(super) fn spans(input: usize, from: (f32, f32), output: usize, filter: Filter) -> Result<Vec<Span>> {
-    let scale = f64::from(from.1 - from.0) / output as f64;
+/// The spans of `output` positions over `input` positions.
+pub(super) fn spans(input: usize, output: usize, filter: Filter) -> Result<Vec<Span>> {
+    let scale = input as f64 / output as f64;
     let stretch = scale.max(1.0);
     let reach = filter.reach() * stretch;
     let work = output as f64 * (reach.ceil() * 2.0 + 1.0);
@@ -38,7 +38,7 @@ pub(super) fn spans(input: usize, from: (f32, f32), output: usize, filter: Filte
         return refuse("a resize with fewer weights", format!("{work}"));
     }
     let span = |place: usize| {
-        let centre = f64::from(from.0) + (place as f64 + 0.5) * scale;
+        let centre = (place as f64 + 0.5) * scale;
         let start = (centre - reach + 0.5).max(0.0) as usize;
         let end = ((centre + reach + 0.5) as usize).min(input);
         let weight = |index: usize| filter.at((index as f64 - centre + 0.5) * (1.0 / stretch));

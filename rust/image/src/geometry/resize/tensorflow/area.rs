@@ -1,4 +1,5 @@
 //! `ResizeArea`: every output is the mean of the area it covers, summed in float32 row by row.
+use crate::geometry::level::Level;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
@@ -10,7 +11,7 @@ struct Cell {
 }
 
 /// `source` at `size`.
-pub(super) fn resize(source: View<u8>, size: Size) -> Vec<f32> {
+pub(super) fn resize<T: Level>(source: View<T>, size: Size) -> Vec<f32> {
     let from = source.size();
     let (width_scale, height_scale) = (from.width as f32 / size.width as f32, from.height as f32 / size.height as f32);
     let columns: Vec<Cell> = (0..size.width).map(|x| cell(x, width_scale)).collect();
@@ -27,11 +28,11 @@ pub(super) fn resize(source: View<u8>, size: Size) -> Vec<f32> {
     output
 }
 
-fn add_row(row: &[u8], channels: usize, columns: &[Cell], share: f32, sums: &mut [f32]) {
+fn add_row<T: Level>(row: &[T], channels: usize, columns: &[Cell], share: f32, sums: &mut [f32]) {
     let last = row.len() / channels - 1;
     for (cell, sums) in columns.iter().zip(sums.chunks_exact_mut(channels)) {
         for (channel, sum) in sums.iter_mut().enumerate() {
-            let value = |x: usize| f32::from(row[x.min(last) * channels + channel]);
+            let value = |x: usize| -> f32 { row[x.min(last) * channels + channel].into() };
             let terms = (cell.start..cell.end).zip(&cell.shares).map(|(x, share)| value(x) * share);
             *sum += terms.reduce(|sum, term| sum + term).unwrap_or(0.0) * share;
         }

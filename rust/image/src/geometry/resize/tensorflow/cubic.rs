@@ -1,4 +1,5 @@
 //! `ResizeBicubic` with `half_pixel_centers`: Keys' cubic (a = -0.5) from a table of 1,024 steps; taps outside are left out.
+use crate::geometry::level::Level;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
@@ -11,7 +12,7 @@ struct Taps {
 }
 
 /// `source` at `size`.
-pub(super) fn resize(source: View<u8>, size: Size) -> Vec<f32> {
+pub(super) fn resize<T: Level>(source: View<T>, size: Size) -> Vec<f32> {
     let table: Vec<(f32, f32)> = (0..=STEPS).map(curve).collect();
     let (columns, lines) =
         (taps(&table, source.size().width, size.width), taps(&table, source.size().height, size.height));
@@ -21,7 +22,7 @@ pub(super) fn resize(source: View<u8>, size: Size) -> Vec<f32> {
     for line in &lines {
         let rows = line.places.map(|y| source.row(y));
         for (place, value) in between.iter_mut().enumerate() {
-            *value = weigh(rows.map(|row| f32::from(row[place])), line.weights);
+            *value = weigh(rows.map(|row| row[place].into()), line.weights);
         }
         for column in &columns {
             let value = |channel| weigh(column.places.map(|x| between[x * channels + channel]), column.weights);

@@ -9,6 +9,7 @@ mod scale;
 
 use super::two_tap::TwoTap;
 use crate::fault::Result;
+use crate::geometry::level::Level;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
 pub(crate) use nearest::nearest;
@@ -33,7 +34,7 @@ pub enum Method {
 }
 
 /// `source` at `size`.
-pub(crate) fn resize(source: View<u8>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
+pub(crate) fn resize<T: Level>(source: View<T>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
     let count = count_values(size, source.channels())?;
     count_values(Size { width: source.size().width, height: size.height }, source.channels())?;
     match method {

@@ -1,6 +1,7 @@
 //! `ScaleAndTranslate`: any curve over a span of inputs, widened for shrinking when antialiased; down, then across.
 use super::Method;
 use crate::fault::Result;
+use crate::geometry::level::Level;
 use crate::geometry::view::{MAX_VALUES, View, refuse};
 use crate::pixels::Size;
 use std::f32::consts::PI;
@@ -12,7 +13,7 @@ struct Span {
 }
 
 /// `source` at `size`.
-pub(super) fn resize(source: View<u8>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
+pub(super) fn resize<T: Level>(source: View<T>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
     let columns = spans(source.size().width, size.width, method, antialias)?;
     let lines = spans(source.size().height, size.height, method, antialias)?;
     let channels = source.channels();
@@ -22,7 +23,7 @@ pub(super) fn resize(source: View<u8>, size: Size, method: Method, antialias: bo
         between.fill(0.0);
         for (offset, weight) in line.weights.iter().enumerate() {
             let row = source.row(line.start + offset);
-            between.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * f32::from(*value));
+            between.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * (*value).into());
         }
         for column in &columns {
             let taps = |channel: usize| between[column.start * channels + channel..].iter().step_by(channels);

@@ -1,0 +1,1 @@
+"""The names of frameworks that people left, over our own library."""

@@ -1,0 +1,79 @@
+"""Pictures encoded as OpenCV's ``imencode`` does it, by Pillow."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.mxnet.base import ParameterError
+
+
+def encode_picture(pixels: NDArray[Any], quality: int, suffix: str) -> bytes:
+    """Encode a picture.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8, shape (height, width) or (height, width, channels)
+        One channel, or blue, green, red, and alpha where there are four, which JPEG leaves out. 16-bit grey for PNG.
+    quality : int
+        Of JPEG; of PNG the compression level.
+    suffix : str
+        ``.jpg``, ``.jpeg``, ``.png`` or another that Pillow knows, in any case.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    MXNetError
+        No encoder for the suffix or the picture.
+    MissingExtraError
+        Pillow is not installed.
+    """
+    module = _pillow()
+    ending = suffix.lower()
+    name = module.registered_extensions().get(ending)
+    if name not in module.SAVE:
+        raise ParameterError(f"could not find encoder for the specified extension {suffix!r}", kind="bad_format")
+    options: dict[str, Any] = {}
+    if name == "JPEG":
+        options["quality"] = min(max(int(quality), 1), 100)
+    elif name == "PNG":
+        options["compress_level"] = min(max(int(quality), 0), 9)
+    out = io.BytesIO()
+    module.fromarray(_colours_of(pixels, name)).save(out, name, **options)
+    return out.getvalue()
+
+
+def _colours_of(pixels: NDArray[Any], name: str) -> NDArray[Any]:
+    """Pixels with red first, and without what the format has no room for."""
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    deep = pixels.dtype == np.uint16 and name == "PNG" and pixels.ndim == 2
+    channels = pixels.shape[2] if pixels.ndim == 3 else 1
+    if pixels.ndim not in (2, 3) or channels not in (1, 3, 4) or not (deep or pixels.dtype == np.uint8):
+        raise ParameterError(
+            "a picture that cannot be encoded",
+            kind="bad_image",
+            expected="uint8, one, three or four channels",
+            found=f"{pixels.dtype} of shape {pixels.shape}",
+        )
+    if channels == 1:
+        return np.ascontiguousarray(pixels)
+    keeps_alpha = channels == 4 and name in ("PNG", "WEBP", "TIFF")
+    return np.ascontiguousarray(pixels[:, :, [2, 1, 0, 3] if keeps_alpha else [2, 1, 0]])
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        message = "Pillow is needed to encode pictures"
+        raise rm.MissingExtraError(message, hint="pip install 'recordmill[image]'") from error
+    Image.init()
+    return Image

@@ -1,0 +1,159 @@
+"""Image records: the 24-byte header with labels and ids, in front of any bytes or of an encoded picture."""
+
+from __future__ import annotations
+
+import numbers
+import struct
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.mxnet.encoding import encode_picture
+
+# flag, label, id, id2; little-endian, without padding.
+_HEADER = struct.Struct("<IfQQ")
+_CHANNELS = {-1: "stored", 0: "grey", 1: "bgr"}
+
+HEADER = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # noqa: PYI024 (programs call _replace)
+IRHeader: Any = HEADER
+HEADER.__doc__ = """Header of an image record.
+
+Parameters
+----------
+flag : int
+    Number of labels behind the header; 0 for the one in the header. `pack` sets it.
+label : float, or array_like of float
+id : int
+id2 : int
+    Upper bits of the id; usually 0.
+"""
+
+
+def pack(header: Any, s: bytes) -> bytes:
+    """Payload of an image record.
+
+    Parameters
+    ----------
+    header : IRHeader
+        A number as label goes into the header; anything else becomes float32 values behind it, flat, and `flag` their
+        number.
+    s : bytes
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    struct.error
+        A flag, an id or a label that the header cannot hold.
+    ValueError, TypeError
+        Labels that are no numbers; data that are no bytes.
+    """
+    header = IRHeader(*header)
+    if isinstance(header.label, numbers.Number):
+        return _HEADER.pack(*header._replace(flag=0)) + s
+    labels = np.asarray(header.label, np.float32)
+    return _HEADER.pack(*header._replace(flag=labels.size, label=0)) + labels.astype("<f4").tobytes() + s
+
+
+def unpack(s: bytes) -> tuple[Any, bytes]:
+    """Header and data of an image record.
+
+    Parameters
+    ----------
+    s : bytes
+
+    Returns
+    -------
+    header : IRHeader
+        Its label is a float, or a read-only array of float32 where the record has a flag above 0.
+    data : bytes
+
+    Raises
+    ------
+    struct.error
+        Fewer bytes than a header has.
+    ValueError
+        Fewer labels than the flag says.
+    """
+    header: Any = IRHeader(*_HEADER.unpack(s[: _HEADER.size]))
+    data = s[_HEADER.size :]
+    if header.flag > 0:
+        header = header._replace(label=np.frombuffer(data, np.float32, header.flag))
+        data = data[4 * header.flag :]
+    return header, data
+
+
+def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
+    """Payload of an image record with an encoded picture (needs Pillow).
+
+    Parameters
+    ----------
+    header : IRHeader
+    img : array_like of uint8, shape (height, width) or (height, width, channels)
+        Colours in the order blue, green, red, and alpha where there are four channels.
+    quality : int
+        0 to 100 of JPEG, compression level 0 to 9 of PNG (larger ones count as 9).
+    img_fmt : str
+        Suffix of the format: ``.jpg``, ``.png``, ….
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    MXNetError
+        No encoder for the suffix or the picture.
+    """
+    return pack(header, encode_picture(np.asarray(img), quality, img_fmt))
+
+
+def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
+    """Header and picture of an image record, as OpenCV's ``imdecode`` has it.
+
+    Parameters
+    ----------
+    s : bytes
+    iscolor : {-1, 0, 1}
+        As stored, grey, or colour.
+
+    Returns
+    -------
+    header : IRHeader
+    picture : ndarray of uint8, shape (height, width) or (height, width, channels), or None
+        Colours in the order blue, green, red; 16-bit pictures stay uint16 where they are taken as stored. None where
+        the data are no whole picture.
+
+    Raises
+    ------
+    ValueError
+        Another `iscolor`.
+    """
+    if iscolor not in _CHANNELS:
+        raise ValueError(f"iscolor is -1, 0 or 1, not {iscolor}")
+    header, data = unpack(s)
+    stored = iscolor == -1
+    try:
+        picture = rm.decode_image(
+            data,
+            like="opencv",
+            channels=_CHANNELS[iscolor],  # type: ignore[arg-type]
+            orientation="ignore" if stored else "apply",
+            depth="stored" if stored else "8",
+        )
+    except (rm.ImageError, rm.LimitError):
+        return header, None
+    return header, _blue_first(picture) if stored else picture
+
+
+def _blue_first(picture: NDArray[Any]) -> NDArray[Any]:
+    if picture.ndim == 2 or picture.shape[2] == 1:
+        return picture
+    if picture.shape[2] == 2:
+        return np.ascontiguousarray(picture[:, :, [0, 0, 0, 1]])
+    return np.ascontiguousarray(picture[:, :, [2, 1, 0, *range(3, picture.shape[2])]])

@@ -1,0 +1,75 @@
+"""``mx.image``: images decoded, changed and put into batches one by one in Python."""
+
+from __future__ import annotations
+
+from recordmill.compat.mxnet.image.augmenters import (
+    Augmenter,
+    CastAug,
+    CenterCropAug,
+    ColorNormalizeAug,
+    CreateAugmenter,
+    ForceResizeAug,
+    HorizontalFlipAug,
+    RandomCropAug,
+    RandomOrderAug,
+    RandomSizedCropAug,
+    ResizeAug,
+    SequentialAug,
+)
+from recordmill.compat.mxnet.image.colours import (
+    BrightnessJitterAug,
+    ColorJitterAug,
+    ContrastJitterAug,
+    HueJitterAug,
+    LightingAug,
+    RandomGrayAug,
+    SaturationJitterAug,
+)
+from recordmill.compat.mxnet.image.functions import (
+    center_crop,
+    color_normalize,
+    copyMakeBorder,
+    fixed_crop,
+    imdecode,
+    imread,
+    imresize,
+    random_crop,
+    random_size_crop,
+    resize_short,
+    scale_down,
+)
+from recordmill.compat.mxnet.image.image_iter import ImageIter
+
+__all__ = [
+    "Augmenter",
+    "BrightnessJitterAug",
+    "CastAug",
+    "CenterCropAug",
+    "ColorJitterAug",
+    "ColorNormalizeAug",
+    "ContrastJitterAug",
+    "CreateAugmenter",
+    "ForceResizeAug",
+    "HorizontalFlipAug",
+    "HueJitterAug",
+    "ImageIter",
+    "LightingAug",
+    "RandomCropAug",
+    "RandomGrayAug",
+    "RandomOrderAug",
+    "RandomSizedCropAug",
+    "ResizeAug",
+    "SaturationJitterAug",
+    "SequentialAug",
+    "center_crop",
+    "color_normalize",
+    "copyMakeBorder",
+    "fixed_crop",
+    "imdecode",
+    "imread",
+    "imresize",
+    "random_crop",
+    "random_size_crop",
+    "resize_short",
+    "scale_down",
+]

@@ -1,0 +1,150 @@
+"""Augmenters of colours, for float32 images with red first."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.mxnet.image.augmenters import Augmenter, RandomOrderAug
+from recordmill.compat.mxnet.nd import array, wrap
+
+# Weights of red, green and blue in brightness (ITU-R BT.601).
+_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+# To luma and two chroma axes, and back (NTSC's YIQ, rounded as MXNet has it).
+_TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
+_FROM_YIQ = np.array([[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]])
+# Principal axes of ImageNet's colours (Krizhevsky et al. 2012, numbers of fb.resnet.torch).
+_EIGENVALUES = np.array([55.46, 4.794, 1.148])
+_EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
+_GREYS = np.array([[0.21] * 3, [0.72] * 3, [0.07] * 3], np.float32)
+
+
+class _Jitter(Augmenter):
+    """An amount of change; the factor is drawn around 1."""
+
+    amount: str
+
+    def __init__(self, amount: float) -> None:
+        super().__init__(**{self.amount: amount})
+        setattr(self, self.amount, amount)
+
+    def _factor(self) -> float:
+        amount = getattr(self, self.amount)
+        return 1.0 + random.uniform(-amount, amount)
+
+
+class BrightnessJitterAug(_Jitter):
+    """Multiply all levels by a factor."""
+
+    amount = "brightness"
+
+    def __call__(self, src: Any) -> Any:
+        """Change the brightness, in place."""
+        src *= self._factor()
+        return src
+
+
+class ContrastJitterAug(_Jitter):
+    """Move all levels away from the image's mean brightness, or towards it."""
+
+    amount = "contrast"
+
+    def __call__(self, src: Any) -> Any:
+        """Change the contrast, in place."""
+        alpha = self._factor()
+        grey = np.float32(3.0 * (1.0 - alpha) / src.size) * np.sum(src * _LUMA, dtype=np.float32)
+        src *= alpha
+        src += grey
+        return src
+
+
+class SaturationJitterAug(_Jitter):
+    """Move all colours away from their grey, or towards it."""
+
+    amount = "saturation"
+
+    def __call__(self, src: Any) -> Any:
+        """Change the saturation, in place."""
+        alpha = self._factor()
+        grey = np.sum(src * _LUMA, axis=2, keepdims=True, dtype=np.float32) * np.float32(1.0 - alpha)
+        src *= alpha
+        src += grey
+        return src
+
+
+class HueJitterAug(Augmenter):
+    """Turn all colours about the axis of greys."""
+
+    def __init__(self, hue: float) -> None:
+        super().__init__(hue=hue)
+        self.hue = hue
+
+    def __call__(self, src: Any) -> Any:
+        """Turn the colours."""
+        angle = random.uniform(-self.hue, self.hue) * np.pi
+        cosine, sine = np.cos(angle), np.sin(angle)
+        turn = np.array([[1.0, 0.0, 0.0], [0.0, cosine, -sine], [0.0, sine, cosine]])
+        return wrap(np.dot(src, (_FROM_YIQ @ turn @ _TO_YIQ).T.astype(np.float32)))
+
+
+class ColorJitterAug(RandomOrderAug):
+    """Brightness, contrast and saturation, in random order."""
+
+    def __init__(self, brightness: float, contrast: float, saturation: float) -> None:
+        kinds = ((BrightnessJitterAug, brightness), (ContrastJitterAug, contrast), (SaturationJitterAug, saturation))
+        super().__init__([kind(amount) for kind, amount in kinds if amount > 0])
+
+
+class LightingAug(Augmenter):
+    """Shift colours along principal axes by normal amounts."""
+
+    def __init__(self, alphastd: float, eigval: Any, eigvec: Any) -> None:
+        super().__init__(alphastd=alphastd, eigval=eigval, eigvec=eigvec)
+        self.alphastd, self.eigval, self.eigvec = alphastd, np.asarray(eigval), np.asarray(eigvec)
+
+    def __call__(self, src: Any) -> Any:
+        """Shift the colours, in place."""
+        amounts = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002 (np.random.seed repeats it)
+        src += array(np.dot(self.eigvec * amounts, self.eigval))
+        return src
+
+
+class RandomGrayAug(Augmenter):
+    """Make an image grey with a probability, and keep its channels."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p=p)
+        self.p = p
+
+    def __call__(self, src: Any) -> Any:
+        """Make it grey, or not."""
+        return wrap(np.dot(src, _GREYS)) if random.random() < self.p else src
+
+
+def colour_augmenters(
+    brightness: float, contrast: float, saturation: float, hue: float, pca_noise: float, rand_gray: float
+) -> list[Augmenter]:
+    """Augmenters of the amounts that are not 0.
+
+    Parameters
+    ----------
+    brightness, contrast, saturation, hue : float
+    pca_noise : float
+        Standard deviation along the principal axes.
+    rand_gray : float
+        Probability.
+
+    Returns
+    -------
+    list of Augmenter
+    """
+    made: list[Augmenter] = []
+    if brightness or contrast or saturation:
+        made.append(ColorJitterAug(brightness, contrast, saturation))
+    if hue:
+        made.append(HueJitterAug(hue))
+    if pca_noise > 0:
+        made.append(LightingAug(pca_noise, _EIGENVALUES, _EIGENVECTORS))
+    return [*made, RandomGrayAug(rand_gray)] if rand_gray > 0 else made

@@ -1,0 +1,191 @@
+"""``mx.image.ImageIter``: batches made image by image in Python, with augmenters that may be anyone's."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError
+from recordmill.compat.mxnet.image.augmenters import Augmenter, CreateAugmenter
+from recordmill.compat.mxnet.image.functions import imdecode
+from recordmill.compat.mxnet.image.samples import SampleSource
+from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
+from recordmill.compat.mxnet.nd import wrap
+
+_LAST = ("pad", "discard", "roll_over")
+_LABEL_DTYPES = ("int32", "float32", "int64", "float64")
+
+
+class ImageIter(DataIter):
+    """Batches of images from RecordIO files or image files, through augmenters.
+
+    Parameters
+    ----------
+    batch_size : int
+    data_shape : (int, int, int)
+        3, height and width.
+    label_width : int
+    path_imgrec, path_imgidx : path, optional
+        Record file, and its index, which `shuffle` and `num_parts` need.
+    path_imglist, path_root : path, optional
+        List of images, whose labels beat those of records; folder of the files that it names.
+    shuffle : bool
+        A new order of `random.shuffle` at every reset.
+    part_index, num_parts : int
+        One of so many equal parts; what does not fill them is left out.
+    aug_list : list of Augmenter, optional
+        What `CreateAugmenter` makes of the further parameters by default.
+    imglist : list, optional
+        Entries of labels and a file name, instead of a list file.
+    data_name, label_name : str
+    dtype : {"float32", "float64", "int32", "int64"}
+        Of listed labels.
+    last_batch_handle : {"pad", "discard", "roll_over"}
+        What becomes of a batch that is not full: completed from the beginning, with `pad`; left out; or kept for the
+        next epoch.
+
+    Raises
+    ------
+    ValueError
+        Another number of channels than 3.
+    AssertionError
+        A part or an order without an index, or no source at all.
+    """
+
+    def __init__(
+        self,
+        batch_size: int,
+        data_shape: Sequence[int],
+        label_width: int = 1,
+        path_imgrec: Any = None,
+        path_imglist: Any = None,
+        path_root: Any = None,
+        path_imgidx: Any = None,
+        shuffle: bool = False,
+        part_index: int = 0,
+        num_parts: int = 1,
+        aug_list: list[Augmenter] | None = None,
+        imglist: list[Any] | None = None,
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+        dtype: str = "float32",
+        last_batch_handle: str = "pad",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(batch_size)
+        self.check_data_shape(data_shape)
+        if last_batch_handle not in _LAST:
+            expected = ", ".join(_LAST)
+            raise ParameterError("unknown last_batch_handle", expected=expected, found=repr(last_batch_handle))
+        if dtype not in _LABEL_DTYPES:
+            raise MisuseError(f"{dtype} label not supported", expected=", ".join(_LABEL_DTYPES))
+        self._source = SampleSource(path_imgrec, path_imgidx, path_imglist, imglist, path_root, dtype)
+        self._source.restrict(part_index, num_parts, ordered=shuffle)
+        self.data_shape, self.label_width, self.shuffle = tuple(data_shape), label_width, shuffle
+        self.auglist = CreateAugmenter(self.data_shape, **kwargs) if aug_list is None else aug_list  # type: ignore[arg-type]
+        labels = (batch_size,) if label_width == 1 else (batch_size, label_width)
+        self.provide_data = [DataDesc(data_name, (batch_size, *self.data_shape))]
+        self.provide_label = [DataDesc(label_name, labels)]
+        self.last_batch_handle = last_batch_handle
+        self._kept: tuple[Any, Any, int] | None = None
+        self._is_over = False
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin an epoch; with "roll_over" and a batch that was kept, after the samples of that batch."""
+        if self.shuffle:
+            random.shuffle(self._source.keys or [])
+        if self.last_batch_handle != "roll_over" or self._kept is None:
+            self._source.rewind()
+            self._is_over = False
+
+    def hard_reset(self) -> None:
+        """Begin an epoch, and drop a batch that was kept."""
+        self._kept = None
+        self.reset()
+
+    def next(self) -> DataBatch:
+        """Return the next batch.
+
+        Returns
+        -------
+        DataBatch
+
+        Raises
+        ------
+        StopIteration
+            At the end of the epoch.
+        MXNetError
+            An image that does not decode, or a label of another width; it says which.
+        """
+        if self._kept is not None:
+            data, label, count = self._kept
+        else:
+            data = np.zeros((self.batch_size, *self.data_shape), np.float32)
+            label = np.zeros(self.provide_label[0].shape, np.float32)
+            count = self._fill(data, label, 0)
+            if not count:
+                raise StopIteration
+        pad = self.batch_size - count
+        if pad:
+            if self.last_batch_handle == "discard":
+                raise StopIteration
+            if self.last_batch_handle == "roll_over" and self._kept is None:
+                self._kept = (data, label, count)
+                raise StopIteration
+            self._fill(data, label, count)
+            self._kept, self._is_over = None, self.last_batch_handle == "pad"
+        return DataBatch([wrap(data)], [wrap(label)], pad)
+
+    def _fill(self, data: Any, label: Any, start: int) -> int:
+        """Put samples into rows from `start` on; return the row behind the last one."""
+        for row in range(start, self.batch_size):
+            try:
+                found, encoded = self.next_sample()
+            except StopIteration:
+                return row
+            data[row] = self.postprocess_data(self.augmentation_transform(self.imdecode(encoded)))
+            values = np.asarray(found)
+            if values.size != self.label_width:
+                message = f"a label has {values.size} values but label_width is {self.label_width}"
+                raise MXNetError(message, kind="bad_label", **self._source.last)
+            label[row] = values.reshape(label[row].shape)
+        return self.batch_size
+
+    def next_sample(self) -> tuple[Any, bytes]:
+        """Label and encoded image of the next sample; StopIteration at the end."""
+        sample = None if self._is_over else self._source.take()
+        if sample is None:
+            if self.last_batch_handle != "discard" and not self._is_over:
+                self._source.rewind()
+            raise StopIteration
+        return sample
+
+    def imdecode(self, s: bytes) -> Any:
+        """Decode an image; an error says which it was."""
+        try:
+            return imdecode(s)
+        except MXNetError as error:
+            where = self._source.last
+            message = f"Broken image {where.get('shard')}: {error.message}"
+            raise MXNetError(message, kind="bad_image", expected=error.expected, found=error.found, **where) from error
+
+    def augmentation_transform(self, data: Any) -> Any:
+        """Apply the augmenters."""
+        for augmenter in self.auglist:
+            data = augmenter(data)
+        return data
+
+    def postprocess_data(self, datum: Any) -> Any:
+        """Channels first."""
+        return datum.transpose(2, 0, 1)
+
+    def check_data_shape(self, data_shape: Sequence[int]) -> None:
+        """Refuse shapes that are not 3, height and width."""
+        if len(data_shape) != 3:
+            raise ValueError("data_shape should have length 3, with dimensions CxHxW")
+        if data_shape[0] != 3:
+            raise ValueError("This iterator expects inputs to have 3 channels.")

@@ -1,0 +1,140 @@
+"""Where the samples of ImageIter come from: a record file, with or without index, or image files of a list."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError, translated
+from recordmill.compat.mxnet.nd import array
+from recordmill.compat.mxnet.recordio import MXIndexedRecordIO, MXRecordIO, unpack
+
+Listed = dict[Any, tuple[Any, str]]
+
+
+class SampleSource:
+    """Labels and encoded images, one after another.
+
+    Parameters
+    ----------
+    path_imgrec, path_imgidx, path_imglist, path_root : path or None
+    imglist : list or None
+    dtype : str
+        Of listed labels.
+
+    Attributes
+    ----------
+    keys : list or None
+        Of the samples in their order; None where a record file is read without an index.
+    last : dict of str to object
+        What the last sample was: shard and record.
+    """
+
+    def __init__(
+        self, path_imgrec: Any, path_imgidx: Any, path_imglist: Any, imglist: Any, path_root: Any, dtype: str
+    ) -> None:
+        if not path_imgrec and not path_imglist and not isinstance(imglist, list):
+            raise MisuseError("one of path_imgrec, path_imglist and imglist is needed", kind="bad_parameter")
+        self._root = None if path_root is None else os.fspath(path_root)
+        self._listed: Listed | None = None
+        if path_imglist:
+            self._listed = _read_list(path_imglist, dtype)
+        elif isinstance(imglist, list):
+            self._listed = {str(number): _entry(entry, dtype) for number, entry in enumerate(imglist, 1)}
+        self._record: MXRecordIO | None = None
+        self.keys: list[Any] | None = None
+        self.last: dict[str, Any] = {}
+        if not path_imgrec:
+            self.keys = list(self._listed or ())
+        elif path_imgidx:
+            self._record = MXIndexedRecordIO(path_imgidx, path_imgrec, "r")
+            self.keys = list(self._record.keys)
+        else:
+            self._record = MXRecordIO(path_imgrec, "r")
+        self._place = 0
+
+    def restrict(self, part: int, num_parts: int, *, ordered: bool) -> None:
+        """Keep one part of the samples.
+
+        Parameters
+        ----------
+        part, num_parts : int
+        ordered : bool
+            Whether an order is to be drawn, which needs keys.
+        """
+        if num_parts <= 1 and not ordered:
+            return
+        if self.keys is None:
+            raise MisuseError("shuffle and num_parts need path_imgidx", kind="bad_parameter")
+        if num_parts > 1:
+            if not 0 <= part < num_parts:
+                raise MisuseError("part_index is below num_parts", found=f"{part} of {num_parts}")
+            length = len(self.keys) // num_parts
+            self.keys = self.keys[part * length : (part + 1) * length]
+
+    def rewind(self) -> None:
+        """Begin with the first sample."""
+        self._place = 0
+        if self._record is not None and self.keys is None:
+            self._record.reset()
+
+    def take(self) -> tuple[Any, bytes] | None:
+        """Label and encoded image of the next sample; None at the end."""
+        if self.keys is None:
+            return self._take_record(None)
+        if self._place >= len(self.keys):
+            return None
+        key = self.keys[self._place]
+        return self._take_file(key) if self._record is None else self._take_record(key)
+
+    def _take_record(self, key: Any) -> tuple[Any, bytes] | None:
+        record: Any = self._record
+        payload = record.read() if key is None else record.read_idx(key)
+        self.last = {"shard": record.uri, "record": self._place if key is None else key}
+        if payload is None:
+            if key is None:
+                return None
+            raise MXNetError("the index file leads to no record", kind="bad_index", **self.last)
+        self._place += 1
+        header, data = unpack(payload)
+        if self._listed is None or key is None:
+            return header.label, data
+        if key not in self._listed:
+            raise MXNetError(f"fail to find imagelabel for id {key}", kind="bad_label", **self.last)
+        return self._listed[key][0], data
+
+    def _take_file(self, key: Any) -> tuple[Any, bytes]:
+        listed: Any = self._listed
+        label, name = listed[key]
+        path = name if self._root is None else os.path.join(self._root, name)
+        self.last = {"shard": path}
+        with translated():
+            data = Path(path).read_bytes()
+        self._place += 1
+        return label, data
+
+
+def _read_list(path: Any, dtype: str) -> Listed:
+    listed: Listed = {}
+    with translated():
+        lines = Path(path).read_text("utf-8", "surrogateescape").split("\n")
+    for number, line in enumerate(lines, 1):
+        fields = line.strip().split("\t")
+        if fields == [""] and number == len(lines):
+            continue
+        try:
+            listed[int(fields[0])] = (array([float(field) for field in fields[1:-1]], dtype=dtype), fields[-1])
+        except ValueError as error:
+            message = f"line {number} of the image list cannot be used"
+            expected = "index, labels and path, with tabulators between"
+            found = repr(line[:80])
+            raise ParameterError(
+                message, kind="bad_list_line", shard=os.fspath(path), expected=expected, found=found
+            ) from error
+    return listed
+
+
+def _entry(entry: Any, dtype: str) -> tuple[Any, str]:
+    labels = entry[:-1] if len(entry) > 2 or isinstance(entry[0], int | float) else entry[0]
+    return array(labels, dtype=dtype), entry[-1]

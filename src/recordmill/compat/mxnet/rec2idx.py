@@ -1,0 +1,65 @@
+"""``python -m recordmill.compat.mxnet.rec2idx``: the index file of a record file, with positions as keys."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import recordmill as rm
+from recordmill.compat.mxnet.base import translated
+
+
+def write_index(record: str, index: str) -> int:
+    """Write the index of a record file.
+
+    Parameters
+    ----------
+    record, index : str
+        Paths.
+
+    Returns
+    -------
+    int
+        Records.
+
+    Raises
+    ------
+    MXNetError
+        The record file is not there, or damaged.
+    """
+    with translated(), rm.ShardReader(record, format="recordio", compression=None, index="never") as reader:
+        offsets = reader.index.offsets.tolist()
+    Path(index).write_text("".join(f"{key}\t{offset}\n" for key, offset in enumerate(offsets)))
+    return len(offsets)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process by default.
+
+    Returns
+    -------
+    int
+        0, or 1 where the record file is damaged or not there.
+    """
+    made = argparse.ArgumentParser(prog="python -m recordmill.compat.mxnet.rec2idx", description=__doc__)
+    made.add_argument("record", help="path of the .rec file")
+    made.add_argument("index", help="path of the .idx file that is written")
+    options = made.parse_args(arguments)
+    try:
+        count = write_index(options.record, options.index)
+    except rm.RecordmillError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{count} records in {options.index}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

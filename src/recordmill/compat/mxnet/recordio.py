@@ -1,0 +1,279 @@
+"""``mx.recordio``: RecordIO files read and written record by record, with and without an index file of keys."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import weakref
+from pathlib import Path
+from typing import Any
+
+import recordmill as rm
+from recordmill.compat.mxnet.base import MisuseError, as_mxnet_error, translated
+from recordmill.compat.mxnet.headers import HEADER, IRHeader, pack, pack_img, unpack, unpack_img
+
+__all__ = ["HEADER", "IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
+
+
+class _Output:
+    """A file being written, and the keys of its records; appears under its name when it is closed."""
+
+    def __init__(self, path: str, idx_path: str | None) -> None:
+        self.process = os.getpid()
+        self.writer = rm.PayloadWriter(path, format="recordio")
+        self.idx_path, self.keys = idx_path, list[Any]()
+        self.places = list[int]()
+
+    def close(self) -> None:
+        """Put everything in place; nothing in a copy that a fork made."""
+        if self.process != os.getpid():
+            return
+        self.writer.close()
+        if self.idx_path is not None:
+            offsets = self.writer.offsets.tolist()
+            rows = zip(self.keys, self.places, strict=True)
+            _replace(self.idx_path, "".join(f"{key}\t{offsets[place]}\n" for key, place in rows))
+
+
+def _replace(path: str, text: str) -> None:
+    temporary = f"{path}.tmp-{secrets.token_hex(6)}"
+    try:
+        Path(temporary).write_text(text, "utf-8", "surrogateescape")
+        os.replace(temporary, path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+class MXRecordIO:
+    """Reads or writes a RecordIO file from its beginning.
+
+    A file that is written replaces another of its name when it is closed, not before. After the end, `read` gives
+    None until `reset` or a seek; a record of no bytes is ``b""``. A reader may be used after a fork, where it goes
+    on from its place, and pickled, which leaves it open; the copy begins at the first record.
+
+    Parameters
+    ----------
+    uri : path
+    flag : {"r", "w"}
+
+    Raises
+    ------
+    ValueError
+        Another flag.
+    MXNetError
+        A file that is not there, or is no RecordIO file.
+    """
+
+    def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
+        self.uri, self.flag = os.fspath(uri), flag
+        self.is_open = False
+        self._output: _Output | None = None
+        self._reader: rm.PayloadReader | None = None
+        self.open()
+
+    def open(self) -> None:
+        """Open the file; writing begins a new one."""
+        if self.flag not in ("r", "w"):
+            raise ValueError(f"Invalid flag {self.flag}")
+        self.close()
+        self.writable = self.flag == "w"
+        with translated():
+            if self.writable:
+                self._output = _Output(self.uri, self._index_file())
+                self._finish = weakref.finalize(self, self._output.close)
+            else:
+                self._reader = rm.PayloadReader(self.uri, format="recordio", compression=None)
+        self.pid, self.is_open = os.getpid(), True
+
+    def _index_file(self) -> str | None:
+        return None
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        if not self.is_open:
+            return
+        self.is_open = False
+        if self._reader is not None:
+            self._reader.close()
+        if self._output is not None:
+            with translated():
+                self._finish()
+        self._reader = self._output = None
+
+    def reset(self) -> None:
+        """Begin again with the first record; a writer forgets what it has written."""
+        if self.is_open and self._output is not None:
+            self._output.writer.discard()
+            self._finish.detach()
+            self.is_open = False
+        self.close()
+        self.open()
+
+    def write(self, buf: Any) -> None:
+        """Add a record.
+
+        Parameters
+        ----------
+        buf : buffer
+
+        Raises
+        ------
+        TypeError
+            Text.
+        MXNetError
+            2**29 bytes or more.
+        """
+        output = self._writing()
+        if not isinstance(buf, bytes | bytearray | memoryview):
+            raise TypeError(f"a record is bytes, not {type(buf).__name__}: encode text first")
+        try:
+            output.writer.write(buf)
+        except rm.FramingError as error:
+            if len(buf) < 1 << 29:
+                raise as_mxnet_error(error) from error
+            wording = "Check failed: size < (1 << 29U): RecordIO only accept record less than 2^29 bytes"
+            error.message = wording
+            raise as_mxnet_error(error, found=f"{len(buf)} bytes") from error
+
+    def read(self) -> bytes | None:
+        """Take the next record.
+
+        Returns
+        -------
+        bytes or None
+            None at the end.
+
+        Raises
+        ------
+        MXNetError
+            The file is damaged there.
+        """
+        reader = self._reading()
+        with translated():
+            return reader.read()
+
+    def _writing(self) -> _Output:
+        if self._output is None:
+            raise MisuseError(f"{self.uri} is not open for writing")
+        if self._output.process != os.getpid():
+            raise RuntimeError("Forbidden operation in multiple processes")
+        return self._output
+
+    def _reading(self) -> rm.PayloadReader:
+        if self._reader is None:
+            raise MisuseError(f"{self.uri} is not open for reading")
+        return self._reader
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State of a reader, without its open file."""
+        if self._output is not None:
+            raise TypeError(f"{self.uri} is being written: a copy of its writer would begin it anew")
+        return self.__dict__ | {"_reader": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Open the file again if it was open."""
+        self.__dict__.update(state)
+        if self.is_open:
+            self.is_open = False
+            self.open()
+
+
+class MXIndexedRecordIO(MXRecordIO):
+    """Reads or writes a RecordIO file whose records have keys, listed in an index file with their offsets.
+
+    Parameters
+    ----------
+    idx_path : path
+        Text, a line ``key<TAB>offset`` per record.
+    uri : path
+    flag : {"r", "w"}
+    key_type : callable
+        Makes a key of its text.
+
+    Raises
+    ------
+    ValueError, IndexError
+        An index file with other lines.
+    """
+
+    def __init__(
+        self, idx_path: str | os.PathLike[str], uri: str | os.PathLike[str], flag: str, key_type: Any = int
+    ) -> None:
+        self.idx_path, self.key_type = os.fspath(idx_path), key_type
+        self.keys: list[Any] = []
+        self._offsets: dict[Any, int] | None = {}
+        super().__init__(uri, flag)
+
+    def _index_file(self) -> str:
+        return self.idx_path
+
+    def open(self) -> None:
+        """Open both files."""
+        super().open()
+        self.keys, self._offsets = [], {}
+        if self.writable:
+            return
+        with translated():
+            lines = Path(self.idx_path).read_text("utf-8", "surrogateescape").split("\n")
+        for line in lines[:-1] if lines[-1] == "" else lines:
+            fields = line.strip().split("\t")
+            key = self.key_type(fields[0])
+            self._offsets[key] = int(fields[1])
+            self.keys.append(key)
+
+    @property
+    def idx(self) -> dict[Any, int]:
+        """Offset of each key; the last one of a key that is there twice."""
+        if self._offsets is None and self._output is not None:
+            offsets = self._output.writer.offsets.tolist()
+            places = zip(self._output.keys, self._output.places, strict=True)
+            self._offsets = {key: offsets[place] for key, place in places}
+        return self._offsets or {}
+
+    def seek(self, idx: Any) -> None:
+        """Read the record with a key next."""
+        reader = self._reading()
+        reader.seek(self.idx[idx])
+
+    def tell(self) -> int:
+        """Bytes that were written so far: where the next record begins."""
+        with translated():
+            return self._writing().writer.tell()
+
+    def read_idx(self, idx: Any) -> bytes | None:
+        """Record with a key.
+
+        Parameters
+        ----------
+        idx : key
+
+        Returns
+        -------
+        bytes or None
+            None where the index file points to the end of the file or behind it.
+
+        Raises
+        ------
+        KeyError
+            No such key.
+        MXNetError
+            No record begins where the index file says.
+        """
+        self.seek(idx)
+        return self.read()
+
+    def write_idx(self, idx: Any, buf: Any) -> None:
+        """Add a record under a key.
+
+        Parameters
+        ----------
+        idx : key
+        buf : buffer
+        """
+        key, output = self.key_type(idx), self._writing()
+        place = output.writer.num_records
+        self.write(buf)
+        output.keys.append(key)
+        output.places.append(place)
+        self.keys.append(key)
+        self._offsets = None

@@ -1,0 +1,38 @@
+"""OneFlow's names for reading records: ``import recordmill.compat.oneflow as flow``."""
+
+from recordmill.compat.oneflow import data, environment as env, image, nn, random, record_pb2
+from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_buffer_to_tensor
+from recordmill.compat.oneflow.types import (
+    double,
+    float,  # noqa: A004 (OneFlow's name)
+    float32,
+    float64,
+    int8,
+    int32,
+    int64,
+    of_record,
+    tensor_buffer,
+    uint8,
+)
+
+__all__ = [
+    "Tensor",
+    "TensorBuffer",
+    "data",
+    "double",
+    "env",
+    "float",
+    "float32",
+    "float64",
+    "image",
+    "int8",
+    "int32",
+    "int64",
+    "nn",
+    "of_record",
+    "random",
+    "record_pb2",
+    "tensor_buffer",
+    "tensor_buffer_to_tensor",
+    "uint8",
+]

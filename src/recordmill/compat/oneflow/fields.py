@@ -1,0 +1,145 @@
+"""Features of a batch of records, whatever kind of list each record keeps them in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import recordmill as rm
+from recordmill.compat.oneflow import record_pb2
+from recordmill.compat.oneflow.faults import placed, refuse
+from recordmill.compat.oneflow.tensors import Place, Records
+from recordmill.errors import FeatureError, PayloadError
+from recordmill.types import Ragged
+
+KINDS = {
+    "bytes_list": "bytes",
+    "float_list": "float32",
+    "double_list": "float64",
+    "int32_list": "int32",
+    "int64_list": "int64",
+}
+
+
+class Field:
+    """One feature, read for many batches; the kind that it had last is tried first.
+
+    Parameters
+    ----------
+    name : str
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._kind: str | None = None
+
+    def values(self, records: Records) -> tuple[str, Ragged] | None:
+        """Values of every record as rows, if all records hold one kind, and byte strings one by one.
+
+        Parameters
+        ----------
+        records : Records
+
+        Returns
+        -------
+        (str, Ragged) or None
+            Kind and rows; None where records differ, which `row` tells apart.
+        """
+        kind = self._kind or self._look(records, 0)[0]
+        feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(KINDS[kind], (None,))  # type: ignore[arg-type]
+        found = self._parsed(records, feature)
+        self._kind = None if found is None else kind
+        return None if found is None else (kind, found)
+
+    def _parsed(self, records: Records, feature: rm.Feature) -> Ragged | None:
+        try:
+            found: Ragged = rm.parse_payloads(records.payloads, {self.name: feature}, payload="ofrecord")[self.name]
+        except FeatureError:
+            return None
+        except PayloadError as error:
+            raise placed(error, records.places[error.record or 0]) from None
+        return found
+
+    def strings(self, records: Records) -> Ragged:
+        """Byte string of every record.
+
+        Parameters
+        ----------
+        records : Records
+
+        Returns
+        -------
+        Ragged of uint8
+
+        Raises
+        ------
+        FeatureError
+            A record without the feature, with another kind, or with another number than one.
+        PayloadError
+            A record that does not parse.
+        """
+        found = self._parsed(records, rm.Feature("bytes"))
+        if found is not None:
+            return found
+        return Ragged.from_rows([self._string(records, position) for position in range(len(records))])
+
+    def _string(self, records: Records, position: int) -> bytes:
+        (kind, values), place = self.row(records, position), records.places[position]
+        if kind != "bytes_list":
+            refuse(self.name, place, "Check failed: feature.has_bytes_list()", "bytes_list", kind)
+        return self.only(values, place)
+
+    def only(self, values: Sequence[bytes], place: Place) -> bytes:
+        """Refuse any number of byte strings but one, and return it.
+
+        Parameters
+        ----------
+        values : sequence of bytes
+        place : Place
+
+        Returns
+        -------
+        bytes
+        """
+        if len(values) != 1:
+            check = f"Check failed: feature.bytes_list().value_size() == 1 ({len(values)} vs. 1)"
+            refuse(self.name, place, check, "one byte string", str(len(values)))
+        return values[0]
+
+    def row(self, records: Records, position: int) -> tuple[str, Any]:
+        """Kind and values of one record.
+
+        Parameters
+        ----------
+        records : Records
+        position : int
+            In the batch.
+
+        Returns
+        -------
+        (str, ndarray or list of bytes)
+
+        Raises
+        ------
+        FeatureError
+            The record lacks the feature, or holds no list.
+        """
+        kind, feature = self._look(records, position)
+        values = getattr(feature, kind).value
+        return kind, list(values) if kind == "bytes_list" else np.array(values, KINDS[kind])
+
+    def _look(self, records: Records, position: int) -> tuple[str, record_pb2.Feature]:
+        place = records.places[position]
+        try:
+            message = record_pb2.OFRecord.FromString(records.payloads[position])
+        except PayloadError as error:
+            raise placed(error, place) from None
+        if self.name not in message.feature:
+            refuse(self.name, place, f"Field {self.name} not found", self.name, ", ".join(message.feature) or "nothing")
+        feature = message.feature[self.name]
+        kind = feature.WhichOneof("kind")
+        if kind is None:
+            refuse(self.name, place, "UNIMPLEMENTED: the feature holds no list", "a list of values", "none")
+        return kind, feature

@@ -1,0 +1,25 @@
+"""OneFlow's modules for records and pictures."""
+
+from recordmill.compat.oneflow.module import Module
+from recordmill.compat.oneflow.nn import image
+from recordmill.compat.oneflow.normalizing import CoinFlip, CropMirrorNormalize
+from recordmill.compat.oneflow.pictures import OFRecordImageDecoder, OFRecordImageDecoderRandomCrop
+from recordmill.compat.oneflow.raw import OFRecordBytesDecoder, OFRecordRawDecoder
+from recordmill.compat.oneflow.reader import OFRecordReader
+
+OfrecordReader = OFRecordReader
+OfrecordRawDecoder = OFRecordRawDecoder
+
+__all__ = [
+    "CoinFlip",
+    "CropMirrorNormalize",
+    "Module",
+    "OFRecordBytesDecoder",
+    "OFRecordImageDecoder",
+    "OFRecordImageDecoderRandomCrop",
+    "OFRecordRawDecoder",
+    "OFRecordReader",
+    "OfrecordRawDecoder",
+    "OfrecordReader",
+    "image",
+]

@@ -1,0 +1,14 @@
+"""OneFlow's older function that throws coins."""
+
+from __future__ import annotations
+
+from recordmill.compat.oneflow import normalizing
+from recordmill.compat.oneflow.sites import kept
+from recordmill.compat.oneflow.tensors import Tensor
+
+
+def CoinFlip(batch_size: int = 1, seed: int | None = None, probability: float = 0.5, name: str | None = None) -> Tensor:
+    """Next throws at this place in the program; options as in `nn.CoinFlip`."""
+    del name
+    options = {"batch_size": batch_size, "random_seed": seed, "probability": probability}
+    return kept(normalizing.CoinFlip, **options)()  # type: ignore[no-any-return]

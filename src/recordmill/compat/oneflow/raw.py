@@ -1,0 +1,119 @@
+"""Decoders of numbers and byte strings."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.oneflow.casting import cast
+from recordmill.compat.oneflow.faults import refuse, unsupported
+from recordmill.compat.oneflow.fields import Field
+from recordmill.compat.oneflow.module import Module
+from recordmill.compat.oneflow.pictures import rows_of
+from recordmill.compat.oneflow.tensors import Place, Records, Tensor, TensorBuffer, tensor_of
+from recordmill.compat.oneflow.types import number_type
+from recordmill.types import Ragged
+
+
+class OFRecordRawDecoder(Module):
+    """Numbers of one feature as one array for each batch.
+
+    Parameters
+    ----------
+    blob_name : str
+        The feature.
+    shape : sequence of int
+        Of one record's values; () for one value.
+    dtype : dtype
+        int8, uint8, int32, int64, float or double; values are cast as C casts them. Byte strings are read as signed
+        bytes; those that are missing are 0, those beyond the shape are left out.
+    dim1_varying_length : bool
+        Not supported: in OneFlow it writes over other records.
+    truncate : bool
+        Whether lists may be longer (they are cut) or shorter (filled up with zeros) than the shape.
+    auto_zero_padding : bool
+        Older name of `truncate`.
+    name : str, optional
+        Without effect, as in OneFlow.
+    """
+
+    def __init__(
+        self,
+        blob_name: str,
+        shape: Sequence[int],
+        dtype: Any,
+        dim1_varying_length: bool = False,
+        truncate: bool = False,
+        auto_zero_padding: bool = False,
+        name: str | None = None,
+    ) -> None:
+        del name
+        if dim1_varying_length:
+            unsupported("dim1_varying_length", True, "read lists of different lengths with `recordmill.open`")
+        if auto_zero_padding:
+            warnings.warn("auto_zero_padding is deprecated, use truncate", DeprecationWarning, stacklevel=2)
+        if not isinstance(shape, list | tuple) or any(not isinstance(size, int) or size < 0 for size in shape):
+            raise TypeError(f"shape is a sequence of whole numbers from 0 on, not {shape!r}")
+        self.shape, self.dtype = tuple(shape), number_type(dtype)
+        self.truncate = truncate or auto_zero_padding
+        self._count = math.prod(self.shape)
+        self._field = Field(blob_name)
+
+    def forward(self, records: Records) -> Tensor:
+        """Values of a batch, shape (batch, *shape)."""
+        found = self._field.values(records)
+        if found is None:
+            decoded = np.stack([self._one(records, position) for position in range(len(records))])
+        else:
+            decoded = self._all(records, *found)
+        return tensor_of(decoded.reshape(len(records), *self.shape))
+
+    def _all(self, records: Records, kind: str, rows: Ragged) -> NDArray[Any]:
+        if kind == "bytes_list":
+            rows = Ragged(rows.data.view(np.int8), rows.row_splits)
+        counts = np.diff(rows.row_splits)
+        wrong = np.flatnonzero(counts != self._count)
+        if len(wrong) and not self.truncate and kind != "bytes_list":
+            self._refuse(int(counts[wrong[0]]), records.places[wrong[0]])
+        return cast(rows.to_padded(0, self._count) if len(wrong) else rows.data, self.dtype)
+
+    def _one(self, records: Records, position: int) -> NDArray[Any]:
+        kind, found = self._field.row(records, position)
+        place = records.places[position]
+        if kind == "bytes_list":
+            found = np.frombuffer(self._field.only(found, place), np.int8)
+        elif len(found) != self._count and not self.truncate:
+            self._refuse(len(found), place)
+        values = np.zeros(self._count, self.dtype)
+        used = found[: self._count]
+        values[: len(used)] = cast(used, self.dtype)
+        return values
+
+    def _refuse(self, found: int, place: Place) -> None:
+        check = f"Check failed: sample_elem_cnt == list.value_size() ({self._count} vs. {found})"
+        refuse(self._field.name, place, check, f"{self._count} values", str(found))
+
+
+class OFRecordBytesDecoder(Module):
+    """The byte string of one feature of each record.
+
+    Parameters
+    ----------
+    blob_name : str
+        The feature.
+    name : str, optional
+        Without effect, as in OneFlow.
+    """
+
+    def __init__(self, blob_name: str, name: str | None = None) -> None:
+        del name
+        self._field = Field(blob_name)
+
+    def forward(self, records: Records) -> TensorBuffer:
+        """Byte strings of a batch, as arrays of uint8 of one dimension."""
+        return TensorBuffer(rows_of(self._field.strings(records)), records.places)

@@ -1,0 +1,171 @@
+"""Reads batches of records from the parts of a data set, in OneFlow's orders."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+from recordmill.compat.oneflow.environment import get_rank, get_world_size, share_of
+from recordmill.compat.oneflow.faults import unsupported
+from recordmill.compat.oneflow.module import Module
+from recordmill.compat.oneflow.orders import Slots, shuffle_parts
+from recordmill.compat.oneflow.stream import Piece, endless, joined
+from recordmill.compat.oneflow.tensors import Place, Records
+from recordmill.errors import RecordmillError
+from recordmill.types import Ragged
+
+_SHUFFLED_AT_ONCE = 64
+
+
+class OFRecordReader(Module):
+    """Batches of records, without end; each call gives the next one.
+
+    The parts of a folder are read as one stream of bytes. Orders are OneFlow's, number by number.
+
+    Parameters
+    ----------
+    ofrecord_dir : str
+    batch_size : int
+        Records of every batch; batches go on over the end of an epoch.
+    data_part_num : int
+        Parts of the data set, numbered from 0.
+    part_name_prefix : str
+    part_name_suffix_length : int
+        Digits of a part's number, filled up with zeros.
+    random_shuffle : bool
+        Whether each record goes through a buffer and leaves it at random.
+    shuffle_buffer_size : int
+        Records of that buffer.
+    shuffle_after_epoch : bool
+        Whether the parts stand in another order from the second epoch on, the same in every run.
+    random_seed : int
+        For the buffer; -1 or None for another order in each run.
+    device : {"cpu"}, optional
+    placement, sbp : None
+        Global tensors are not supported; in a training of several processes each reads its share of the parts.
+    name : str, optional
+        Without effect, as in OneFlow.
+
+    Raises
+    ------
+    FileNotFoundError
+        A part is missing, whether or not it would be reached.
+    ValueError, TypeError, NotImplementedError
+        Options that make no sense, or are not supported.
+    DamageError
+        On calling: a damaged record, once the batches in front of it were delivered.
+    """
+
+    def __init__(
+        self,
+        ofrecord_dir: str,
+        batch_size: int = 1,
+        data_part_num: int = 1,
+        part_name_prefix: str = "part-",
+        part_name_suffix_length: int = -1,
+        random_shuffle: bool = False,
+        shuffle_buffer_size: int = 1024,
+        shuffle_after_epoch: bool = False,
+        random_seed: int | None = -1,
+        device: Any = None,
+        placement: Any = None,
+        sbp: Any = None,
+        name: str | None = None,
+    ) -> None:
+        del name
+        _check_device(device, placement, sbp)
+        for option, value in (("batch_size", batch_size), ("shuffle_buffer_size", shuffle_buffer_size)):
+            if value < 1:
+                raise ValueError(f"{option} is at least 1, not {value}")
+        self.batch_size = batch_size
+        self._parts = _find_parts(ofrecord_dir, data_part_num, part_name_prefix, part_name_suffix_length)
+        self._share = share_of(data_part_num, get_rank(), get_world_size())
+        self._shuffles_parts = shuffle_after_epoch
+        self._slots: Slots | None = None
+        if random_shuffle:
+            seed = secrets.randbits(32) if random_seed in (None, -1) else int(random_seed or 0)
+            self._slots = Slots(seed, shuffle_buffer_size)
+        self._buffer_size = shuffle_buffer_size
+        self._pieces: Iterator[Piece] | None = None
+        self._rest: Piece | None = None
+        self._damage: RecordmillError | None = None
+
+    def forward(self) -> Records:
+        """Return the next batch."""
+        taken: list[Piece] = []
+        missing = self.batch_size
+        while missing:
+            piece = self._next() if self._rest is None else self._rest
+            used = min(missing, len(piece))
+            taken.append(piece if used == len(piece) else piece.cut(0, used))
+            self._rest = None if used == len(piece) else piece.cut(used, len(piece))
+            missing -= used
+        batch = joined(taken)
+        return Records(batch.payloads, batch.places)
+
+    def _next(self) -> Piece:
+        if self._damage is not None:
+            raise self._damage
+        if self._pieces is None:
+            self._pieces = self._begin()
+        try:
+            return next(self._pieces)
+        except RecordmillError as error:
+            self._damage = error
+            raise
+
+    def _begin(self) -> Iterator[Piece]:
+        if self._slots is None:
+            return endless(self._order, self.batch_size)
+        return _shuffled(endless(self._order, min(self.batch_size, _SHUFFLED_AT_ONCE)), self._slots, self._buffer_size)
+
+    def _order(self, epoch: int) -> list[str]:
+        if self._shuffles_parts and epoch:
+            shuffle_parts(self._parts, epoch)
+        return [self._parts[number] for number in self._share]
+
+
+def _shuffled(pieces: Iterator[Piece], slots: Slots, size: int) -> Iterator[Piece]:
+    """Put each record in the place of one that the buffer holds, which goes out."""
+    buffer: list[tuple[bytes, Place]] = []
+    for piece in pieces:
+        leaving: list[tuple[bytes, Place]] = []
+        for entry in zip(piece.payloads, piece.places, strict=True):
+            if len(buffer) < size:
+                buffer.append(entry)
+                continue
+            slot = slots.next()
+            leaving.append(buffer[slot])
+            buffer[slot] = entry
+        if leaving:
+            yield Piece(Ragged.from_rows([payload for payload, _ in leaving]), [place for _, place in leaving])
+
+
+def _check_device(device: Any, placement: Any, sbp: Any) -> None:
+    if device is not None and str(device) not in ("cpu", "cpu:0"):
+        unsupported("device", device, "batches are NumPy arrays, in the memory of the processor")
+    for option, value in (("placement", placement), ("sbp", sbp)):
+        if value is not None:
+            unsupported(
+                option, value, "leave it out; with RANK and WORLD_SIZE each process reads its share of the parts"
+            )
+
+
+def _find_parts(folder: str, count: int, prefix: str, digits: int) -> list[str]:
+    if not isinstance(folder, str | os.PathLike):
+        raise TypeError(f"ofrecord_dir is a str, not {type(folder).__name__}")
+    if count < 1:
+        raise ValueError(f"data_part_num is at least 1, not {count}")
+    parts = [os.path.join(folder, f"{prefix}{str(number).zfill(max(digits, 0))}") for number in range(count)]
+    for part in parts:
+        if not os.path.isfile(part):
+            raise FileNotFoundError(
+                errno.ENOENT,
+                f"Fail to open file: data_part_num={count} parts are read, and one is missing; "
+                "part_name_prefix and part_name_suffix_length make their names",
+                part,
+            )
+    return parts

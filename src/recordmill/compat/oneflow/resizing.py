@@ -1,0 +1,200 @@
+"""Brings pictures to a size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.oneflow.faults import unsupported
+from recordmill.compat.oneflow.module import Module
+from recordmill.compat.oneflow.pictures import in_threads
+from recordmill.compat.oneflow.tensors import Place, Tensor, TensorBuffer, tensor_of
+from recordmill.compat.oneflow.types import uint8
+from recordmill.errors import ImageError
+
+Size = tuple[int, int]
+_KERNELS = {"bilinear": "bilinear", "nearest_neighbor": "nearest", "bicubic": "bicubic", "area": "area"}
+_OLD_KERNELS = {"Linear": "bilinear", "NN": "nearest_neighbor", "Cubic": "bicubic"}
+_OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
+
+
+class Resize(Module):
+    """Pictures of one size, or with one side of a length.
+
+    Parameters
+    ----------
+    target_size : (int, int) or int
+        Width and height; with `keep_aspect_ratio` the length of one side.
+    min_size, max_size : int, optional
+        With `keep_aspect_ratio`: least length of the shorter side where the longer one is given, largest length of the
+        longer side where the shorter one is.
+    keep_aspect_ratio : bool
+    resize_side : {"shorter", "longer"}
+        Which side gets the length.
+    channels : {3, 1}
+        Of the pictures.
+    dtype : dtype, optional
+        uint8.
+    interpolation_type : {"auto", "bilinear", "nearest_neighbor", "bicubic", "area"}
+        OpenCV's; "auto" is area where neither side grows, else bilinear.
+    name : str, optional
+        Without effect, as in OneFlow.
+    color_space, interp_type, resize_shorter, resize_x, resize_y
+        Older names of `channels`, `interpolation_type` and `target_size`.
+    """
+
+    def __init__(
+        self,
+        target_size: int | Sequence[int] | None = None,
+        min_size: int | None = None,
+        max_size: int | None = None,
+        keep_aspect_ratio: bool = False,
+        resize_side: str = "shorter",
+        channels: int = 3,
+        dtype: Any = None,
+        interpolation_type: str = "auto",
+        name: str | None = None,
+        color_space: str | None = None,
+        interp_type: str | None = None,
+        resize_shorter: int = 0,
+        resize_x: int = 0,
+        resize_y: int = 0,
+    ) -> None:
+        del name
+        if dtype is not None and dtype != uint8:
+            unsupported("dtype", dtype, "pictures are uint8; cast the arrays afterwards")
+        if color_space is not None:
+            channels = _old("color_space", color_space.upper(), _OLD_CHANNELS)
+        if interp_type is not None:
+            interpolation_type = _old("interp_type", interp_type, _OLD_KERNELS)
+        if interpolation_type not in {"auto", *_KERNELS}:
+            raise ValueError(f"interpolation_type is auto, {', '.join(_KERNELS)}, not {interpolation_type!r}")
+        if channels not in (1, 3):
+            raise ValueError(f"channels is 1 or 3, not {channels!r}")
+        if resize_x > 0 and resize_y > 0:
+            target_size, keep_aspect_ratio = (resize_x, resize_y), False
+        if resize_shorter > 0:
+            target_size, keep_aspect_ratio, resize_side = resize_shorter, True, "shorter"
+        self._channels, self._kernel = channels, interpolation_type
+        self._rule: _Fixed | _Side = (
+            _side(target_size, resize_side, min_size, max_size) if keep_aspect_ratio else _fixed(target_size)
+        )
+
+    def forward(self, pictures: TensorBuffer) -> tuple[Tensor | TensorBuffer, Tensor, Tensor | None]:
+        """Resize a batch.
+
+        Parameters
+        ----------
+        pictures : TensorBuffer
+            uint8, (height, width, channels).
+
+        Returns
+        -------
+        pictures : Tensor of uint8, shape (batch, height, width, channels), or TensorBuffer
+            The latter with `keep_aspect_ratio`.
+        scale : Tensor of float32, shape (batch, 2)
+            New width to old width, new height to old height.
+        new_size : Tensor of int32, shape (batch, 2), or None
+            Width and height, with `keep_aspect_ratio`.
+        """
+        given = pictures.numpy()
+        for picture, place in zip(given, pictures.places, strict=True):
+            self._check(picture, place)
+        sizes = [self._rule.size(picture.shape[1], picture.shape[0]) for picture in given]
+        done = in_threads(lambda row: self._resized(given[row], sizes[row]), len(given))
+        old = np.array([picture.shape[1::-1] for picture in given], np.float32).reshape(-1, 2)
+        scale = tensor_of(np.array(sizes, np.float32).reshape(-1, 2) / old)
+        if isinstance(self._rule, _Fixed):
+            return tensor_of(np.stack(done)), scale, None
+        return TensorBuffer(done, pictures.places), scale, tensor_of(np.array(sizes, np.int32))
+
+    def _check(self, picture: NDArray[Any], place: Place) -> None:
+        if picture.ndim == 3 and picture.shape[2] == self._channels and picture.dtype == np.uint8:
+            return
+        raise ImageError(
+            "Resize was told another number of channels, or given something else than pictures",
+            kind="channel_mismatch",
+            expected=f"uint8 of shape (height, width, {self._channels})",
+            found=f"{picture.dtype} of shape {picture.shape}",
+            shard=place.shard,
+            record=place.record,
+            offset=place.offset,
+            hint="channels= is 1 after a decoder of GRAY",
+        )
+
+    def _resized(self, picture: NDArray[Any], size: Size) -> NDArray[Any]:
+        width, height = size
+        kernel = _KERNELS.get(self._kernel)
+        if kernel is None:
+            kernel = "area" if width <= picture.shape[1] and height <= picture.shape[0] else "bilinear"
+        return rm.resize(picture, (height, width), kernel=f"opencv:{kernel}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """Every picture gets one width and height."""
+
+    width: int
+    height: int
+
+    def size(self, width: int, height: int) -> Size:
+        """Width and height, whatever they were."""
+        del width, height
+        return self.width, self.height
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One side gets a length, and the other follows, within a limit."""
+
+    length: int
+    longer: bool
+    limit: int
+
+    def size(self, width: int, height: int) -> Size:
+        """Width and height of a picture that had others."""
+        short, long = min(width, height), max(width, height)
+        if self.longer:
+            new_long, new_short = self.length, _scaled(short, self.length, long)
+            if self.limit > new_short:
+                new_short, new_long = self.limit, _scaled(long, self.limit, short)
+        else:
+            new_short, new_long = self.length, _scaled(long, self.length, short)
+            if 0 < self.limit < new_long:
+                new_long, new_short = self.limit, _scaled(short, self.limit, long)
+        return (new_short, new_long) if width < height else (new_long, new_short)
+
+
+def _scaled(side: int, new: int, old: int) -> int:
+    return max(1, int(side * new / old + 0.5))
+
+
+def _old(name: str, word: str, table: dict[str, Any]) -> Any:
+    if word not in table:
+        raise ValueError(f"{name} is one of {', '.join(table)}, not {word!r}")
+    return table[word]
+
+
+def _fixed(target: Any) -> _Fixed:
+    if not isinstance(target, list | tuple) or len(target) != 2 or not all(isinstance(side, int) for side in target):
+        raise ValueError("target_size must be a form like (width, height) when keep_aspect_ratio is False")
+    if min(target) < 1:
+        raise ValueError(f"target_size is at least 1 x 1, not {target!r}")
+    return _Fixed(*target)
+
+
+def _side(target: Any, side: str, least: int | None, largest: int | None) -> _Side:
+    if not isinstance(target, int):
+        raise ValueError("target_size must be an int when keep_aspect_ratio is True")  # noqa: TRY004 (OneFlow's class)
+    if side not in ("shorter", "longer"):
+        raise ValueError('resize_side must be "shorter" or "longer"')
+    if target < max(1, least or 0):
+        raise ValueError(f"Check failed: target_size >= min_size ({target} vs. {least or 1})")
+    if largest and target > largest:
+        raise ValueError(f"Check failed: target_size <= max_size ({target} vs. {largest})")
+    return _Side(target, side == "longer", (least if side == "longer" else largest) or 0)

@@ -1,0 +1,155 @@
+"""What readers and decoders give: records, numbers, and pictures of several sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.oneflow.types import OpaqueType, number_type, of_record, tensor_buffer
+from recordmill.types import Ragged
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record of a batch comes from.
+
+    Parameters
+    ----------
+    shard : str
+        The part that it begins in.
+    record, offset : int
+        Position and first byte in that part.
+    """
+
+    shard: str
+    record: int
+    offset: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Records:
+    """A batch of records; decoders are called with it.
+
+    Parameters
+    ----------
+    payloads : Ragged of uint8
+    places : sequence of Place
+    """
+
+    payloads: Ragged
+    places: Sequence[Place]
+
+    @property
+    def dtype(self) -> OpaqueType:
+        """``oneflow.of_record``."""
+        return of_record
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of records."""
+        return (len(self.payloads),)
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        return len(self.payloads)
+
+
+class Tensor(np.ndarray[Any, np.dtype[Any]]):
+    """An array that has OneFlow's way to ask for one."""
+
+    def numpy(self) -> NDArray[Any]:
+        """Values as a plain array."""
+        return self.view(np.ndarray)
+
+
+def tensor_of(values: Any) -> Tensor:
+    """Wrap an array without a copy.
+
+    Parameters
+    ----------
+    values : array_like
+
+    Returns
+    -------
+    Tensor
+    """
+    return np.asarray(values).view(Tensor)
+
+
+class TensorBuffer:
+    """A batch of arrays that may differ in shape.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+    places : sequence of Place
+    """
+
+    __slots__ = ("_arrays", "places")
+
+    def __init__(self, arrays: list[NDArray[Any]], places: Sequence[Place]) -> None:
+        self._arrays, self.places = arrays, places
+
+    @property
+    def dtype(self) -> OpaqueType:
+        """``oneflow.tensor_buffer``."""
+        return tensor_buffer
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of arrays."""
+        return (len(self._arrays),)
+
+    def numpy(self) -> list[NDArray[Any]]:
+        """Arrays in a list, also if all have one shape."""
+        return list(self._arrays)
+
+    def __len__(self) -> int:
+        """Return the number of arrays."""
+        return len(self._arrays)
+
+    def __getitem__(self, place: int) -> TensorBuffer:
+        """One array, still as a batch."""
+        position = range(len(self._arrays))[place]
+        return TensorBuffer([self._arrays[position]], [self.places[position]])
+
+    def __iter__(self) -> Iterator[TensorBuffer]:
+        """Arrays, each as a batch."""
+        return (self[place] for place in range(len(self)))
+
+    def __repr__(self) -> str:
+        """Shapes of the arrays."""
+        return f"TensorBuffer({', '.join(str(array.shape) for array in self._arrays)})"
+
+
+def tensor_buffer_to_tensor(x: TensorBuffer, dtype: Any, instance_shape: Sequence[int]) -> Tensor:
+    """Arrays of one shape as one array.
+
+    Parameters
+    ----------
+    x : TensorBuffer
+    dtype : dtype
+        Must be that of the arrays.
+    instance_shape : sequence of int
+        Of each array.
+
+    Returns
+    -------
+    Tensor, shape (len(x), *instance_shape)
+
+    Raises
+    ------
+    ValueError
+        An array of another shape or dtype.
+    """
+    shape, kind = tuple(instance_shape), number_type(dtype)
+    for position, array in enumerate(x.numpy()):
+        if array.shape != shape or array.dtype != kind:
+            raise ValueError(
+                f"array {position} of the tensor buffer is {array.dtype} of shape {array.shape}, not {kind} of {shape}"
+            )
+    return tensor_of(np.stack(x.numpy()) if len(x) else np.empty((0, *shape), kind))

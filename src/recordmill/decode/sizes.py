@@ -1,0 +1,48 @@
+"""Sizes of encoded images, from their headers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.executors.registry import executor_of
+from recordmill.decode.features.image import reading_of
+from recordmill.decode.pixels.indices import MAX_PIXELS
+from recordmill.decode.presets import Like, Orientation, preset_of
+from recordmill.decode.specs.image import Decoder, Image
+
+
+def image_sizes(
+    payloads: Sequence[Any],
+    *,
+    like: Like = "pillow",
+    orientation: Orientation | None = None,
+    decoder: Decoder = "auto",
+    max_pixels: int = MAX_PIXELS,
+) -> NDArray[np.int64]:
+    """Heights and widths of encoded images; nothing is decoded.
+
+    Parameters
+    ----------
+    payloads : sequence of buffer
+    like : {"pillow", "opencv", "tensorflow", "mxnet"}
+        Whose choice holds where `orientation` is not given.
+    orientation : {"ignore", "apply"}, optional
+        Whether the sizes are those after a rotation that EXIF asks for.
+    decoder : {"auto", "pillow", "native"}
+    max_pixels : int
+
+    Returns
+    -------
+    ndarray of int64, shape (n, 2)
+        Height and width; 0, 0 where decoding will fail: no image, a broken header, more than `max_pixels` pixels.
+    """
+    upright = (orientation or preset_of(like).orientation) == "apply"
+    spec = Image(like=like, decoder=decoder)
+    found = executor_of(decoder).headers(list(payloads), reading_of(spec), upright=upright, max_pixels=max_pixels)
+    sizes: NDArray[np.int64] = np.ascontiguousarray(found.sizes[:, ::-1])
+    sizes[list(found.faults)] = 0
+    return sizes

@@ -1,0 +1,106 @@
+"""The worker processes of a crew: started together, ended together, also when nobody asks for it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+from time import monotonic
+
+from recordmill.pipeline.crew.base import Make
+from recordmill.pipeline.crew.forks import Forks
+from recordmill.pipeline.crew.messages import STOP, send_orders
+from recordmill.pipeline.crew.process import WorkerProcess, setup_file
+
+
+class Team:
+    """Processes that read orders from one pipe. It does not know the crew, so that a crew nobody has can end."""
+
+    def __init__(self) -> None:
+        self.members: list[WorkerProcess] = []
+        self.orders: int | None = None
+        self.ended = False
+        self.poller = select.poll()
+        self._behind = Forks.behind
+
+    def hire(self, make: Make, count: int) -> None:
+        """Start processes; they run when they are ready.
+
+        Parameters
+        ----------
+        make : callable
+        count : int
+        """
+        with contextlib.ExitStack() as stack:
+            setup = setup_file(make)
+            stack.callback(os.close, setup)
+            theirs, self.orders = os.pipe2(os.O_CLOEXEC)
+            stack.callback(os.close, theirs)
+            os.set_blocking(self.orders, False)
+            for _ in range(count):
+                member = WorkerProcess(setup, theirs)
+                self.members.append(member)
+                self.poller.register(member.link, select.POLLIN)
+                self.poller.register(member.watch, select.POLLIN)
+
+    def write(self, places: range) -> int:
+        """Put orders where the next worker with nothing to do finds them.
+
+        Parameters
+        ----------
+        places : range
+
+        Returns
+        -------
+        int
+            How many there was room for.
+        """
+        try:
+            return 0 if self.orders is None else send_orders(self.orders, places)
+        except BrokenPipeError:
+            return 0  # all workers have ended; who waits for an element hears of it
+
+    def listen_no_more(self, member: WorkerProcess) -> None:
+        """Do not wake up for a socket that nothing comes from any more.
+
+        Parameters
+        ----------
+        member : WorkerProcess
+        """
+        with contextlib.suppress(KeyError):
+            self.poller.unregister(member.link)
+
+    def end(self, grace_s: float = 0.0) -> None:
+        """End all processes; again does nothing. A copy of the consumer only lets go of its own descriptors.
+
+        Parameters
+        ----------
+        grace_s : float
+            Seconds until those that have not ended are killed.
+        """
+        if self.ended:
+            return
+        self.ended = True
+        ours = self._behind == Forks.behind
+        if ours:
+            self._stop(grace_s)
+        for member in self.members:
+            member.close(ours=ours)
+        if self.orders is not None:
+            os.close(self.orders)
+
+    def _stop(self, grace_s: float) -> None:
+        for member in self.members:
+            member.let_go()
+        if grace_s > 0:
+            for _ in self.members:
+                self.write(range(STOP, STOP + 1))
+            self._await_all(monotonic() + grace_s)
+        for member in self.members:
+            member.kill()
+
+    def _await_all(self, deadline: float) -> None:
+        for member in self.members:
+            poller = select.poll()
+            poller.register(member.watch, select.POLLIN)
+            poller.poll(max(0.0, deadline - monotonic()) * 1000)

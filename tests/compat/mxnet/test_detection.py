@@ -1,0 +1,60 @@
+"""ImageDetRecordIter: labels of every width, against recordings of MXNet's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import recordmill.compat.mxnet as mx
+from recordmill.compat.mxnet.io.detection import _ONLY_DEFAULT, _RANDOM
+from tests.compat.mxnet import programs
+from tests.golden import RECORDINGS, load
+
+EXPECTED = load("compat/mxnet/expected.json")["detections"]
+BASE = {"path_imgrec": "boxes.rec", "data_shape": (3, 16, 24), "batch_size": 3}
+
+
+@pytest.fixture(autouse=True)
+def boxes(tmp_path, monkeypatch):
+    (tmp_path / "boxes.rec").write_bytes((RECORDINGS / "compat" / "mxnet" / "boxes.rec").read_bytes())
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", programs.DETECTIONS)
+def test_detections_when_configured_then_equal_mxnets_to_the_bit(name) -> None:
+    found = programs.detections(mx, **programs.DETECTIONS[name])
+    assert json.loads(json.dumps(found)) == EXPECTED[name]
+
+
+def test_labels_when_described_then_have_the_width_of_the_longest_row() -> None:
+    data = mx.io.ImageDetRecordIter(**BASE)
+    assert data.provide_label[0].shape == (3, 16) == data.next().label[0].shape
+
+
+def test_labels_when_shuffled_then_all_images_are_visited() -> None:
+    data = mx.io.ImageDetRecordIter(**{**BASE, "batch_size": 1}, shuffle=True, seed=5)
+    ids = [batch.index[0] for batch in data]
+    assert sorted(ids) == list(range(7)) != ids
+
+
+@pytest.mark.parametrize("name", _ONLY_DEFAULT)
+def test_unsupported_parameter_when_given_then_is_refused_by_name(name) -> None:
+    default = _RANDOM.get(name, "")
+    given = (0.5,) if isinstance(default, tuple) else 0.5 if isinstance(default, float) else 3
+    given = "other" if isinstance(default, str) and not name.startswith(("resize", "shuffle")) else given
+    given = "fit" if name == "resize_mode" else given
+    with pytest.raises(NotImplementedError, match=name):
+        mx.io.ImageDetRecordIter(**BASE, **{name: given})
+
+
+@pytest.mark.parametrize("wrong", [{"label_width": 7}, {"label_pad_width": 5}], ids=["width", "padding"])
+def test_labels_when_they_do_not_fit_then_are_refused(wrong) -> None:
+    with pytest.raises(mx.MXNetError, match="label_"):
+        mx.io.ImageDetRecordIter(**BASE, **wrong).next()
+
+
+@pytest.mark.parametrize("wrong", [{"inter_method": 9}, {"dtype": "uint8"}, {"data_shape": (4, 8, 8)}, {"nothing": 1}])
+def test_values_that_mean_nothing_when_given_then_are_refused(wrong) -> None:
+    with pytest.raises(mx.MXNetError):
+        mx.io.ImageDetRecordIter(**{**BASE, **wrong})

@@ -1,0 +1,118 @@
+"""pack, unpack, pack_img and unpack_img against what MXNet's make of the same values."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import struct
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+import recordmill.compat.mxnet as mx
+from tests.golden import cases, load
+
+MAKERS = {"int": int, "float": float, "bool": bool, "list": list, "tuple": tuple, "text": str, "none": lambda _: None}
+MAKERS |= {name: getattr(np, name) for name in ("float32", "float64", "int64", "uint8")}
+MAKERS |= {f"array {name}": lambda value, name=name: np.array(value, name) for name in ("float32", "float64", "int64")}
+ERRORS = {"error": struct.error, "ValueError": ValueError, "TypeError": TypeError}
+
+
+def bits(value) -> str:
+    return struct.pack(">f", value).hex()
+
+
+def seen(payload: bytes):
+    header, data = mx.recordio.unpack(payload)
+    label = header.label
+    told = bits(label) if isinstance(label, float) else [bits(one) for one in label]
+    return {"flag": header.flag, "label": told, "id": header.id, "id2": header.id2, "data": data.hex()}
+
+
+def without_nan(found):
+    """A NaN goes through a double on its way to text: its payload may change."""
+    return (
+        "nan"
+        if isinstance(found.get("label"), str) and math.isnan(struct.unpack(">f", bytes.fromhex(found["label"]))[0])
+        else found
+    )
+
+
+@pytest.mark.parametrize("case", cases("mxnet/headers/expected.json", "packs"), ids=lambda case: case["name"])
+def test_records_when_packed_and_unpacked_then_are_mxnets(case) -> None:
+    label = MAKERS[case["label"]["as"]](case["label"]["values"])
+    header = mx.recordio.IRHeader(case["flag"], label, case["id"], case["id2"])
+    if "error" in case:
+        with pytest.raises(ERRORS[case["error"]["class"]]):
+            mx.recordio.pack(header, bytes.fromhex(case["data"]))
+        return
+    packed = mx.recordio.pack(header, bytes.fromhex(case["data"]))
+    assert packed.hex() == case["packed"]
+    assert without_nan(seen(packed)) == without_nan(case["unpacked"])
+
+
+@pytest.mark.parametrize("case", cases("mxnet/headers/expected.json", "broken"), ids=lambda case: case["name"])
+def test_broken_records_when_unpacked_then_fail_as_in_mxnet(case) -> None:
+    payload = bytes.fromhex(case["packed"])
+    if "error" in case["unpacked"]:
+        with pytest.raises(ERRORS[case["unpacked"]["error"]["class"]]):
+            mx.recordio.unpack(payload)
+    else:
+        assert without_nan(seen(payload)) == without_nan(case["unpacked"])
+
+
+def test_header_when_printed_copied_and_pickled_then_stays_a_header() -> None:
+    header = mx.recordio.IRHeader(flag=0, label=2.0, id=3, id2=0)
+    assert repr(header) == "HEADER(flag=0, label=2.0, id=3, id2=0)"
+    assert pickle.loads(pickle.dumps(header)) == header
+
+
+def test_pack_when_given_text_then_is_a_type_error() -> None:
+    with pytest.raises(TypeError):
+        mx.recordio.pack(mx.recordio.IRHeader(0, 1.0, 0, 0), "text")
+
+
+def pixels_of(recorded):
+    if recorded is None:
+        return None
+    return np.frombuffer(bytes.fromhex(recorded["pixels"]), np.uint8).reshape(recorded["shape"])
+
+
+PICTURES = list(zip(*(load("mxnet/images/expected.json")[key] for key in ("pictures",)), strict=True))
+RECORDS = load("mxnet/images/expected.json")["files"][0]["records"]
+
+
+@pytest.mark.parametrize("number", range(len(PICTURES)), ids=lambda number: PICTURES[number][0]["name"])
+def test_pictures_of_mxnet_when_unpacked_then_have_opencvs_pixels(number) -> None:
+    for mode, expected in PICTURES[number][0]["iscolor"].items():
+        header, picture = mx.recordio.unpack_img(bytes.fromhex(RECORDS[number]), iscolor=int(mode))
+        assert header.label == number
+        np.testing.assert_array_equal(picture, pixels_of(expected), err_msg=mode)
+
+
+@pytest.mark.parametrize("number", range(len(PICTURES)), ids=lambda number: PICTURES[number][0]["name"])
+def test_pictures_when_packed_here_then_decode_as_those_packed_by_mxnet(number) -> None:
+    (row,) = PICTURES[number]
+    header = mx.recordio.IRHeader(0, float(number), number, 0)
+    packed = mx.recordio.pack_img(header, pixels_of(row["packed_from"]), quality=row["quality"], img_fmt=row["img_fmt"])
+    np.testing.assert_array_equal(mx.recordio.unpack_img(packed)[1], pixels_of(row["iscolor"]["-1"]))
+
+
+@pytest.mark.parametrize("data", [b"", b"no picture", b"\xff\xd8\xff\xe0"])
+def test_data_that_are_no_picture_when_unpacked_then_are_none(data) -> None:
+    header, picture = mx.recordio.unpack_img(mx.recordio.pack(mx.recordio.IRHeader(0, 1, 7, 0), data))
+    assert header.id == 7 and picture is None
+
+
+def test_picture_when_no_encoder_takes_it_then_is_refused() -> None:
+    header, picture = mx.recordio.IRHeader(0, 1, 7, 0), np.zeros((2, 2, 3), np.uint8)
+    for wrong in ({"img_fmt": ".nothing"}, {"img_fmt": ".jpg", "img": picture.astype(np.float32)}):
+        with pytest.raises(mx.MXNetError) as caught:
+            mx.recordio.pack_img(header, **{"img": picture, **wrong})
+        assert isinstance(caught.value, ValueError) and isinstance(caught.value, rm.RecordmillError)
+
+
+def test_picture_with_iscolor_2_when_unpacked_then_is_refused() -> None:
+    with pytest.raises(ValueError, match="iscolor"):
+        mx.recordio.unpack_img(bytes.fromhex(RECORDS[0]), iscolor=2)

@@ -1,0 +1,126 @@
+"""im2rec against what MXNet's own wrote: lists and records to the byte, pictures to the pixel."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import recordmill.compat.mxnet as mx
+from recordmill.compat.mxnet import im2rec, rec2idx
+from tests.golden import RECORDINGS, cases, load
+
+LISTS = RECORDINGS / "mxnet" / "lists"
+PACKED = {row["path"].split("/")[1][:-4] for row in cases("mxnet/lists/expected.json", "files")}
+FAILED = {row["name"] for row in cases("mxnet/lists/expected.json", "packings") if row["exit"]}
+# Encoders differ in the bytes of PNG; the pixels are the same.
+ENCODED = {"encoded", "encoded_quality_50", "encoded_png", "resized", "cropped", "grey"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working copy of the recorded folder, without what im2rec makes."""
+    shutil.copytree(LISTS / "pictures", tmp_path / "pictures")
+    (tmp_path / "pictures" / "empty_folder").mkdir(exist_ok=True)
+    (tmp_path / "packed").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def packed(folder: Path, row) -> tuple[bytes, bytes]:
+    shutil.copy(LISTS / row["list"], folder / "packed" / f"{row['name']}.lst")
+    assert im2rec.main(row["arguments"]) == 0
+    return tuple((folder / "packed" / f"{row['name']}{ending}").read_bytes() for ending in (".rec", ".idx"))
+
+
+def recorded(name: str) -> tuple[bytes, bytes]:
+    return tuple((LISTS / "packed" / f"{name}{ending}").read_bytes() for ending in (".rec", ".idx"))
+
+
+@pytest.mark.parametrize("row", cases("mxnet/lists/expected.json", "listings"), ids=lambda row: row["name"])
+def test_lists_when_made_then_equal_those_of_mxnet(row, folder, capsys) -> None:
+    assert im2rec.main(row["arguments"]) == 0
+    assert capsys.readouterr().out.split("\n")[:-1] == row["said"]
+    assert sorted(path.name for path in folder.glob("*.lst")) == row["lists"]
+    for name in row["lists"]:
+        assert (folder / name).read_bytes() == (LISTS / "lists" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in cases("mxnet/lists/expected.json", "packings") if row["name"] in PACKED - ENCODED],
+    ids=lambda row: row["name"],
+)
+def test_records_when_files_are_passed_through_then_equal_those_of_mxnet(row, folder) -> None:
+    assert packed(folder, row) == recorded(row["name"])
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in cases("mxnet/lists/expected.json", "packings") if row["name"] in ENCODED],
+    ids=lambda row: row["name"],
+)
+def test_records_when_pictures_are_encoded_then_hold_the_pixels_of_mxnets(row, folder) -> None:
+    packed(folder, row)
+    ours = mx.recordio.MXIndexedRecordIO(f"packed/{row['name']}.idx", f"packed/{row['name']}.rec", "r")
+    theirs = [str(LISTS / "packed" / f"{row['name']}{ending}") for ending in (".idx", ".rec")]
+    original = mx.recordio.MXIndexedRecordIO(*theirs, "r")
+    assert ours.keys == original.keys
+    for key in ours.keys:
+        (header, data), (other, expected) = (mx.recordio.unpack(one.read_idx(key)) for one in (ours, original))
+        assert header == other
+        pictures = [np.asarray(Image.open(io.BytesIO(one))) for one in (data, expected)]
+        np.testing.assert_array_equal(*pictures)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in cases("mxnet/lists/expected.json", "packings") if row["name"] in FAILED],
+    ids=lambda row: row["name"],
+)
+def test_bad_image_when_packed_with_one_thread_then_is_left_out_and_named(row, folder, capsys) -> None:
+    packed(folder, row)
+    told = capsys.readouterr()
+    assert "nowhere.jpg" in told.out or "notes.txt" in told.out
+    assert "1 images were left out" in told.err
+    made = mx.recordio.MXIndexedRecordIO(f"packed/{row['name']}.idx", f"packed/{row['name']}.rec", "r")
+    assert made.keys == [0, 2]
+
+
+def test_recorded_failures_when_counted_then_are_there() -> None:
+    assert {"missing_picture", "broken_picture"} == FAILED and len(PACKED) > 10
+
+
+def test_im2rec_when_there_is_no_list_then_says_so(folder, capsys) -> None:
+    assert im2rec.main(["nothing", "pictures"]) == 0
+    assert "Did not find and list file" in capsys.readouterr().out
+
+
+def test_im2rec_when_there_is_no_folder_then_cannot_run(folder) -> None:
+    assert im2rec.main(["a", "nowhere"]) == 2
+
+
+def test_lists_when_a_folder_links_to_itself_then_end(folder) -> None:
+    (folder / "pictures" / "cat" / "again").symlink_to(folder / "pictures")
+    assert im2rec.main(["--list", "--recursive", "all", "pictures"]) == 0
+    assert len((folder / "all.lst").read_text().splitlines()) == 8
+
+
+def test_index_when_made_of_a_record_file_then_leads_to_its_records(folder) -> None:
+    row = next(row for row in load("mxnet/lists/expected.json")["packings"] if row["name"] == "pass_through")
+    _, index = packed(folder, row)
+    assert rec2idx.main(["packed/pass_through.rec", "made.idx"]) == 0
+    offsets = [line.split("\t")[1] for line in index.decode().splitlines()]
+    assert [line.split("\t") for line in Path("made.idx").read_text().splitlines()] == [
+        [str(key), offset] for key, offset in enumerate(offsets)
+    ]
+
+
+def test_index_when_the_record_file_is_damaged_then_is_not_written(folder, capsys) -> None:
+    Path("cut.rec").write_bytes((LISTS / "packed" / "pass_through.rec").read_bytes()[:-6])
+    assert rec2idx.main(["cut.rec", "cut.idx"]) == 1
+    assert "cut.rec" in capsys.readouterr().err and not Path("cut.idx").exists()

@@ -1,0 +1,145 @@
+"""mx.image: functions, augmenters and ImageIter, against recordings of MXNet's."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+
+import numpy as np
+import pytest
+
+import recordmill.compat.mxnet as mx
+from tests.compat.mxnet import programs
+from tests.golden import RECORDINGS, load
+
+EXPECTED = load("compat/mxnet/expected.json")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def recordings(tmp_path_factory):
+    """A copy of the recorded files."""
+    folder = tmp_path_factory.mktemp("mxnet") / "files"
+    shutil.copytree(RECORDINGS / "compat" / "mxnet", folder)
+    before = os.getcwd()
+    os.chdir(folder)
+    yield folder
+    os.chdir(before)
+
+
+def plain(value):
+    return json.loads(json.dumps(value))
+
+
+def picture():
+    return mx.image.imread("pictures/a.jpg")
+
+
+def test_steps_when_taken_then_equal_mxnets_to_the_bit() -> None:
+    assert plain(programs.image_steps(mx, picture())) == EXPECTED["steps"]
+
+
+@pytest.mark.parametrize("name", programs.AUGMENTERS)
+def test_augmenters_when_seeded_then_equal_mxnets_to_the_bit(name) -> None:
+    assert plain(programs.augmented(mx, picture(), name)) == EXPECTED["augmented"][name]
+
+
+@pytest.mark.parametrize("name", programs.CLOSE_AUGMENTERS)
+def test_colour_augmenters_when_seeded_then_equal_mxnets_but_for_last_bits(name) -> None:
+    found = programs.nearly_augmented(mx, picture(), name)
+    np.testing.assert_allclose(found, EXPECTED["nearly augmented"][name], rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", programs.ITERATIONS)
+def test_image_iter_when_run_then_gives_mxnets_batches(name) -> None:
+    assert plain(programs.python_iterations(mx, name)) == EXPECTED["iterations"][name]
+
+
+def test_orientation_when_a_jfif_segment_comes_first_then_is_ignored_as_in_mxnet() -> None:
+    assert plain(programs.orientations(mx)) == EXPECTED["orientations"]
+
+
+def test_image_when_decoded_then_answers_to_mxnets_names() -> None:
+    image = picture()
+    assert image.shape == (60, 80, 3) and type(image.asnumpy()) is np.ndarray
+    assert image.astype("float32").asnumpy().dtype == np.float32 and str(image.context) == "cpu(0)"
+    assert image[:1, :1, :1].asscalar() == int(image.asnumpy()[0, 0, 0])
+    out = mx.nd.zeros((60, 80, 3), dtype="uint8")
+    assert mx.image.imread("pictures/a.jpg", out=out) is out and (out.asnumpy() == image.asnumpy()).all()
+
+
+@pytest.mark.parametrize(
+    "call,kinds",
+    [
+        (lambda: mx.image.imdecode(b""), (RuntimeError, mx.MXNetError)),
+        (lambda: mx.image.imdecode(b"no picture"), (RuntimeError, mx.MXNetError)),
+        (lambda: mx.image.imdecode("text"), (ValueError,)),
+        (lambda: mx.image.imdecode(b"x", flag=-1), (ValueError, mx.MXNetError)),
+        (lambda: mx.image.imread("pictures/none.png"), (FileNotFoundError, mx.MXNetError)),
+        (lambda: mx.image.imread("pictures.lst"), (RuntimeError, mx.MXNetError)),
+        (lambda: mx.image.imresize(picture(), 0, 3), (ValueError, mx.MXNetError)),
+        (lambda: mx.image.imresize(picture(), 3, 3, interp=7), (ValueError, mx.MXNetError)),
+        (lambda: mx.image.imresize(picture().astype("float32"), 3, 3, interp=3), (NotImplementedError,)),
+        (lambda: mx.image.copyMakeBorder(picture(), 1, 1, 1, 1, type=2), (NotImplementedError,)),
+        (lambda: mx.image.CreateAugmenter((3, 4, 4), rand_resize=True), (AssertionError,)),
+        (lambda: mx.image.CreateAugmenter((3, 4, 4), mean=7), (AssertionError,)),
+        (lambda: mx.image.CreateAugmenter((3, 4, 4), rotate=7), (TypeError,)),
+        (lambda: mx.image.ImageIter(1, (1, 4, 4), path_imgrec="images.rec"), (ValueError,)),
+        (lambda: mx.image.ImageIter(1, (3, 4), path_imgrec="images.rec"), (ValueError,)),
+        (lambda: mx.image.ImageIter(1, (3, 4, 4), path_imgrec="images.rec", shuffle=True), (AssertionError,)),
+        (lambda: mx.image.ImageIter(1, (3, 4, 4), path_imgrec="images.rec", num_parts=2), (AssertionError,)),
+        (lambda: mx.image.ImageIter(1, (3, 4, 4)), (AssertionError,)),
+        (lambda: mx.image.ImageIter(1, (3, 4, 4), path_imgrec="a.rec", last_batch_handle="x"), (ValueError,)),
+        (lambda: mx.image.ImageIter(1, (3, 4, 4), path_imgrec="none.rec"), (FileNotFoundError,)),
+    ],
+)
+def test_refusals_when_asked_for_then_are_mxnets_errors(call, kinds) -> None:
+    with pytest.raises(kinds) as caught:
+        call()
+    assert all(isinstance(caught.value, kind) for kind in kinds)
+
+
+def test_grey_picture_when_decoded_then_has_one_channel() -> None:
+    assert mx.image.imread("pictures/a.jpg", flag=0).shape == (60, 80, 1)
+    colours, reverse = (mx.image.imread("pictures/a.jpg", to_rgb=order).asnumpy() for order in (True, False))
+    np.testing.assert_array_equal(colours, reverse[:, :, ::-1])
+
+
+def test_interpolation_when_chosen_then_follows_the_sizes_or_chance() -> None:
+    small, large = (mx.image.imresize(picture(), *size, interp=9).asnumpy() for size in ((40, 30), (120, 90)))
+    np.testing.assert_array_equal(small, mx.image.imresize(picture(), 40, 30, interp=3).asnumpy())
+    np.testing.assert_array_equal(large, mx.image.imresize(picture(), 120, 90, interp=2).asnumpy())
+    random.seed(4)
+    drawn = random.randint(0, 4)
+    random.seed(4)
+    chance = mx.image.imresize(picture(), 31, 23, interp=10).asnumpy()
+    np.testing.assert_array_equal(chance, mx.image.imresize(picture(), 31, 23, interp=drawn).asnumpy())
+
+
+def test_augmenters_when_chained_then_are_applied_in_order_and_told() -> None:
+    chain = mx.image.SequentialAug([mx.image.ForceResizeAug((10, 8), 1), mx.image.CastAug()])
+    made = chain(picture())
+    assert made.shape == (8, 10, 3) and made.dtype == np.float32
+    assert chain.dumps() == [
+        "sequentialaug",
+        ['["forceresizeaug", {"size": [10, 8], "interp": 1}]', '["castaug", {"type": "float32"}]'],
+    ]
+    with pytest.raises(NotImplementedError):
+        mx.image.Augmenter()(picture())
+
+
+def test_broken_picture_when_reached_by_image_iter_then_is_named(tmp_path) -> None:
+    record = mx.recordio.MXIndexedRecordIO(tmp_path / "b.idx", tmp_path / "b.rec", "w")
+    record.write_idx(7, mx.recordio.pack(mx.recordio.IRHeader(0, 1.0, 7, 0), b"no picture"))
+    record.close()
+    data = mx.image.ImageIter(1, (3, 4, 4), path_imgrec=tmp_path / "b.rec", path_imgidx=tmp_path / "b.idx")
+    with pytest.raises(RuntimeError, match="Broken image") as caught:
+        data.next()
+    assert caught.value.shard == str(tmp_path / "b.rec") and caught.value.record == 7
+
+
+def test_image_iter_when_labels_are_of_another_width_then_says_which() -> None:
+    data = mx.image.ImageIter(2, (3, 8, 8), path_imgrec="vectors.rec")
+    with pytest.raises(mx.MXNetError, match="2 values but label_width is 1"):
+        data.next()

@@ -1,0 +1,190 @@
+"""ImageRecordIter against recordings of MXNet's, and where it differs on purpose."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+import recordmill.compat.mxnet as mx
+from tests.compat.mxnet import programs
+from tests.golden import RECORDINGS, load
+
+FOLDER = RECORDINGS / "compat" / "mxnet"
+EXPECTED = load("compat/mxnet/expected.json")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def recordings(tmp_path_factory):
+    """A copy of the recorded files, where indexes may be kept."""
+    folder = tmp_path_factory.mktemp("mxnet")
+    for path in FOLDER.iterdir():
+        if path.suffix in (".rec", ".idx", ".lst"):
+            (folder / path.name).write_bytes(path.read_bytes())
+    before = os.getcwd()
+    os.chdir(folder)
+    yield folder
+    os.chdir(before)
+
+
+def plain(value):
+    return json.loads(json.dumps(value))
+
+
+def labels(data):
+    return [(batch.label[0].asnumpy().tolist(), batch.pad) for batch in data]
+
+
+@pytest.mark.parametrize("name", programs.EXACT)
+def test_batches_when_configured_then_equal_mxnets_to_the_bit(name) -> None:
+    assert plain(programs.exact_iterations(mx, name)) == EXPECTED["exact"][name]
+
+
+@pytest.mark.parametrize("name", programs.CLOSE)
+def test_bicubic_batches_when_made_then_differ_by_one_level_at_most(name) -> None:
+    found = programs.batches_of(mx, count=programs.NUM_IMAGES, **programs.CLOSE[name])
+    recorded = np.load(FOLDER / f"{name.replace(' ', '_')}.npz")["arr_0"]
+    assert np.abs(found[0][0].astype(int) - recorded.astype(int)).max() <= 1
+    assert [label.tolist() for _, label, _ in found] == EXPECTED["close"][name]
+
+
+@pytest.mark.parametrize("num_parts,expected", EXPECTED["parts"])
+def test_parts_when_cut_by_bytes_then_hold_mxnets_records(num_parts, expected) -> None:
+    assert programs.parts(mx, num_parts, False) == expected
+
+
+@pytest.mark.parametrize("num_parts,expected", EXPECTED["parts with index"])
+def test_parts_when_cut_by_records_then_hold_mxnets_records(num_parts, expected) -> None:
+    assert programs.parts(mx, num_parts, True) == expected
+
+
+@pytest.mark.parametrize("seed,with_index,batch_size,expected", EXPECTED["shuffled"])
+def test_order_when_shuffled_then_is_mxnets_for_the_seed(seed, with_index, batch_size, expected) -> None:
+    assert plain(programs.shuffled(mx, seed, with_index, batch_size)) == expected
+
+
+def test_part_without_records_when_asked_for_then_is_refused_by_name() -> None:
+    options = {**programs.BASE, "path_imgidx": "images.idx", "num_parts": 8, "part_index": 7}
+    with pytest.raises(mx.MXNetError, match="no records"):
+        mx.io.ImageRecordIter(**options)
+
+
+def test_epochs_when_reset_then_all_begin_with_record_0_and_tell_their_pad() -> None:
+    data = mx.io.ImageRecordIter(**{**programs.BASE, "preprocess_threads": 1})
+    expected = [([0, 1, 2, 3], 0), ([4, 5, 6, 7], 0), ([8, 9, 10, 0], 1)]
+    for _ in range(3):
+        assert labels(data) == expected
+        with pytest.raises(StopIteration):
+            data.next()
+        data.reset()
+    data.next()
+    data.reset()
+    assert labels(data) == expected
+
+
+def test_last_batch_when_it_is_not_completed_then_has_zeros_and_its_pad() -> None:
+    data = mx.io.ImageRecordIter(**{**programs.BASE, "round_batch": False, "mean_r": 9.0})
+    *_, last = data
+    assert last.pad == 1 and last.data[0].shape[0] == 4
+    assert not last.data[0].asnumpy()[3].any() and last.label[0].asnumpy().tolist() == [8, 9, 10, 0]
+    assert last.index.tolist() == [8, 9, 10, 0]
+
+
+def test_data_when_described_then_has_names_shapes_and_dtypes() -> None:
+    data = mx.io.ImageRecordIter(**programs.BASE, dtype="uint8", data_name="x", label_name="y")
+    assert repr(data.provide_data) == "[DataDesc[x,(4, 3, 32, 40),<class 'numpy.uint8'>,NCHW]]"
+    assert repr(data.provide_label) == "[DataDesc[y,(4,),<class 'numpy.float32'>,NCHW]]"
+    (name, shape), batch = data.provide_data[0], data.next()
+    assert (name, shape) == ("x", batch.data[0].shape) and batch.data[0].dtype == np.uint8
+    assert str(batch) == "DataBatch: data shapes: [(4, 3, 32, 40)] label shapes: [(4,)]"
+
+
+def test_batches_when_moved_through_by_hand_then_are_the_same() -> None:
+    data, again = (mx.io.ImageRecordIter(**programs.BASE) for _ in range(2))
+    while data.iter_next():
+        batch = again.next()
+        np.testing.assert_array_equal(data.getdata(), batch.data[0])
+        np.testing.assert_array_equal(data.getlabel(), batch.label[0])
+        assert data.getpad() == batch.pad and (data.getindex() == batch.index).all()
+
+
+RANDOM = {
+    "crops": {"rand_crop": True, "rand_mirror": True, "resize": 44},
+    "padded crops": {"rand_crop": True, "pad": 4, "fill_value": 0, "resize": 40},
+    "squares": {"rand_crop": True, "min_crop_size": 20, "max_crop_size": 28},
+    "windows": {"random_resized_crop": True, "min_random_area": 0.2, "max_aspect_ratio": 0.25},
+    "colours": {"brightness": 0.3, "contrast": 0.3, "saturation": 0.3, "pca_noise": 0.1},
+    "levels": {"max_random_contrast": 0.2, "max_random_illumination": 30.0},
+}
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_random_batches_when_made_again_then_depend_on_seed_and_epoch_alone(name) -> None:
+    def epochs(**options):
+        data, made = mx.io.ImageRecordIter(**{**programs.BASE, **RANDOM[name], **options}), []
+        for _ in range(2):
+            made.append(np.concatenate([batch.data[0].asnumpy() for batch in data])[: programs.NUM_IMAGES])
+            data.reset()
+        return np.stack(made)
+
+    first = epochs(seed_aug=3)
+    np.testing.assert_array_equal(first, epochs(seed_aug=3, batch_size=3, preprocess_threads=3, prefetch_buffer=0))
+    assert not np.array_equal(first[0], first[1]) and not np.array_equal(first, epochs(seed_aug=4))
+
+
+def test_random_crops_when_made_step_by_step_then_equal_the_native_ones(monkeypatch) -> None:
+    options = {**programs.BASE, "rand_crop": True, "rand_mirror": True, "resize": 44, "pad": 2}
+    native = [batch.data[0].asnumpy() for batch in mx.io.ImageRecordIter(**options)]
+    from recordmill.compat.mxnet.io import pixels
+
+    monkeypatch.setattr(pixels.PixelPlan, "_groups", lambda self, images: [(None, np.arange(len(images)))])
+    stepwise = [batch.data[0].asnumpy() for batch in mx.io.ImageRecordIter(**options)]
+    np.testing.assert_array_equal(native, stepwise)
+
+
+def test_iterator_when_pickled_then_begins_its_epoch_again() -> None:
+    data = mx.io.ImageRecordIter(**programs.BASE, shuffle=True, rand_crop=True)
+    data.reset()
+    expected = [batch.data[0].asnumpy() for batch in pickle.loads(pickle.dumps(data))]
+    np.testing.assert_array_equal([batch.data[0].asnumpy() for batch in data], expected)
+
+
+def written(path, payloads):
+    record = mx.recordio.MXRecordIO(path, "w")
+    for payload in payloads:
+        record.write(payload)
+    record.close()
+    return path
+
+
+def test_broken_image_when_reached_then_is_named_after_the_batches_in_front(recordings) -> None:
+    with rm.ShardReader("images.rec") as reader:
+        payloads = list(reader)
+    payloads[5] = payloads[5][:24] + b"no image"
+    written("broken.rec", payloads)
+    data = mx.io.ImageRecordIter(**{**programs.BASE, "path_imgrec": "broken.rec"})
+    assert data.next().label[0].asnumpy().tolist() == [0, 1, 2, 3]
+    with pytest.raises(mx.MXNetError, match="Decoding failed") as caught:
+        data.next()
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (error.shard, error.record) == ("broken.rec", 5) and error.offset > 0
+    assert data.next().label[0].asnumpy().tolist() == [8, 9, 10, 0]
+
+
+def test_damaged_record_when_opened_then_is_named(recordings) -> None:
+    whole = (recordings / "images.rec").read_bytes()
+    (recordings / "cut.rec").write_bytes(whole[:-100])
+    with pytest.raises(mx.MXNetError) as caught:
+        mx.io.ImageRecordIter(**{**programs.BASE, "path_imgrec": "cut.rec"})
+    assert caught.value.shard == "cut.rec" and caught.value.record == 10
+
+
+def test_short_record_when_reached_then_is_an_error_of_that_record(recordings) -> None:
+    written("short.rec", [b"too short"] * 4)
+    with pytest.raises(mx.MXNetError, match=r"size >= sizeof\(header\)") as caught:
+        mx.io.ImageRecordIter(**{**programs.BASE, "path_imgrec": "short.rec"}).next()
+    assert caught.value.record == 0

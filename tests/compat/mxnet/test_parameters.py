@@ -1,0 +1,138 @@
+"""Parameters of the iterators: what is refused by name, and as which of Python's errors."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import recordmill.compat.mxnet as mx
+from recordmill.compat.mxnet.io.parameters import _ONLY_DEFAULT, DEFAULTS
+
+BASE = {"path_imgrec": "images.rec", "data_shape": (3, 8, 8), "batch_size": 2}
+UNSUPPORTED = {
+    "max_rotate_angle": 10,
+    "rotate": 90,
+    "max_shear_ratio": 0.1,
+    "max_random_scale": 1.5,
+    "min_random_scale": 0.5,
+    "max_img_size": 100.0,
+    "min_img_size": 10.0,
+    "random_h": 10,
+    "random_s": 10,
+    "random_l": 10,
+    "shuffle_chunk_size": 4,
+    "shuffle_chunk_seed": 3,
+    "mean_img": "mean.bin",
+    "aug_seq": "mine",
+    "max_aspect_ratio": 0.25,
+    "min_random_area": 0.1,
+    "inter_method": 10,
+}
+IMPOSSIBLE = {
+    "batch_size": 0,
+    "data_shape": (2, 8, 8),
+    "dtype": "float64",
+    "label_width": 0,
+    "num_parts": 0,
+    "part_index": 1,
+    "pad": -1,
+    "fill_value": 256,
+    "inter_method": 7,
+    "max_crop_size": 8,
+    "preprocess_threads": 0,
+    "std_r": 0.0,
+    "resize": "half",
+    "shuffle": "perhaps",
+    "path_imgrec": "",
+}
+
+
+@pytest.fixture(autouse=True)
+def one_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    record = mx.recordio.MXRecordIO("images.rec", "w")
+    picture = np.zeros((8, 8, 3), np.uint8)
+    for number in range(3):
+        header = mx.recordio.IRHeader(0, [number, 1.0], number, 0)
+        record.write(mx.recordio.pack_img(header, picture, img_fmt=".png"))
+    record.close()
+
+
+def test_tables_when_compared_then_every_unsupported_parameter_is_tried() -> None:
+    assert set(_ONLY_DEFAULT) <= set(UNSUPPORTED) <= set(DEFAULTS)
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_parameter_when_given_then_is_refused_by_name(name) -> None:
+    with pytest.raises(NotImplementedError, match=name) as caught:
+        mx.io.ImageRecordIter(**BASE, **{name: UNSUPPORTED[name]})
+    assert isinstance(pickle.loads(pickle.dumps(caught.value)), mx.MXNetError)
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_impossible_value_when_given_then_is_a_value_error(name) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 (every parameter has words of its own)
+        mx.io.ImageRecordIter(**{**BASE, name: IMPOSSIBLE[name]})
+    assert isinstance(caught.value, mx.MXNetError)
+
+
+def test_unknown_parameter_when_given_then_the_like_named_one_is_offered() -> None:
+    with pytest.raises(mx.MXNetError, match="did you mean rand_mirror"):
+        mx.io.ImageRecordIter(**BASE, random_mirror=True)
+
+
+def test_needed_parameter_when_missing_then_is_named() -> None:
+    with pytest.raises(mx.MXNetError, match="Required parameter data_shape"):
+        mx.io.ImageRecordIter(path_imgrec="images.rec", batch_size=2)
+
+
+def test_parameters_when_given_by_place_then_are_a_type_error() -> None:
+    with pytest.raises(TypeError, match="keyword"):
+        mx.io.ImageRecordIter("images.rec")
+
+
+def test_parameters_when_given_as_text_then_are_read() -> None:
+    text = {"path_imgrec": "images.rec", "data_shape": "(3, 8, 8)", "batch_size": "3", "label_width": "2"}
+    data = mx.io.ImageRecordIter(**text, shuffle="False", std_r="2.0", dtype=np.dtype("float32"))
+    assert data.next().label[0].asnumpy().tolist() == [[0, 1], [1, 1], [2, 1]]
+
+
+@pytest.mark.parametrize("name", ["path_imgrec", "path_imglist"])
+def test_missing_file_when_named_then_is_also_pythons_error(name) -> None:
+    with pytest.raises(FileNotFoundError, match="none"):
+        mx.io.ImageRecordIter(**{**BASE, "label_width": 2, name: "none.here"})
+
+
+@pytest.mark.parametrize("width,words", [(1, "2-dimensional label"), (3, "2-dimensional label")])
+def test_labels_when_of_another_width_then_are_refused_with_their_record(width, words) -> None:
+    with pytest.raises(mx.MXNetError, match=words) as caught:
+        mx.io.ImageRecordIter(**BASE, label_width=width).next()
+    assert caught.value.record == 0
+
+
+def test_labels_when_a_list_lacks_an_image_then_its_id_is_told(tmp_path) -> None:
+    (tmp_path / "some.lst").write_text("0\t1\ta.jpg\n2\t1\tb.jpg\n")
+    with pytest.raises(mx.MXNetError, match="fail to find imagelabel for id 1"):
+        mx.io.ImageRecordIter(**BASE, path_imglist="some.lst").next()
+
+
+def test_batch_when_larger_than_the_data_then_is_refused_unless_it_is_not_completed() -> None:
+    with pytest.raises(mx.MXNetError, match="bigger than the batch size"):
+        mx.io.ImageRecordIter(**{**BASE, "batch_size": 5, "label_width": 2})
+    (batch,) = mx.io.ImageRecordIter(**{**BASE, "batch_size": 5, "label_width": 2, "round_batch": False})
+    assert batch.pad == 2
+
+
+@pytest.mark.parametrize("other", ["rand_crop", "max_crop_size", "resize"])
+def test_random_windows_when_combined_with_another_cut_then_are_refused(other) -> None:
+    given = {"rand_crop": True, "max_crop_size": 4, "resize": 9}[other]
+    with pytest.raises(mx.MXNetError, match=other):
+        mx.io.ImageRecordIter(**BASE, random_resized_crop=True, **{other: given})
+
+
+def test_squares_when_an_image_is_smaller_then_are_refused_with_the_record() -> None:
+    with pytest.raises(mx.MXNetError, match="smaller than max_crop_size") as caught:
+        mx.io.ImageRecordIter(**BASE, label_width=2, min_crop_size=9, max_crop_size=9).next()
+    assert caught.value.record == 0

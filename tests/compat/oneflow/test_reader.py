@@ -1,0 +1,218 @@
+"""The reader: names of parts, records over their borders, epochs, ranks, damage, options; orders as recorded."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import recordmill.compat.oneflow as flow
+from recordmill.compat.oneflow.environment import share_of
+from recordmill.compat.oneflow.orders import Slots, seed_words, shuffle, uniform
+from recordmill.errors import FormatError, FramingError, PayloadError, TruncatedError
+from tests.compat.oneflow.parts import frame, labels_of, message, recorded_readers, take_labels, write_labels
+from tests.golden import RECORDINGS, load
+
+
+@pytest.mark.parametrize("row", recorded_readers(), ids=lambda row: "-".join(map(str, row.values()))[:60])
+def test_labels_when_read_with_recorded_options_then_come_in_oneflows_order(
+    row: dict[str, Any], tmp_path: Path
+) -> None:
+    options = {name: value for name, value in row.items() if name not in ("counts", "labels")}
+    write_labels(tmp_path, row["counts"])
+    reader = flow.nn.OFRecordReader(str(tmp_path), data_part_num=len(row["counts"]), **options)
+    assert take_labels(reader, len(row["labels"])) == row["labels"]
+
+
+@pytest.mark.parametrize("batch_size", [2, 7, 64])
+def test_order_of_a_seed_when_the_batch_size_differs_then_is_the_same(batch_size: int, tmp_path: Path) -> None:
+    options = {"random_shuffle": True, "random_seed": 7, "shuffle_buffer_size": 4}
+    expected = next(row for row in recorded_readers() if options.items() <= row.items())
+    write_labels(tmp_path, expected["counts"])
+    reader = flow.nn.OFRecordReader(str(tmp_path), batch_size, len(expected["counts"]), **options)  # type: ignore[arg-type]
+    assert take_labels(reader, 64) == expected["labels"]
+
+
+def test_words_of_a_seed_sequence_when_generated_then_are_libstdcxxs() -> None:
+    assert seed_words(0) == [2963817213, 69796629, 1973464570, 532167439]
+    assert seed_words(123456789) == [1063706903, 298048648, 2436626464, 827485493]
+    assert seed_words(2**32 - 1) == [3258260622, 2976084991, 227751652, 537413182]
+
+
+@given(st.lists(st.integers(), max_size=9), st.integers(0, 2**40))
+def test_shuffle_when_done_then_keeps_all_items_and_repeats(items: list[int], seed: int) -> None:
+    first, second = list(items), list(items)
+    shuffle(first, seed)
+    shuffle(second, seed)
+    assert first == second and sorted(first) == sorted(items)
+
+
+@given(st.integers(1, 1000), st.integers(0, 2**32))
+def test_slots_when_drawn_then_lie_in_the_buffer(count: int, seed: int) -> None:
+    slots = Slots(seed, count)
+    assert all(0 <= slots.next() < count for _ in range(20))
+
+
+def test_uniform_when_the_generator_leaves_the_even_part_then_draws_again() -> None:
+    draws = iter([9, 10, 5])
+    assert uniform(lambda: next(draws), 10, 3) == 1
+
+
+@pytest.mark.parametrize("row", load("oneflow/parts/expected.json")["sets"], ids=lambda row: row["directory"])
+def test_parts_when_recorded_then_give_the_recorded_messages_and_values(row: dict[str, Any]) -> None:
+    names = ("part_name_prefix", "part_name_suffix_length")
+    options = {name: row[name] for name in names if name in row}
+    folder = str(RECORDINGS / "oneflow" / "parts" / row["directory"])
+    reader = flow.nn.OFRecordReader(folder, len(row["records"]), row["num_parts"], **options)
+    batch = reader()
+    assert [payload.hex() for payload in batch.payloads] == row["records"]
+    for name, field in row["fields"].items():
+        if field["decoder"] == "bytes":
+            found = flow.nn.OFRecordBytesDecoder(name)(batch).numpy()
+        else:
+            shape = tuple(field["shape"])
+            found = list(flow.nn.OFRecordRawDecoder(name, shape=shape, dtype=field["dtype"])(batch).numpy())
+        assert [value.tobytes().hex() for value in found] == field["values"]
+
+
+def test_batch_when_larger_than_the_data_then_is_full(tmp_path: Path) -> None:
+    write_labels(tmp_path, [2, 1])
+    batch = flow.nn.OFRecordReader(str(tmp_path), batch_size=8, data_part_num=2)()
+    assert labels_of(batch) == [0, 1, 2, 0, 1, 2, 0, 1]
+    assert batch.shape == (8,) and len(batch) == 8 and batch.dtype is flow.of_record
+
+
+@pytest.mark.parametrize("cut", range(1, 40))
+def test_record_when_it_goes_on_in_the_next_part_then_is_read_whole(cut: int, tmp_path: Path) -> None:
+    stream = b"".join(write_labels(tmp_path, [3]))
+    (tmp_path / "part-0").write_bytes(stream[:cut])
+    (tmp_path / "part-1").write_bytes(stream[cut:])
+    assert take_labels(flow.nn.OFRecordReader(str(tmp_path), data_part_num=2), 7) == [0, 1, 2, 0, 1, 2, 0]
+
+
+def test_empty_part_when_others_have_records_then_has_none(tmp_path: Path) -> None:
+    write_labels(tmp_path, [0, 2, 0, 1, 0])
+    assert take_labels(flow.nn.OFRecordReader(str(tmp_path), data_part_num=5), 6) == [0, 1, 2, 0, 1, 2]
+
+
+def test_parts_without_any_record_when_read_then_are_refused(tmp_path: Path) -> None:
+    write_labels(tmp_path, [0, 0])
+    reader = flow.nn.OFRecordReader(str(tmp_path), data_part_num=2)
+    for _ in range(2):
+        with pytest.raises(FormatError, match="no record"):
+            reader()
+
+
+@pytest.mark.parametrize(
+    "damage, kind",
+    [
+        (lambda stream: stream[:-3], TruncatedError),
+        (lambda stream: stream + b"\1\0\0", TruncatedError),
+        (lambda stream: stream + bytes(8), FramingError),
+        (lambda stream: stream + b"\xff" * 8 + b"x", FramingError),
+    ],
+)
+def test_damage_when_reached_then_comes_after_the_batches_before_it(
+    damage: Any, kind: type[Exception], tmp_path: Path
+) -> None:
+    parts = write_labels(tmp_path, [3, 4])
+    (tmp_path / "part-1").write_bytes(damage(parts[1]))
+    sound = 6 if len(damage(parts[1])) < len(parts[1]) else 7
+    reader = flow.nn.OFRecordReader(str(tmp_path), data_part_num=2)
+    assert take_labels(reader, sound) == list(range(sound))
+    for _ in range(2):
+        with pytest.raises(kind) as caught:
+            reader()
+    error: Any = pickle.loads(pickle.dumps(caught.value))
+    size = len(frame(message(labels=0)))
+    assert (error.shard, error.record, error.offset) == (str(tmp_path / "part-1"), sound - 3, (sound - 3) * size)
+
+
+def test_message_when_it_does_not_parse_then_the_decoder_names_it(tmp_path: Path) -> None:
+    parts = write_labels(tmp_path, [3])
+    (tmp_path / "part-0").write_bytes(parts[0] + frame(b"\x0a\x7f"))
+    batch = flow.nn.OFRecordReader(str(tmp_path), batch_size=4)()
+    with pytest.raises(PayloadError) as caught:
+        labels_of(batch)
+    assert (caught.value.shard, caught.value.record, caught.value.offset) == (
+        str(tmp_path / "part-0"),
+        3,
+        len(parts[0]),
+    )
+
+
+@pytest.mark.parametrize(
+    "options, names",
+    [({}, "part-{}"), ({"part_name_suffix_length": 5}, "part-{:05d}"), ({"part_name_prefix": "a"}, "a{}")],
+)
+def test_part_when_missing_then_is_an_error_at_once(options: dict[str, Any], names: str, tmp_path: Path) -> None:
+    write_labels(tmp_path, [2] * 12, names)
+    reader = flow.nn.OFRecordReader(str(tmp_path), data_part_num=12, **options)
+    assert take_labels(reader, 25) == [*range(24), 0]
+    (tmp_path / names.format(11)).unlink()
+    with pytest.raises(FileNotFoundError) as caught:
+        flow.nn.OFRecordReader(str(tmp_path), data_part_num=12, **options)
+    assert caught.value.filename == str(tmp_path / names.format(11))
+
+
+@pytest.mark.parametrize("num_parts, world_size", [(5, 2), (5, 3), (6, 3), (5, 5)])
+def test_ranks_when_they_share_parts_then_each_reads_neighbours_and_all_are_read(
+    num_parts: int, world_size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_labels(tmp_path, [1] * num_parts)
+    monkeypatch.setenv("WORLD_SIZE", str(world_size))
+    found = []
+    for rank in range(world_size):
+        monkeypatch.setenv("RANK", str(rank))
+        assert (flow.env.get_rank(), flow.env.get_world_size()) == (rank, world_size)
+        share = share_of(num_parts, rank, world_size)
+        found += take_labels(flow.nn.OFRecordReader(str(tmp_path), data_part_num=num_parts), len(share))
+        assert len(share) == num_parts // world_size + (rank < num_parts % world_size)
+    assert found == list(range(num_parts))
+
+
+def test_ranks_when_more_than_parts_then_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_labels(tmp_path, [1])
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(ValueError, match="data_part_num is at least"):
+        flow.nn.OFRecordReader(str(tmp_path))
+
+
+def test_reader_without_a_seed_when_made_twice_then_gives_two_orders(tmp_path: Path) -> None:
+    write_labels(tmp_path, [64])
+    runs = [take_labels(flow.nn.OFRecordReader(str(tmp_path), random_shuffle=True), 64) for _ in range(2)]
+    assert runs[0] != runs[1]
+
+
+@pytest.mark.parametrize(
+    "options, kind, text",
+    [
+        ({"data_part_num": 0}, ValueError, "data_part_num"),
+        ({"batch_size": 0}, ValueError, "batch_size"),
+        ({"shuffle_buffer_size": 0, "random_shuffle": True}, ValueError, "shuffle_buffer_size"),
+        ({"device": "cuda"}, NotImplementedError, "device='cuda'"),
+        ({"placement": 3}, NotImplementedError, "placement=3"),
+        ({"sbp": 3}, NotImplementedError, "sbp=3"),
+        ({"ofrecord_dir": 3}, TypeError, "ofrecord_dir"),
+        ({"unheard_of": 3}, TypeError, "unheard_of"),
+    ],
+)
+def test_option_when_not_supported_then_is_refused_by_name(
+    options: dict[str, Any], kind: type[Exception], text: str, tmp_path: Path
+) -> None:
+    write_labels(tmp_path, [1])
+    with pytest.raises(kind, match=text):
+        flow.nn.OfrecordReader(**{"ofrecord_dir": str(tmp_path), **options})
+
+
+def test_one_batch_when_given_to_several_decoders_then_serves_them_all(tmp_path: Path) -> None:
+    write_labels(tmp_path, [4])
+    first, second = (flow.nn.OFRecordReader(str(tmp_path), batch_size=3, device="cpu") for _ in range(2))
+    batch = first()
+    assert labels_of(batch) == labels_of(batch) == labels_of(second()) == [0, 1, 2]
+    wide = flow.nn.OfrecordRawDecoder("labels", shape=(1,), dtype=flow.double)(batch)
+    assert wide.shape == (3, 1) and wide.dtype == flow.double and type(wide.numpy()) is np.ndarray

@@ -1,0 +1,116 @@
+"""The native executor against the one of Pillow and NumPy: the same plan, the same numbers."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from PIL import Image
+
+import recordmill as rm
+from tests.decode.pictures import deep_grey, encode, jpeg, palette_mask, png
+
+GEOMETRIES = st.sampled_from(
+    [
+        {},
+        {"resize": rm.Resize((9, 11))},
+        {"resize": rm.Resize(shorter=17), "crop": rm.CenterCrop(12)},
+        {"crop": rm.RandomCrop((10, 16), padding=3, fill=7, small="pad"), "flip": rm.Flip(0.5, 0.5)},
+        {"crop": rm.RandomCrop(12, padding=5, mode="reflect", small="enlarge")},
+        {"crop": rm.RandomResizedCrop((9, 13)), "flip": True},
+        {
+            "crop": rm.RandomCrop(12, small="pad"),
+            "affine": rm.RandomAffine(40, (0.2, 0.2), (0.5, 2), 10, kernel="bilinear", fill=3),
+        },
+        {"resize": rm.Resize((14, 20)), "affine": rm.RandomAffine(90, fill=200)},
+    ]
+)
+VALUES = st.sampled_from(
+    [
+        {"dtype": "uint16", "layout": "hwc"},
+        {"dtype": "uint16"},
+        {"dtype": "float32"},
+        {"dtype": "float16", "mean": 0.3},
+        {"mean": 0.5, "std": 0.25},
+        {"dtype": "float32", "white": 255.0, "layout": "hwc"},
+    ]
+)
+LIKE = st.sampled_from(["pillow", "opencv", "tensorflow", "mxnet"])
+
+
+def deep_tiff(seed: int) -> bytes:
+    return encode(Image.fromarray(deep_grey(seed)[1]), "TIFF")
+
+
+@given(GEOMETRIES, VALUES, LIKE, st.sampled_from(["rgb", "grey"]), st.integers(0, 50))
+def test_images_of_8_and_16_bits_when_decoded_natively_then_equal_pillows(
+    geometry, values, like: str, channels: str, seed: int
+) -> None:
+    files = [deep_grey(seed)[0], png(seed, mode="L"), deep_grey(seed + 1, 31, 9)[0], png(seed, mode="1")]
+    files += [] if like == "tensorflow" else [jpeg(seed, mode="L")]
+
+    def decoded(decoder: str) -> list[np.ndarray]:
+        spec = rm.Image(like=like, channels=channels, decoder=decoder, stack=False, **geometry, **values)
+        return rm.decode_batch(files, {"x": spec}, rng=seed)["x"]
+
+    for native, pillow in zip(decoded("native"), decoded("pillow"), strict=True):
+        assert native.dtype == pillow.dtype
+        np.testing.assert_array_equal(native, pillow)
+
+
+@given(GEOMETRIES, LIKE, st.sampled_from(["uint8", "uint16", "int32", "int64"]), st.booleans(), st.integers(0, 50))
+def test_masks_when_decoded_natively_then_equal_pillows(geometry, like: str, dtype: str, fit: bool, seed: int) -> None:
+    size = (33, 8) if fit else (20, 14)
+    masks = [palette_mask(seed, *size)[0], png(seed, *size, mode="1"), png(seed, *size, mode="L")]
+    masks += [deep_grey(seed, *size)[0]] if dtype != "uint8" else []
+
+    def decoded(decoder: str) -> list[np.ndarray]:
+        columns = {"image": [png(seed)] * len(masks), "mask": masks}
+        image = rm.Image(like=like, decoder=decoder, stack=False, **geometry)
+        specs = {"image": image, "mask": rm.Mask(fill=200, fit=fit, dtype=dtype, stack=False)}
+        return rm.decode_batch(columns, specs, rng=seed)["mask"]
+
+    for native, pillow in zip(decoded("native"), decoded("pillow"), strict=True):
+        assert native.dtype == np.dtype(dtype)
+        np.testing.assert_array_equal(native, pillow)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4])
+def test_grey_masks_of_few_bits_when_decoded_natively_then_are_as_stored(bits: int) -> None:
+    values = np.random.default_rng(bits).integers(0, 1 << bits, (6, 11)).astype(np.uint8)
+    picture = Image.fromarray(values)
+    out = io.BytesIO()
+    picture.save(out, "PNG", bits=bits) if bits > 1 else Image.fromarray(values.astype(bool)).save(out, "PNG")
+    specs = {"image": rm.Image(decoder="native"), "mask": rm.Mask()}
+    found = rm.decode_batch({"image": [png(0, 11, 6)], "mask": [out.getvalue()]}, specs)["mask"][0]
+    np.testing.assert_array_equal(found, values)
+
+
+def test_deep_images_of_other_formats_when_in_one_batch_with_png_then_agree() -> None:
+    files = [deep_grey(3)[0], deep_tiff(3)]
+    first, second = rm.decode_batch(files, {"x": rm.Image(dtype="uint16", resize=rm.Resize((5, 9)))})["x"]
+    np.testing.assert_array_equal(first, second)
+
+
+def test_colours_of_16_bits_when_changed_then_are_refused() -> None:
+    spec = rm.Image(colour=[rm.RandomGrey(1)], dtype="float32")
+    with pytest.raises(rm.DecodeError, match="16 bits cannot be changed"):
+        rm.decode_batch([deep_grey()[0]], {"x": spec}, rng=1)
+
+
+@pytest.mark.parametrize("like", ["pillow", "opencv", "tensorflow"])
+@given(seed=st.integers(0, 30))
+def test_resized_array_when_compared_with_the_batch_then_is_equal(like: str, seed: int) -> None:
+    from recordmill.decode.presets import KERNELS
+
+    for word in KERNELS[like]:
+        files, dtype = [deep_grey(seed)[0]], "float32" if like == "tensorflow" and word != "nearest" else "uint16"
+        spec = rm.Image(
+            like=like, kernel=word, resize=rm.Resize((7, 25)), channels="grey", dtype=dtype, white=65535.0, layout="hwc"
+        )
+        batch = rm.decode_batch(files, {"x": spec})["x"][0]
+        np.testing.assert_array_equal(
+            batch[:, :, 0], rm.resize(rm.decode_png(files[0]), (7, 25), kernel=word, like=like)
+        )

@@ -1,0 +1,129 @@
+"""What tests of crews share: things to make, what a process has open, scripts that run by themselves."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recordmill.types import Ragged
+
+PATIENCE_S = 60.0
+
+
+def until(condition: Callable[[], Any], patience_s: float = PATIENCE_S) -> bool:
+    """Wait for something to become true; what it says in the end."""
+    deadline = time.monotonic() + patience_s
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return bool(condition())
+
+
+def tasks() -> int:
+    """Threads of this process, native ones too."""
+    return len(os.listdir("/proc/self/task"))
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def children(process: int | None = None) -> list[int]:
+    """Processes whose parent is the given one, this one by default; zombies too."""
+    parent, found = process or os.getpid(), []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == parent:
+            found.append(int(stat.parent.name))
+    return found
+
+
+def is_running(process: int) -> bool:
+    try:
+        text = Path(f"/proc/{process}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] != "Z"
+
+
+@contextmanager
+def nothing_left() -> Iterator[None]:
+    """Threads, descriptors and child processes are no more than before, perhaps after a moment.
+
+    A fork may end threads of native libraries, so that there may be fewer.
+    """
+    gc.collect()  # what the tests before have left
+    before = tasks(), descriptors(), sorted(children())
+    yield
+    assert until(lambda: tasks() <= before[0] and descriptors() <= before[1] and sorted(children()) == before[2]), (
+        f"threads, descriptors, children were {before}, are {tasks(), descriptors(), children()}; "
+        f"{[thread.name for thread in threading.enumerate()]}"
+    )
+
+
+def run_script(text: str, folder: Path, *, name: str = "script.py") -> subprocess.CompletedProcess[str]:
+    """Run a script to its end."""
+    with script(text, folder, name=name) as process:
+        out, err = process.communicate(timeout=PATIENCE_S)
+    return subprocess.CompletedProcess(name, process.returncode, out, err)
+
+
+@contextmanager
+def script(text: str, folder: Path, *, name: str = "script.py") -> Iterator[subprocess.Popen[str]]:
+    """A script that is running, its output in pipes."""
+    path = folder / name
+    path.write_text(text, "utf-8")
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, str(path)], stdout=pipe, stderr=pipe, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def batch(place: int) -> dict[str, Any]:
+    """What a batch is made of, large and small."""
+    rng = np.random.default_rng(place)
+    return {
+        "image": rng.integers(0, 255, (4, 32, 32, 3), np.uint8),
+        "large": rng.random((3, 70_000), np.float32),
+        "empty": np.zeros((0, 5), np.int16),
+        "fortran": np.asfortranarray(rng.random((40, 50))),
+        "part": rng.random((200, 100))[::2, 1::3],
+        "text": Ragged.from_rows([b"x" * n for n in range(place % 7)]),
+        "deep": Ragged(Ragged.from_rows([b"ab", b"", b"c" * 9000]), np.array([0, 1, 3])),
+        "names": [b"a" * 5000, b"", b"\0"],
+        "rows": [np.arange(n * 1000) for n in range(3)],
+        "number": place,
+        "scalar": np.float32(place),
+        "none": None,
+        "word": "ü",
+    }
+
+
+def same(first: Any, second: Any) -> bool:
+    """Equal in kind, dtype, shape and values."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, dict):
+        return list(first) == list(second) and all(same(first[name], second[name]) for name in first)
+    if isinstance(first, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    if isinstance(first, Ragged):
+        return same(first.data, second.data) and same(first.row_splits, second.row_splits)
+    if isinstance(first, np.ndarray):
+        return first.dtype == second.dtype and first.shape == second.shape and bool((first == second).all())
+    return bool(first == second)

@@ -1,0 +1,98 @@
+"""Memory that is used again: never while somebody looks at it, always when nobody does."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from recordmill.pipeline.crew.memory import SMALLEST, Memory
+
+MIB = 1 << 20
+WAYS = {
+    "array": lambda array: array,
+    "slice": lambda array: array[3:9, ::2],
+    "one number": lambda array: array[5:6, 0],
+    "memoryview": memoryview,
+    "other dtype": lambda array: array.view(np.uint8).T,
+    "dlpack": np.from_dlpack,
+    "list": lambda array: [array.reshape(-1)[70:90]],
+}
+
+
+def address(array: np.ndarray) -> int:
+    return array.ctypes.data
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_memory_when_any_view_lives_then_is_not_given_out_again(way: str) -> None:
+    memory = Memory(8 * MIB)
+    array = memory.empty((256, 2048), np.float32)
+    array[:] = 7
+    place, view = address(array), WAYS[way](array)
+    before = np.array(view)
+    del array
+    assert memory.kept_bytes == 0
+    other = memory.empty((256, 2048), np.float32)
+    other[:] = 8
+    assert address(other) != place
+    assert np.array_equal(np.array(view), before)
+    del view
+    assert memory.kept_bytes > 2 * MIB
+    assert address(memory.empty((2048, 256), np.int32)) == place
+
+
+def test_array_when_given_out_then_is_as_asked_for() -> None:
+    memory = Memory(8 * MIB)
+    for shape, kind in (((3, 5), np.uint8), ((1, 700, 900), np.float64), ((0, 9), np.int64), ((SMALLEST,), ">u2")):
+        array = memory.empty(shape, kind)
+        assert (array.shape, array.dtype) == (shape, np.dtype(kind))
+        assert array.flags.writeable and array.flags.c_contiguous
+        assert array.nbytes < SMALLEST or address(array) % 64 == 0
+    assert memory.empty((SMALLEST,), object)[5] is None
+
+
+def test_memory_when_more_comes_back_than_may_be_kept_then_the_oldest_goes() -> None:
+    memory = Memory(5 * MIB)
+    arrays = [memory.empty((2, MIB), np.uint8) for _ in range(4)]
+    addresses = [address(array) for array in arrays]
+    while arrays:
+        del arrays[0]
+        assert memory.kept_bytes <= 5 * MIB
+    assert {address(one) for one in [memory.empty((2, MIB), np.uint8) for _ in range(2)]} == set(addresses[2:])
+    large = memory.empty((6, MIB), np.uint8)
+    del large
+    assert memory.kept_bytes <= 5 * MIB
+
+
+def test_array_when_its_memory_has_nobody_any_more_then_lives_on() -> None:
+    memory = Memory(8 * MIB)
+    array = memory.empty((MIB,), np.int64)
+    array[:] = 5
+    del memory
+    assert (array == 5).all()
+
+
+@given(st.integers(0, 1 << 32))
+def test_arrays_when_made_and_dropped_by_threads_then_never_change(seed: int) -> None:
+    memory = Memory(6 * MIB)
+
+    def work(number: int) -> bool:
+        choose, held = random.Random(seed + number), list[tuple[Any, int]]()
+        for value in range(12):
+            array = memory.empty((choose.choice([1, 2]), MIB), np.uint8)
+            array[:, :: MIB // 16] = value * 4 + number
+            held.append((array[:, :: MIB // 16], value * 4 + number))
+            del array
+            choose.shuffle(held)
+            del held[choose.randrange(1, 4) :]
+            if not all((view == expected).all() for view, expected in held):
+                return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))

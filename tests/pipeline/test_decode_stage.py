@@ -1,0 +1,104 @@
+"""Decoding in a pipeline: equal to decode_batch step by step, and the same for any division of the work."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import recordmill as rm
+from tests.pictures import encode
+
+SPEC = {"image": rm.Image(crop=rm.RandomResizedCrop(12), flip=True, mean=rm.IMAGENET_MEAN, std=rm.IMAGENET_STD)}
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> rm.Dataset:
+    folder = tmp_path_factory.mktemp("pictures")
+    random = np.random.default_rng(0)
+    with rm.ShardWriter(folder / "part", shards=3) as writer:
+        for number in range(64):
+            height, width = random.integers(16, 40, 2)
+            pixels = random.integers(0, 256, (height, width, 3), np.uint8)
+            writer.write({"image": encode(Image.fromarray(pixels), "JPEG" if number % 3 else "PNG"), "id": number})
+    return rm.open(folder)
+
+
+def digest(batches: list[dict[str, Any]]) -> str:
+    told = hashlib.sha256()
+    for batch in batches:
+        told.update(batch["id"].tobytes())
+        told.update(np.ascontiguousarray(batch["image"]).tobytes())
+    return told.hexdigest()
+
+
+def test_pipeline_when_compared_with_single_steps_then_is_equal(dataset: rm.Dataset) -> None:
+    pipeline = dataset.shuffle(seed=3).decode(SPEC).batch(16)
+    order = [int(sample["id"]) for sample in dataset.shuffle(seed=3).fetch(range(64), epoch=2)]
+    by_id = {int(sample["id"]): sample for sample in dataset}
+    samples = [by_id[number] for number in order]
+    seed = pipeline.stages[1].draws_seed(3)
+    loader = pipeline.loader(threads=2)
+    loader.set_epoch(2)
+    for number, batch in enumerate(loader):
+        rows = range(16 * number, 16 * number + 16)
+        expected = [
+            rm.decode_batch([samples[row]], SPEC, rng=seed, epoch=2, positions=[row])["image"][0] for row in rows
+        ]
+        assert batch["id"].tolist() == [order[row] for row in rows]
+        assert np.array_equal(batch["image"], np.stack(expected))
+
+
+def test_pipeline_when_the_work_is_divided_then_pixels_are_the_same(dataset: rm.Dataset) -> None:
+    def run(size: int, **options: Any) -> list[dict[str, Any]]:
+        return list(dataset.shuffle(seed=1).decode(SPEC).batch(size, last="drop").loader(**options))
+
+    expected = digest(run(16, threads=0))
+    assert {digest(run(16, threads=threads)) for threads in (1, 2, 8)} == {expected}
+    for world_size in (2, 4):
+        ranks = [run(16 // world_size, rank=rank, world_size=world_size) for rank in range(world_size)]
+        together = [
+            {name: np.concatenate([row[name] for row in rows]) for name in ("id", "image")}
+            for rows in zip(*ranks, strict=True)
+        ]
+        assert digest(together) == expected
+
+
+def test_pipeline_when_decoded_before_the_shuffle_then_a_record_keeps_its_crop(dataset: rm.Dataset) -> None:
+    early = dataset.decode(SPEC, seed=5).shuffle(seed=1).batch(64)[0]
+    plain = dataset.decode(SPEC, seed=5).batch(64)[0]
+    rows = np.argsort(early["id"])
+    assert np.array_equal(early["image"][rows], plain["image"][np.argsort(plain["id"])])
+
+
+def test_pipeline_when_repeated_then_draws_differ_from_turn_to_turn(dataset: rm.Dataset) -> None:
+    batches = list(dataset.decode(SPEC).repeat(2).batch(64))
+    assert batches[0]["id"].tolist() == batches[1]["id"].tolist()
+    assert not np.array_equal(batches[0]["image"], batches[1]["image"])
+    across = dataset.decode(SPEC).repeat(2).batch(48)[1]
+    assert np.array_equal(across["image"], np.concatenate([batches[0]["image"][48:], batches[1]["image"][:32]]))
+
+
+def test_stages_when_images_are_mapped_then_arrays_are_handed_over(dataset: rm.Dataset) -> None:
+    def brighter(sample: dict[str, Any]) -> dict[str, Any]:
+        return sample | {"image": np.clip(sample["image"].astype(np.int16) + 10, 0, 255).astype(np.uint8)}
+
+    plain = dataset.decode(image=rm.Image(resize=(8, 8), dtype="uint8", layout="hwc"))
+    one, other = plain.batch(64)[0], plain.map(brighter).batch(64)[0]
+    assert other["image"].shape == (64, 8, 8, 3)
+    assert np.array_equal(other["image"], np.minimum(one["image"].astype(int) + 10, 255))
+
+
+def test_stats_when_asked_then_stages_and_bottleneck_are_told(dataset: rm.Dataset) -> None:
+    loader = dataset.decode(SPEC).batch(16).loader(threads=2)
+    assert loader.stats().bottleneck == "Nothing was delivered yet."
+    list(loader)
+    stats = loader.stats()
+    assert (stats.elements, stats.samples, stats.workers) == (4, 64, 2)
+    assert {"read", "decode", "batch"} == {stage.name for stage in stats.stages}
+    assert stats.num_bytes > 64 * 300
+    assert stats.to_json()["stages"]["decode"] > 0
+    assert str(stats).splitlines()[-1] == stats.bottleneck

@@ -1,0 +1,158 @@
+"""Samples that fail: raised with their place, left out, or replaced, within a limit."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import recordmill as rm
+from tests.pictures import encode
+from tests.pipeline.sources import ids, numbers
+
+
+def picky(sample: dict[str, Any]) -> dict[str, Any]:
+    if sample["id"] % 10 == 3:
+        raise KeyError("three")
+    return sample
+
+
+def greedy(sample: dict[str, Any]) -> dict[str, Any]:
+    sample["id"][...] = 0
+    return sample
+
+
+def wrong(sample: dict[str, Any]) -> dict[str, Any]:
+    return {"x": np.zeros((2, 3, 1 + (sample["id"] == 5)))}
+
+
+def lost(sample: dict[str, Any]) -> dict[str, Any]:
+    return {"x" if sample["id"] < 5 else "y": 1}
+
+
+def nothing(sample: dict[str, Any]) -> Any:
+    return None
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_function_when_it_raises_then_the_error_names_all(threads: int) -> None:
+    with pytest.raises(rm.MapError) as caught:
+        list(numbers(50).map(picky).batch(4).loader(threads=threads))
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (error.stage, error.function, error.position) == ("map(picky)", "picky", 3)
+    assert (error.shard, error.record, error.offset) == ("numbers-0", 3, 300)
+    assert isinstance(error.cause, KeyError)
+    assert "picky raised KeyError" in str(error)
+
+
+@pytest.mark.parametrize(
+    "function, words",
+    [(wrong, "returned 'x' as float64"), (lost, "returned the features y"), (nothing, "NoneType, not a dict")],
+)
+def test_function_when_it_returns_what_does_not_fit_then_is_named(function: Any, words: str) -> None:
+    with pytest.raises(rm.MapError, match=words):
+        list(numbers(20).map(function).batch(4).loader())
+
+
+def test_function_when_it_changes_its_input_then_is_told_how_not_to() -> None:
+    dataset = numbers(20).map(lambda sample: {"id": np.full(2, sample["id"])})
+    with pytest.raises(rm.MapError, match="greedy changes its input") as caught:
+        list(dataset.map(greedy).batch(4).loader())
+    assert "copy" in (caught.value.hint or "")
+
+
+def test_filter_when_its_answer_is_none_then_is_named() -> None:
+    with pytest.raises(rm.MapError, match="neither true nor false"):
+        list(numbers(9).filter(lambda sample: np.zeros(3)).batch(2).loader())
+
+
+def slow(sample: dict[str, Any]) -> dict[str, Any]:
+    time.sleep(2 if sample["id"] == 9 else 0)
+    return sample
+
+
+def test_function_when_it_hangs_then_is_named_in_time() -> None:
+    begun = time.monotonic()
+    with pytest.raises(rm.MapError, match="slow hangs") as caught:
+        list(numbers(20).map(slow, timeout=0.1).batch(4).loader(threads=2))
+    assert caught.value.position == 9
+    assert time.monotonic() - begun < 30
+
+
+def test_samples_when_skipped_then_batches_are_smaller_and_the_report_tells() -> None:
+    loader = numbers(40, 7, 25).map(picky).batch(10).loader(on_error="skip")
+    batches = list(loader)
+    assert ids(batches) == [number for number in range(40) if number not in (3, 7, 13, 23, 25, 33)]
+    assert [len(batch["id"]) for batch in batches] == [8, 9, 8, 9]
+    told = [entry.to_json() for entry in loader.report.skipped]
+    assert sorted(entry["position"] for entry in told) == [3, 7, 13, 23, 25, 33]
+    assert all(entry["shard"].startswith("numbers-") and entry["record"] is not None for entry in told)
+    assert json.dumps(told)
+
+
+def test_samples_when_substituted_then_batches_are_full_and_repeat() -> None:
+    def run(threads: int) -> list[int]:
+        return ids(
+            numbers(40, 7, 25).shuffle(seed=1).map(picky).batch(10).loader(on_error="substitute", threads=threads)
+        )
+
+    found, sound = run(0), ids(numbers(40).shuffle(seed=1))
+    bad = {3, 7, 13, 23, 25, 33}
+    assert len(found) == 40
+    assert not bad & set(found)
+    assert all(one == other for one, other in zip(found, sound, strict=True) if other not in bad)
+    assert run(1) == run(3) == found
+
+
+def test_samples_when_none_is_sound_then_the_error_is_raised() -> None:
+    for policy in ("skip", "substitute"):
+        with pytest.raises(rm.PayloadError):
+            list(numbers(8, *range(8)).batch(4).loader(on_error=policy))
+
+
+@pytest.mark.parametrize("limit, count", [(3, 4), (0, 1), (0.02, 3)])
+def test_samples_when_too_many_fail_then_ends(limit: float, count: int) -> None:
+    loader = numbers(400).map(picky).batch(10).loader(on_error="skip", max_errors=limit)
+    with pytest.raises(rm.LimitError, match="too many"):
+        list(loader)
+    assert len(loader.report.skipped) == count
+    assert isinstance(loader.report.skipped[-1].error, rm.MapError)
+
+
+def test_image_when_it_does_not_decode_then_the_record_is_named(tmp_path: Path) -> None:
+    good = encode(Image.fromarray(np.full((8, 8, 3), 9, np.uint8)))
+    with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
+        for number in range(12):
+            writer.write({"image": good[:30] if number == 7 else good, "id": number})
+    dataset = rm.open(tmp_path).shuffle(seed=1).decode(image=rm.Image()).batch(4)
+    with pytest.raises(rm.DecodeError) as caught:
+        list(dataset.loader())
+    error = caught.value
+    assert error.feature == "image"
+    assert error.shard is not None
+    assert error.record is not None
+    reader = rm.ShardReader(error.shard)
+    assert good[:30] in reader[error.record]
+    assert error.offset == reader.index.offsets[error.record]
+    skipping = dataset.loader(on_error="skip")
+    assert sorted(ids(skipping)) == [number for number in range(12) if number != 7]
+    assert [entry.error.record for entry in skipping.report.skipped] == [error.record]
+
+
+def test_shard_when_it_is_replaced_while_training_then_the_error_is_named(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "part", shards=1) as writer:
+        for number in range(500):
+            writer.write({"id": number, "pad": bytes(5000)})
+    dataset = rm.open(tmp_path)
+    batches = iter(dataset.batch(4).loader(threads=1, prefetch=0, on_error="skip"))
+    next(batches)
+    path = next(tmp_path.glob("*.tfrecord"))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
+    with pytest.raises(rm.ShardChangedError):
+        list(batches)

@@ -1,0 +1,65 @@
+"""Which rank a process is: arguments, frameworks, launchers."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from recordmill.pipeline.ranks import find_rank
+from tests.pipeline.sources import ids, numbers
+
+VARIABLES = [
+    ("RANK", "WORLD_SIZE"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+]
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for pair in VARIABLES for name in pair]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setitem(sys.modules, "torch.distributed", None)
+    monkeypatch.setitem(sys.modules, "jax._src.distributed", None)
+
+
+def test_rank_when_nobody_says_then_is_the_only_one() -> None:
+    assert find_rank() == (0, 1)
+    assert find_rank(2, 3) == (2, 3)
+
+
+@pytest.mark.parametrize("rank, size", VARIABLES)
+def test_rank_when_a_launcher_says_then_is_taken_for_shard(
+    rank: str, size: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(rank, "1")
+    monkeypatch.setenv(size, "2")
+    assert find_rank() == (1, 2)
+    assert ids(numbers(8).shard().batch(2).loader()) == [2, 3, 6, 7]
+    assert ids(numbers(8).shard(0, 2).batch(2).loader()) == [0, 1, 4, 5]
+    assert ids(numbers(8).batch(2).loader()) == list(range(8)), "only shard() asks"
+    monkeypatch.setenv(size, "many")
+    with pytest.raises(ValueError, match="no whole numbers"):
+        find_rank()
+
+
+def test_rank_when_a_framework_says_then_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "9")
+    state = SimpleNamespace(client=object(), process_id=3, num_processes=4)
+    monkeypatch.setitem(sys.modules, "jax._src.distributed", SimpleNamespace(global_state=state))
+    assert find_rank() == (3, 4)
+    torch = SimpleNamespace(
+        is_available=lambda: True, is_initialized=lambda: True, get_rank=lambda: 1, get_world_size=lambda: 2
+    )
+    monkeypatch.setitem(sys.modules, "torch.distributed", torch)
+    assert find_rank() == (1, 2)
+
+
+@pytest.mark.parametrize("given", [(1, None), (None, 2), (2, 2), (-1, 2), (0, 0)])
+def test_rank_when_it_makes_no_sense_then_is_refused(given: tuple[int | None, int | None]) -> None:
+    with pytest.raises(ValueError, match=r"rank"):
+        find_rank(*given)

@@ -1,0 +1,144 @@
+"""Exact resume, and orders that do not depend on threads, workers and ranks."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+from recordmill.pipeline.dataset import Dataset
+from tests.pipeline.sources import ids, numbers
+
+
+def even(sample: dict[str, Any]) -> bool:
+    return int(sample["id"]) % 3 != 0
+
+
+def noised(sample: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    return sample | {"noise": rng.integers(1 << 40)}
+
+
+def pipeline(size: int, *, filtered: bool = False, last: Any = "keep") -> Dataset:
+    samples = numbers(403).shuffle(seed=5)
+    samples = samples.filter(even) if filtered else samples
+    return samples.map(noised, rng=True).batch(size, last=last)
+
+
+def told(batches: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    """Records and draws in order."""
+    return [(int(one), int(draw)) for batch in batches for one, draw in zip(batch["id"], batch["noise"], strict=True)]
+
+
+def of_all_ranks(dataset: Dataset, world_size: int, state: Any = None, count: int | None = None) -> tuple[Any, Any]:
+    """Records and draws of the next batches of all ranks, and the state behind them."""
+    loaders = [dataset.loader(rank=rank, world_size=world_size, threads=rank % 3) for rank in range(world_size)]
+    for loader in loaders:
+        if state is not None:
+            loader.load_state_dict(json.loads(json.dumps(state)))
+    runs = [iter(loader) for loader in loaders]
+    found: list[tuple[int, int]] = []
+    while count is None or count > 0:
+        rows = [next(run, None) for run in runs]
+        if any(row is None for row in rows):
+            assert all(row is None for row in rows), "every rank has the same number of batches"
+            break
+        found += told([row for row in rows if row is not None])
+        count = None if count is None else count - 1
+    states = [loader.state_dict() for loader in loaders]
+    assert all(one == states[0] for one in states), "the state is that of all ranks"
+    for run in runs:
+        run.close()  # type: ignore[attr-defined]
+    return found, states[0]
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_stream_when_threads_workers_and_ranks_differ_then_is_the_same(filtered: bool) -> None:
+    expected = told(list(pipeline(32, filtered=filtered, last="drop").loader(threads=0)))
+    for threads in (1, 2, 8):
+        batches = pipeline(32, filtered=filtered, last="drop").loader(threads=threads)
+        assert told(list(batches)) == expected
+    for world_size in (1, 2, 4, 8):
+        found, _ = of_all_ranks(pipeline(32 // world_size, filtered=filtered, last="drop"), world_size)
+        assert found == expected
+    for workers in (2, 4):
+        loaders = [
+            pipeline(32, filtered=filtered, last="drop").loader(workers=(one, workers)) for one in range(workers)
+        ]
+        parts = [list(loader) for loader in loaders]
+        rows = [parts[number % workers][number // workers] for number in range(sum(map(len, parts)))]
+        assert told(rows) == expected
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+@pytest.mark.parametrize("seed", range(25))
+def test_epoch_when_interrupted_again_and_again_then_nothing_is_lost_or_repeated(seed: int, filtered: bool) -> None:
+    chance = random.Random(seed)
+    expected = told(list(pipeline(12, filtered=filtered).loader(threads=0)))
+    found: list[tuple[int, int]] = []
+    state = None
+    while len(found) < len(expected):
+        world_size = chance.choice([1, 2, 3])
+        dataset = pipeline(12 // world_size, filtered=filtered, last="pad" if world_size > 1 else "keep")
+        rows, state = of_all_ranks(dataset, world_size, state, chance.randrange(1, 12))
+        found += rows
+    assert [entry for entry in found if entry in set(expected)] == expected
+
+
+def test_loader_when_iterated_again_then_epochs_follow() -> None:
+    loader = numbers(100).shuffle(seed=1).batch(10).loader()
+    first, second = ids(loader), ids(loader)
+    assert sorted(first) == sorted(second) == list(range(100))
+    assert first != second
+    assert loader.epoch == 2
+    loader.set_epoch(0)
+    assert ids(loader) == first
+    next(iter(loader))
+    assert loader.epoch == 1
+    assert ids(loader) != second, "an epoch that was begun is not begun again"
+    loader.set_epoch(1)
+    assert ids(loader) == second
+
+
+def test_state_when_saved_in_the_middle_then_says_so_in_small_json() -> None:
+    loader = numbers(100).shuffle(seed=1).batch(10).loader()
+    run = iter(loader)
+    next(run)
+    next(run)
+    state = loader.state_dict()
+    assert (state["epoch"], state["position"], state["version"]) == (0, 20, 1)
+    assert len(json.dumps(state)) < 200
+    rest = ids(run)
+    other = numbers(100).shuffle(seed=1).batch(5).loader(threads=0)
+    other.load_state_dict(state)
+    assert ids(other) == rest
+    assert other.state_dict()["epoch"] == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [numbers(101).shuffle(seed=1), numbers(100).shuffle(seed=2), numbers(100), numbers(100).shuffle(seed=1).take(50)],
+    ids=repr,
+)
+def test_state_when_of_another_pipeline_then_is_refused(other: Dataset) -> None:
+    state = numbers(100).shuffle(seed=1).batch(10).loader().state_dict()
+    with pytest.raises(rm.StateError, match="another pipeline"):
+        other.batch(10).loader().load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    "state", [None, {}, {"version": 1}, {"version": 2, "pipeline": "", "epoch": 0, "position": 0, "passed": 0}]
+)
+def test_state_when_it_is_none_then_is_refused(state: Any) -> None:
+    with pytest.raises(rm.StateError, match=r"no state|another version"):
+        numbers(100).batch(10).loader().load_state_dict(state)
+
+
+@pytest.mark.parametrize("change", [{"position": -1}, {"epoch": "1"}, {"passed": True}])
+def test_state_when_its_numbers_are_none_then_is_refused(change: Any) -> None:
+    loader = numbers(100).batch(10).loader()
+    with pytest.raises(rm.StateError, match="counts from 0"):
+        loader.load_state_dict(loader.state_dict() | change)

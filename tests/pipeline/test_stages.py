@@ -1,0 +1,182 @@
+"""Stages: map, filter, take, skip, repeat, mix, batch, shard; what they do and what they refuse."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+from recordmill.pipeline.dataset import Dataset
+from recordmill.types import Ragged
+from tests.pipeline.sources import ids, numbers
+
+
+def squared(sample: dict[str, Any]) -> dict[str, Any]:
+    return {"id": sample["id"], "square": sample["id"] ** 2}
+
+
+def odd(sample: dict[str, Any]) -> bool:
+    return bool(sample["id"] % 2)
+
+
+def summed(batch: dict[str, Any]) -> dict[str, Any]:
+    return {"sum": batch["id"].sum()}
+
+
+def drawn(sample: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    return {"draw": rng.random()}
+
+
+def test_pipeline_when_written_down_then_prints_compares_and_pickles() -> None:
+    one = numbers(10).shuffle(seed=3).map(squared).batch(4, last="drop")
+    same = numbers(10).shuffle(seed=3).map(squared).batch(4, last="drop")
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != numbers(10).shuffle(seed=4).map(squared).batch(4, last="drop")
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert repr(one).endswith(".shuffle(seed=3).map(squared).batch(4, last='drop')")
+
+
+def test_map_when_given_samples_or_batches_then_is_called_on_them() -> None:
+    batches = list(numbers(10).map(squared).batch(4))
+    assert [batch["square"].tolist() for batch in batches] == [[0, 1, 4, 9], [16, 25, 36, 49], [64, 81]]
+    assert [int(batch["sum"]) for batch in numbers(10).batch(4).map(summed)] == [6, 22, 17]
+    assert numbers(10).map(squared)[3] == {"id": 3, "square": 9}
+
+
+def test_map_when_handed_randomness_then_it_depends_on_seed_epoch_and_position_alone() -> None:
+    dataset = numbers(50).shuffle(seed=9).map(drawn, rng=True)
+    first = [one["draw"] for one in dataset.loader(threads=3)]
+    assert first == [one["draw"] for one in dataset]
+    assert len(set(first)) == 50
+    assert first[7] == dataset[7]["draw"]
+    assert first != [one["draw"] for one in dataset.fetch(range(50), epoch=1)]
+    assert first != [one["draw"] for one in numbers(50).shuffle(seed=10).map(drawn, rng=True)]
+    assert first != [one["draw"] for one in numbers(50).shuffle(seed=9).map(drawn, rng=True, seed=4)]
+
+
+def test_filter_when_in_the_middle_then_batches_hold_what_passed() -> None:
+    dataset = numbers(50).shuffle(seed=2).filter(odd).map(squared).batch(7)
+    batches = list(dataset.loader(threads=2))
+    assert [len(batch["id"]) for batch in batches] == [7, 7, 7, 4]
+    assert ids(batches) == [number for number in ids(numbers(50).shuffle(seed=2)) if number % 2]
+    with pytest.raises(TypeError, match="filter"):
+        len(dataset)
+    cut = numbers(50).filter(odd).skip(3).take(5).batch(2, last="keep")
+    assert ids(cut) == [7, 9, 11, 13, 15]
+
+
+def test_filter_when_nothing_passes_then_the_epoch_is_empty() -> None:
+    assert list(numbers(50).filter(lambda sample: sample["id"] > 99).batch(3).loader()) == []
+
+
+def test_repeat_when_endless_then_goes_on_and_takes_can_end_it() -> None:
+    endless = numbers(7).shuffle(seed=1).repeat()
+    with pytest.raises(TypeError, match="endless"):
+        len(endless)
+    loader = endless.batch(4).loader()
+    found = [ids([batch]) for batch, _ in zip(loader, range(7), strict=False)]
+    flat = [number for batch in found for number in batch]
+    assert sorted(flat[:7]) == sorted(flat[7:14]) == list(range(7))
+    assert flat[:7] != flat[7:14]
+    assert ids(endless.take(20)) == flat[:20]
+    assert ids(numbers(3).repeat(2)) == [0, 1, 2, 0, 1, 2]
+
+
+def test_take_and_skip_when_behind_batch_then_count_batches() -> None:
+    dataset = numbers(50).batch(4).skip(2).take(3)
+    assert len(dataset) == 3
+    assert ids(dataset) == ids(dataset.loader()) == list(range(8, 20))
+
+
+@pytest.mark.parametrize("weights", [(1, 1), (3, 1), (0.9, 0.1), (0.995, 0.005)])
+def test_mix_when_weighted_then_shares_are_met_everywhere(weights: tuple[float, float]) -> None:
+    shares = np.array(weights) / sum(weights)
+    a, b = numbers(30_000, name="a").shuffle(seed=1), numbers(30_000, name="b").shuffle(seed=2)
+    tagged = [one.map(lambda sample, tag=tag: sample | {"from": tag}) for tag, one in enumerate((a, b))]
+    rows = rm.mix(tagged, weights, num_samples=20_000).batch(1_000)
+    found = np.array([batch["from"].mean() for batch in rows])
+    assert abs(found.mean() - shares[1]) < 0.005 * shares[1] + 0.5 / 20_000
+    assert np.abs(found - shares[1]).max() <= 2 / 1_000
+
+
+def test_mix_when_by_default_then_ends_before_any_part_repeats() -> None:
+    mixed = rm.mix([numbers(100, name="a"), numbers(30, name="b")], [1, 1])
+    assert len(mixed) in (60, 61)
+    samples = mixed.batch(7)
+    assert sorted(ids(samples)) == sorted([*range(len(mixed) - 30), *range(30)])
+    assert ids(samples.loader(threads=3)) == ids(samples)
+
+
+def test_mix_when_a_part_runs_out_then_its_next_epoch_begins() -> None:
+    mixed = rm.mix([numbers(8, name="a").shuffle(seed=1), numbers(3, name="b").shuffle(seed=5)], [1, 1], num_samples=16)
+    origins = [sample["id"] for sample in mixed.map(lambda sample: sample)]
+    assert len(origins) == 16
+    assert pickle.loads(pickle.dumps(mixed)) == mixed
+    second = ids(mixed.fetch(range(16), epoch=1))
+    assert second != ids(mixed)
+
+
+def test_mix_when_it_cannot_be_then_is_refused() -> None:
+    with pytest.raises(ValueError, match="weights"):
+        rm.mix([numbers(3)], [0.0])
+    with pytest.raises(ValueError, match="weights"):
+        rm.mix([numbers(3)], [1, 1])
+    with pytest.raises(ValueError, match="before batch"):
+        rm.mix([numbers(3).batch(2)], [1])
+    with pytest.raises(rm.FeatureError, match="different features"):
+        rm.mix([numbers(30), numbers(30).map(squared)], [1, 1]).fetch(range(10))
+
+
+def test_last_when_padded_then_valid_tells_of_it() -> None:
+    rows = [list(numbers(10).batch(4, last="pad").loader(rank=rank, world_size=2)) for rank in (0, 1)]
+    assert [batch["id"].tolist() for batch in rows[0]] == [[0, 1, 2, 3], [8, 9, 0, 0]]
+    assert [batch["id"].tolist() for batch in rows[1]] == [[4, 5, 6, 7], [0, 0, 0, 0]]
+    assert [batch["valid"].tolist() for batch in rows[0]] == [[True] * 4, [True, True, False, False]]
+    assert rows[1][1]["valid"].tolist() == [False] * 4
+
+
+def test_last_when_wrapped_then_the_first_samples_fill_it() -> None:
+    assert [batch["id"].tolist() for batch in numbers(5).batch(3, last="wrap")] == [[0, 1, 2], [3, 4, 0]]
+
+
+def test_map_when_rows_differ_in_length_then_ragged_says_what_becomes_of_them() -> None:
+    def counted(sample: dict[str, Any]) -> dict[str, Any]:
+        return {"n": np.arange(sample["id"]), "b": b"x" * int(sample["id"]), "s": str(sample["id"])}
+
+    ragged = numbers(3).map(counted).batch(3)[0]
+    assert isinstance(ragged["n"], Ragged)
+    assert ragged["n"].to_list() == [[], [0], [0, 1]]
+    assert ragged["b"].to_list() == [b"", b"x", b"xx"]
+    assert ragged["s"] == ["0", "1", "2"]
+    padded = numbers(3).map(counted).batch(3, ragged="pad")[0]
+    assert padded["n"].tolist() == [[0, 0], [0, 0], [0, 1]]
+    listed = numbers(3).map(counted).batch(3, ragged="list")[0]
+    assert listed["b"] == [b"", b"x", b"xx"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda d: d.batch(2).shuffle(),
+        lambda d: d.batch(2).batch(2),
+        lambda d: d.batch(2).filter(odd),
+        lambda d: d.filter(odd).shuffle(),
+        lambda d: d.filter(odd).repeat(2),
+        lambda d: d.repeat().shuffle(),
+        lambda d: d.filter(odd).batch(2, last="wrap"),
+        lambda d: d.shard(0, 2).shard(1, 2),
+        lambda d: d.shard(2, 2),
+        lambda d: d.shard(rank=1),
+        lambda d: d.take(0).loader(),
+        lambda d: d.batch(11, last="drop").loader(),
+        lambda d: d.batch(1).loader(rank=3, world_size=4),
+    ],
+)
+def test_pipeline_when_stages_do_not_go_together_then_is_refused_at_once(make: Any) -> None:
+    dataset: Dataset = numbers(9)
+    with pytest.raises(ValueError):  # noqa: PT011 (each says something of its own)
+        make(dataset)

@@ -1,0 +1,109 @@
+"""Output that really cannot be written: limited file sizes, a device without room, folders that refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recordmill as rm
+from recordmill.errors import WriteError
+from recordmill.storage.local import named
+from tests.shards.made import FAMILIES
+
+# The system refuses to let a file of this process grow beyond the limit, in the middle of a write if need be.
+LIMITED = """
+import json, resource, signal, sys
+import recordmill as rm
+from recordmill.errors import WriteError
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+how, family, folder, limit = sys.argv[1:]
+free = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+def run():
+    examples = [{"image": bytes([number]) * 40_000, "label": float(number)} for number in range(40)]
+    if how == "pack":
+        rm.pack(examples, folder + "/part", format=family, shards=2)
+    else:
+        options = {"shards": 2} if how == "shards" else {"max_shard_bytes": 500_000}
+        with rm.ShardWriter(folder + "/part", format=family, **options) as writer:
+            for example in examples:
+                writer.write(example)
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), free[1]))
+try:
+    run()
+except WriteError as error:
+    print(json.dumps({"kind": type(error).__name__, "shard": error.shard, "text": str(error)}))
+resource.setrlimit(resource.RLIMIT_FSIZE, free)
+import os
+print(json.dumps(sorted(os.listdir(folder))))
+run()
+print(rm.verify(folder).num_records)
+"""
+
+
+CASES = [("shards", family, 123_457) for family in FAMILIES]
+CASES += [("shards", "tfrecord", 0), ("rolling", "recordio", 123_457), ("pack", "ofrecord", 123_457)]
+
+
+@pytest.mark.parametrize("how, family, limit", CASES)
+def test_writing_when_files_may_not_grow_then_is_a_write_error_and_a_second_run_is_whole(
+    tmp_path: Path, how: str, family: str, limit: int
+) -> None:
+    command = [sys.executable, "-c", LIMITED, how, family, str(tmp_path), str(limit)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    error, left, num_records = map(json.loads, done.stdout.splitlines())
+    assert error["kind"] == "WriteError" and "cannot write: File too large" in error["text"]
+    assert error["shard"].startswith(f"{tmp_path}/part-")
+    assert left == []
+    assert num_records == 40
+
+
+def test_sidecar_when_it_does_not_fit_then_the_shard_is_whole_without_it(tmp_path: Path) -> None:
+    program = """
+import resource, signal, sys
+import recordmill as rm
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+path = sys.argv[1] + "/a.tfrecord"
+with rm.ShardWriter(path, payload="raw") as writer:
+    for number in range(100):
+        writer.write(b"x")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_700, resource.RLIM_INFINITY))
+print(len(rm.open(path, payload="raw")), rm.verify(path).ok)
+"""
+    environment = os.environ | {"RECORDMILL_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)],
+        capture_output=True, text=True, timeout=120, check=False, env=environment,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "100 True\n"), done.stderr
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["a.tfrecord"]
+
+
+def test_device_without_room_when_written_to_then_is_a_write_error_with_a_hint() -> None:
+    full = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115
+    with full, pytest.raises(WriteError) as caught, named("out/a.tfrecord", "cannot write"):
+        full.write(b"x")
+    assert "No space left on device" in str(caught.value)
+    assert caught.value.shard == "out/a.tfrecord" and "space" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("place", ["/proc/recordmill/part", "/dev/null/part", "{file}/part", "{long}"])
+def test_folder_when_it_cannot_be_made_then_is_a_write_error(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("no folder")
+    target = place.format(file=tmp_path / "file", long=tmp_path / ("x" * 300))
+    options: Any = {"format": "tfrecord", "shards": 2}
+    with pytest.raises(WriteError) as caught:
+        rm.ShardWriter(target, **options)
+    assert (caught.value.shard or "").startswith(target)
+    with pytest.raises(WriteError):
+        rm.pack([{"a": 1}], target, **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
