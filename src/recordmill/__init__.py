@@ -14,6 +14,7 @@ _PLACES = {
     "decode.adjust": "adjust_brightness adjust_contrast adjust_hue adjust_saturation greyscale",
     "decode.batch": "decode_batch",
     "decode.draws": "Draws Stage",
+    "decode.entry": "find_entry_points",
     "decode.images": "decode_image decode_jpeg decode_png",
     "decode.mixing": "cutmix mixup",
     "decode.presets": "IMAGENET_MEAN IMAGENET_STD",
@@ -72,6 +73,9 @@ if TYPE_CHECKING:
     from recordmill.decode.draws import (
         Draws as Draws,
         Stage as Stage,
+    )
+    from recordmill.decode.entry import (
+        find_entry_points as find_entry_points,
     )
     from recordmill.decode.images import (
         decode_image as decode_image,

@@ -29,6 +29,7 @@ __all__ = [
     "decode_jpeg",
     "decode_masks",
     "decode_png",
+    "entry_points",
     "fetch",
     "frame",
     "has_feature_lists",
@@ -37,7 +38,6 @@ __all__ = [
     "parse",
     "read_columns",
     "read_files",
-    "resize_image",
     "row_checksums",
     "scan",
     "serialize",
@@ -167,6 +167,7 @@ def decode_jpeg(
     upsampling: str,
     denominator: int,
     max_pixels: int,
+    points: _Buffer | None = None,
 ) -> _Image: ...
+def entry_points(data: _Buffer, row_splits: _Buffer, share: float, fixed: int, threads: int) -> tuple[Block, Block]: ...
 def decode_png(data: _Buffer, indices: bool, max_pixels: int) -> _Image: ...
-def resize_image(data: _Buffer, shape: tuple[int, int, int], size: tuple[int, int], word: str) -> Block: ...

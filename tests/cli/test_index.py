@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import recordmill as rm
 from tests.cli.conftest import Done
@@ -56,3 +59,15 @@ def test_index_when_the_shard_is_damaged_then_error_and_exit_code_1(run: Run, cu
     done = run("index", cut)
     assert done.code == 1 and done.out == "" and done.err.startswith("error: ")
     assert "recordmill verify" in done.err
+
+
+def test_index_when_entry_points_are_asked_for_then_their_file_is_printed(run: Run, tmp_path: Path) -> None:
+    out = io.BytesIO()
+    noise = np.random.default_rng(1).integers(0, 256, (160, 160, 3), np.uint8)
+    Image.fromarray(noise).save(out, "JPEG", quality=90)
+    with rm.ShardWriter(tmp_path / "train.tfrecord") as writer:
+        writer.write({"image": out.getvalue()})
+    done = run("index", "--entry-points", *writer.paths)
+    kept = [tmp_path / ".train.tfrecord.rmx", tmp_path / ".train.tfrecord.rme"]
+    assert done.code == 0 and done.out.splitlines() == [str(path) for path in kept]
+    assert all(path.exists() for path in kept)

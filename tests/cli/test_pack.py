@@ -178,3 +178,16 @@ def test_pack_when_labels_are_left_out_then_images_stand_alone(run: Run, flat: P
 def test_pack_when_a_terminal_is_missing_then_no_progress_is_shown(run: Run, photos: Path, tmp_path: Path) -> None:
     done = run("pack", photos, tmp_path / "x.tfrecord", "--json")
     assert done.err == "" and json.loads(done.out)["num_records"] == 6
+
+
+def test_pack_when_entry_points_are_asked_for_then_they_lie_beside_the_shard(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "noise" / "one"
+    folder.mkdir(parents=True)
+    noise = np.random.default_rng(1).integers(0, 256, (160, 160, 3), np.uint8)
+    Image.fromarray(noise).save(folder / "0.jpg", quality=90)
+    assert run("pack", folder.parent, tmp_path / "x.tfrecord", "--entry-points").code == 0
+    assert (tmp_path / ".x.tfrecord.rme").exists()
+    for name, options in {"a": [], "b": ["--no-restart-markers"]}.items():
+        assert run("pack", folder.parent, tmp_path / f"{name}.tfrecord", "--encode", "jpeg", *options).code == 0
+    marked, plain = (rm.open(tmp_path / f"{name}.tfrecord")[0]["image"] for name in "ab")
+    assert (b"\xff\xdd" in marked, b"\xff\xdd" in plain) == (True, False)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
+from recordmill.decode.affine import inverse_matrices
 from recordmill.decode.presets import KERNELS, PRESETS, kernel_of
 
 HERE = Path(__file__).parent / "recordings"
@@ -139,3 +140,16 @@ def test_tensorflow_when_decoding_jpeg_in_its_own_modes_then_pixels_are_the_same
 
 def test_modes_when_counted_then_every_jpeg_is_there_in_five() -> None:
     assert len(MODES) == 5 * sum(name.startswith("jpeg") for name in PICTURES)
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_affine_when_compared_with_torchvision_then_matrix_and_pixels_are_equal(number: int) -> None:
+    recorded = load("torchvision")
+    angle, right, down, scale, shear = recorded[f"numbers_{number}"]
+    height, width = PICTURES["pixels"].shape[:2]
+    turns = (np.deg2rad(np.array([angle])), np.array([[right, down]]), np.array([scale]), np.deg2rad(np.array([shear])))
+    matrix = inverse_matrices(np.array([[width, height]]), *turns)[0]
+    np.testing.assert_array_equal(matrix, recorded[f"matrix_{number}"])
+    for kernel in ("nearest", "bilinear"):
+        moved = rm.affine(PICTURES["pixels"], matrix, kernel=kernel, fill=(9, 8, 7))
+        np.testing.assert_array_equal(moved, recorded[f"{kernel}_{number}"])

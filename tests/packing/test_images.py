@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import recordmill as rm
 from recordmill.errors import ImageError, MissingExtraError
 from recordmill.packing.images import Recoding, decode_whole, image_shape, recode
 from recordmill.packing.masks import read_mask, recode_mask
@@ -144,7 +145,20 @@ def test_picture_when_of_any_mode_then_every_encoding_takes_it(encoding: str, mo
 
 def test_jpeg_when_encoded_anew_then_is_what_pillow_makes() -> None:
     data = jpeg(1, 64, 48)
-    assert recode(data, Recoding("jpeg", 95))[0] == encode(opened(data), "JPEG", quality=95)
+    plain = Recoding("jpeg", 95, restart_markers=False)
+    assert recode(data, plain)[0] == encode(opened(data), "JPEG", quality=95)
+    assert recode(data, Recoding("jpeg", 95))[0] == encode(opened(data), "JPEG", quality=95, restart_marker_rows=1)
+
+
+def test_jpeg_when_it_has_restart_markers_then_the_pixels_are_the_same_and_each_row_can_be_entered() -> None:
+    data = jpeg(3, 640, 480)
+    marked, plain = (recode(data, Recoding("jpeg", 95, restart_markers=marks))[0] for marks in (True, False))
+    with opened(marked) as first, opened(plain) as second:
+        np.testing.assert_array_equal(np.asarray(first), np.asarray(second))
+    assert len(plain) < len(marked) <= len(plain) * 1.01
+    assert [marked.count(bytes([0xFF, 0xD0 + n])) > 0 for n in range(8)] == [True] * 8
+    found = rm.find_entry_points([marked, plain])
+    assert found[0] == b"" and found[1] != b""
     assert len(recode(data, Recoding("jpeg", 30))[0]) < len(recode(data, Recoding("jpeg", 95))[0])
 
 

@@ -36,7 +36,8 @@ struct Job<'a> {
     data: &'a [u8],
     windows: Vec<Option<Window>>,
     size: Size,
-    points: Option<EntryPoints>,
+    /// Entry points as they are kept; read anew for each window.
+    points: Option<Vec<u8>>,
 }
 
 impl<'a> Job<'a> {
@@ -47,7 +48,7 @@ impl<'a> Job<'a> {
             "windows" | "entry" => random_windows(size).into_iter().map(Some).collect(),
             _ => return Err(format!("unknown mode {mode}").into()),
         };
-        let points = if mode == "entry" { Some(EntryPoints::build(data, 1)?) } else { None };
+        let points = if mode == "entry" { Some(EntryPoints::build(data, 1)?.to_bytes()) } else { None };
         Ok(Self { data, windows, size, points })
     }
 
@@ -58,7 +59,8 @@ impl<'a> Job<'a> {
     fn run(&self, decoder: &mut Decoder, out: &mut [u8]) -> Result<(), Box<dyn std::error::Error>> {
         for &window in &self.windows {
             let width = window.map_or(self.size.width, |window| window.width);
-            decoder.decode(self.data, window, &Options::default(), self.points.as_ref(), out, width * 3)?;
+            let points = self.points.as_ref().map(|bytes| EntryPoints::from_bytes(bytes)).transpose()?;
+            decoder.decode(self.data, window, &Options::default(), points.as_ref(), out, width * 3)?;
             black_box(&out);
         }
         Ok(())

@@ -44,6 +44,7 @@ fn time(width: usize, height: usize, side: usize) {
 fn again<'a>(values: &'a mut SlotValues<'_>) -> SlotValues<'a> {
     match values {
         SlotValues::U8(values) => SlotValues::U8(values),
+        SlotValues::U16(values) => SlotValues::U16(values),
         SlotValues::F16(values) => SlotValues::F16(values),
         SlotValues::F32(values) => SlotValues::F32(values),
     }

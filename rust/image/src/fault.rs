@@ -30,6 +30,8 @@ pub enum ImageFaultKind {
     Unsupported,
     /// A window that does not lie within the image.
     BadWindow,
+    /// Entry points of another image.
+    BadEntryPoints,
     /// Any other argument that makes no sense.
     BadArgument,
 }
@@ -51,6 +53,7 @@ impl ImageFaultKind {
             Self::LimitExceeded => "limit_exceeded",
             Self::Unsupported => "unsupported",
             Self::BadWindow => "bad_window",
+            Self::BadEntryPoints => "bad_entry_points",
             Self::BadArgument => "bad_argument",
         }
     }
@@ -73,6 +76,11 @@ impl ImageFault {
     /// A fault of `kind` at byte `offset`.
     pub fn new(kind: ImageFaultKind, offset: usize, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self { kind, offset, expected: expected.into(), found: found.into() }
+    }
+
+    /// The fault of something at byte `offset` that is more than `limit` of what `what` names.
+    pub fn beyond_limit(offset: usize, limit: impl fmt::Display, what: &str, found: impl Into<String>) -> Self {
+        Self::new(ImageFaultKind::LimitExceeded, offset, format!("at most {limit} {what}"), found)
     }
 }
 

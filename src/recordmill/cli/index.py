@@ -39,6 +39,11 @@ def add_to(commands: Commands) -> argparse.ArgumentParser:
         action="store_false",
         help="keep no checksums of the payloads of formats that have none (faster: only headers are read)",
     )
+    parser.add_argument(
+        "--entry-points",
+        action="store_true",
+        help="keep entry points of JPEG images too, so that crops are decoded faster (reads everything)",
+    )
     add_reading(parser)
     return parser
 
@@ -57,7 +62,8 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """
     import recordmill as rm
 
-    written = rm.build_index(args.paths, checksums=args.checksums, foreign=args.foreign, **reading(args))
+    options = {"checksums": args.checksums, "foreign": args.foreign, "entry_points": args.entry_points}
+    written = rm.build_index(args.paths, **options, **reading(args))
     printer.result(written, written)
     if not written:
         note("no index could be kept: neither the folder nor the cache can be written to")

@@ -90,6 +90,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     split.add_argument("--max-shard-bytes", type=byte_size, metavar="BYTES", help="begin a new shard at 100MB, 1GiB, …")
     group.add_argument("--compression", choices=("gzip", "zlib"), help="compress whole shards (tfrecord only)")
     group.add_argument("--payload", choices=PAYLOADS, help="type of the payloads (what is usual in the format)")
+    group.add_argument(
+        "--entry-points",
+        action="store_true",
+        help="keep entry points of JPEG images, by which crops are decoded faster",
+    )
     group.add_argument("--overwrite", action="store_true", help="replace shards of these names")
 
 
@@ -123,6 +128,13 @@ def _add_images(parser: argparse.ArgumentParser) -> None:
     color.add_argument("--color", action="store_true", default=None, help="store RGB")
     color.add_argument("--grey", dest="color", action="store_false", help="store grey")
     group.add_argument("--exif", action="store_true", help="carry out the rotation that EXIF asks for")
+    group.add_argument(
+        "--no-restart-markers",
+        dest="restart_markers",
+        action="store_false",
+        default=None,
+        help="of jpeg: none at each row of blocks, by which crops are decoded faster",
+    )
     group.add_argument("--mask", choices=("png", "raw"), default="png", help="masks as files or as arrays (png)")
     group.add_argument(
         "--check",
@@ -158,7 +170,8 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     names = (
         "format shards max_shard_bytes compression payload overwrite image_feature label_feature label_kind "
-        "keep_name keep_shape encode quality resize color exif mask check workers worker_kind on_error shuffle"
+        "keep_name keep_shape encode quality resize color exif mask check workers worker_kind on_error shuffle "
+        "restart_markers entry_points"
     )
     options = {name: getattr(args, name) for name in names.split()}
     options["center_crop"] = False if args.center_crop is None else args.center_crop

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from recordmill.decode.check import Spec, check_names, check_specs, feature_names
 from recordmill.decode.columns import columns_of, take
 from recordmill.decode.draws import Draws, draws_from
+from recordmill.decode.entry import tables_of
 from recordmill.decode.features.table import DECODERS
 from recordmill.decode.pixels.indices import MAX_PIXELS
 from recordmill.decode.specs.image import Image
@@ -31,6 +32,7 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     out: Mapping[str, Any] | None = None,
     on_error: OnError = "raise",
     max_pixels: int = MAX_PIXELS,
+    entry_points: Mapping[str, Any] | Any = None,
 ) -> dict[str, Any]:
     """Features of a batch as arrays.
 
@@ -59,6 +61,9 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
         out of every column. A callable is given each error, in order, and the samples are left out.
     max_pixels : int
         Images and masks of more are errors, and so are images that resizing would make larger.
+    entry_points : Ragged or list of bytes, or mapping of feature to these, optional
+        What `find_entry_points` gives for the images: crops of JPEG then take less time. The result is the same with
+        and without, and with those of other images, which are not used.
 
     Returns
     -------
@@ -82,7 +87,9 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     columns = columns_of(data, feature_names(specs))
     check_names(specs, columns)
     count = len(next(iter(columns.values()), ()))
-    state = BatchState(columns, count, _places(positions, count), draws_from(rng, epoch), threads, max_pixels)
+    draws = draws_from(rng, epoch)
+    state = BatchState(columns, count, _places(positions, count), draws, threads, max_pixels)
+    state.tables = tables_of(entry_points, specs, count)
     state.places_for(out or {}, specs)
     decoded: dict[str, Any] = {}
     for name in _in_order(specs):

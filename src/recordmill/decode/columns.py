@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,17 @@ def byte_rows(column: Any, name: str) -> list[Any]:
     """
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
         raise FeatureError(f"feature '{name}' is an array of {column.dtype}, which has lost zeros at the ends")
+    if (
+        isinstance(column, Ragged)
+        and isinstance(column.data, np.ndarray)
+        and column.data.dtype == np.uint8
+        and column.data.ndim == 1
+    ):
+        data = memoryview(column.data)
+        return [data[start:stop] for start, stop in pairwise(column.row_splits.tolist())]
     rows = list(column)
+    if set(map(type, rows)) == {bytes}:
+        return rows
     for position, row in enumerate(rows):
         value = row
         if isinstance(row, Ragged | list) or (isinstance(row, np.ndarray) and row.dtype == object):

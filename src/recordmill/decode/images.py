@@ -25,7 +25,7 @@ Pixels = NDArray[Any]
 Window = tuple[int, int, int, int]
 
 
-def decode_jpeg(
+def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     data: Any,
     *,
     window: Window | None = None,
@@ -35,6 +35,7 @@ def decode_jpeg(
     scale: Literal[1, 2, 4, 8] = 1,
     orientation: Orientation = "ignore",
     max_pixels: int = MAX_PIXELS,
+    entry_points: Any = None,
 ) -> Pixels:
     """Pixels of a JPEG.
 
@@ -54,6 +55,8 @@ def decode_jpeg(
     orientation : {"ignore", "apply"}
         What becomes of a rotation that EXIF asks for.
     max_pixels : int
+    entry_points : buffer, optional
+        Of this very image, as `find_entry_points` gives them; empty for none. Rows above a window then are not read.
 
     Returns
     -------
@@ -62,7 +65,7 @@ def decode_jpeg(
     Raises
     ------
     ImageError
-        No JPEG, a damaged one, a window beyond it, or a mode that no decoder here has.
+        No JPEG, a damaged one, a window beyond it, entry points of another one, or a mode that no decoder here has.
     LimitError
         More than `max_pixels` pixels.
     """
@@ -73,7 +76,10 @@ def decode_jpeg(
     if scale not in (1, 2, 4, 8):
         raise ValueError(f"scale is 1, 2, 4 or 8, not {scale!r}")
     if orientation == "ignore":
-        pixels = natively(lambda: _core.decode_jpeg(data, window, channels, mode, upsampling, scale, max_pixels))
+        points = entry_points if entry_points is not None and len(entry_points) else None
+        pixels = natively(
+            lambda: _core.decode_jpeg(data, window, channels, mode, upsampling, scale, max_pixels, points)
+        )
         if pixels is not None:
             return _squeezed(pixels)
     read: Any = "rgb" if channels == "bgr" else channels

@@ -84,6 +84,8 @@ class BatchState:
     draws : Draws, optional
     threads : int
     max_pixels : int
+    tables : dict of str to list of buffer
+        Entry points of the images of features.
     """
 
     columns: dict[str, Any]
@@ -92,6 +94,7 @@ class BatchState:
     draws: Draws | None
     threads: int
     max_pixels: int
+    tables: dict[str, list[Any]] = field(default_factory=dict)
     images: dict[str, ImagePlan] = field(default_factory=dict)
     faults: dict[int, DecodeError] = field(default_factory=dict)
     consumed: set[str] = field(default_factory=set)
@@ -139,6 +142,22 @@ class BatchState:
             self.consumed.add(feature)
         return self.columns[feature]
 
+    def entry_points(self, feature: str, rows: Ints) -> list[Any]:
+        """Return the entry points of some images of a feature.
+
+        Parameters
+        ----------
+        feature : str
+        rows : ndarray of int64
+
+        Returns
+        -------
+        list of buffer
+            Nothing at all if there are none.
+        """
+        table = self.tables.get(feature)
+        return [] if table is None else [table[row] for row in rows]
+
     def kept_rows(self) -> list[int]:
         """Places of the samples that have not failed.
 
@@ -155,7 +174,7 @@ class BatchState:
         -------
         ndarray of int64
         """
-        return np.array(self.kept_rows(), np.int64)
+        return np.array(self.kept_rows(), np.int64) if self.faults else np.arange(self.count)
 
     def fail(self, row: int, feature: str, cause: Exception) -> None:
         """Note that a sample failed; its first failure counts.

@@ -51,6 +51,8 @@ class Recoding:
         True for RGB, False for grey, None for what the file holds.
     exif : bool
         Whether a rotation that EXIF asks for is carried out.
+    restart_markers : bool
+        Whether a JPEG gets a restart marker at each row of blocks, by which decoders can begin there.
     """
 
     encode: Encoding
@@ -59,6 +61,7 @@ class Recoding:
     center_crop: bool | int = False
     color: bool | None = None
     exif: bool = False
+    restart_markers: bool = True
 
     @property
     def moves_pixels(self) -> bool:
@@ -123,6 +126,8 @@ def save_picture(picture: Image, how: Recoding) -> bytes:
     if picture.mode == "P" and how.encode == "png":
         picture = _with_whole_palette(picture)
     if how.encode == "jpeg":
+        if how.restart_markers:
+            options["restart_marker_rows"] = 1
         file = scratch_file()
         picture.save(file, **options)
         return contents(file)

@@ -47,6 +47,7 @@ def make_recoding(
     center_crop: bool | int,
     color: bool | None,
     exif: bool,
+    restart_markers: bool | None = None,
 ) -> Recoding | None:
     """Check the options of re-encoding; None where file bytes are passed through.
 
@@ -66,6 +67,7 @@ def make_recoding(
             "center_crop": center_crop or None,
             "color": color,
             "exif": exif or None,
+            "restart_markers": restart_markers,
         }
         given = [name for name, value in idle.items() if value is not None]
         if given:
@@ -80,7 +82,11 @@ def make_recoding(
         raise ValueError(f"resize is the shorter side in pixels, at least 1, not {resize}")
     if center_crop is not True and center_crop is not False and center_crop < 1:
         raise ValueError(f"center_crop is True, False or a number of pixels, not {center_crop}")
-    return Recoding(encode, 95 if quality is None else quality, resize, center_crop, color, exif)
+    if restart_markers is not None and encode != "jpeg":
+        raise ValueError(f"{encode} has no restart markers")
+    return Recoding(
+        encode, 95 if quality is None else quality, resize, center_crop, color, exif, restart_markers is not False
+    )
 
 
 @dataclass(frozen=True, slots=True)

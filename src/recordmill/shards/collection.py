@@ -22,6 +22,7 @@ from recordmill.shards.joining import open_all
 from recordmill.shards.paths import Paths, expand
 from recordmill.shards.positions import resolve
 from recordmill.shards.reader import ShardReader
+from recordmill.shards.tables import EntryTables, load_tables
 from recordmill.shards.translate import translated
 from recordmill.types import Ragged, RecordRef
 
@@ -69,6 +70,7 @@ class ShardSet:
         self.is_schema_inferred = False
         self.schema = self._given if self._given is not None else self._find_schema(first)
         self._plan: tuple[int, Any] | None = None
+        self._tables: dict[int, EntryTables | None] = {}
 
     def _find_schema(self, first: ShardReader) -> Schema:
         kept = first.sidecar
@@ -132,6 +134,38 @@ class ShardSet:
             with translated(shards[which[0][ordinal]].name if len(rows) else self.paths[0], rows):
                 raise
         return codec.columns(parsed, wanted, len(positions))
+
+    def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
+        """Entry points that are kept for the images at the given positions.
+
+        Parameters
+        ----------
+        positions : ndarray of int64, or range
+            From 0.
+        feature : str
+            That holds the images.
+
+        Returns
+        -------
+        Ragged of uint8, or None
+            Empty rows for images without any; None where none of their shards keeps any for the feature.
+        """
+        (which, used), rows, _, _ = self._locate(positions)
+        kept = [self._kept_tables(int(shard)) for shard in used]
+        if not any(tables is not None and feature in tables.features for tables in kept):
+            return None
+        found = [b""] * len(rows)
+        for number, tables in enumerate(kept):
+            if tables is not None:
+                chosen = np.flatnonzero(which == number)
+                for row, table in zip(chosen.tolist(), tables.read(np.asarray(rows)[chosen], feature), strict=True):
+                    found[row] = table
+        return Ragged.from_rows(found)
+
+    def _kept_tables(self, shard: int) -> EntryTables | None:
+        if shard not in self._tables:
+            self._tables[shard] = load_tables(self.readers[shard].shard)
+        return self._tables[shard]
 
     def _payloads(
         self, which: NDArray[np.int64], shards: Sequence[Any], kind: Any, offsets: Any, lengths: Any
@@ -234,7 +268,7 @@ class ShardSet:
 
     def __getstate__(self) -> dict[str, Any]:
         """State without native objects."""
-        return self.__dict__ | {"_plan": None}
+        return self.__dict__ | {"_plan": None, "_tables": {}}
 
 
 def _rows(column: Any) -> list[Any]:

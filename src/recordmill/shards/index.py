@@ -20,25 +20,28 @@ from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex
 
 SUFFIX = ".rmx"
+# Of the file with the entry points of images.
+ENTRY_SUFFIX = ".rme"
 Keep = Literal["auto", "never"]
 
 
-def sidecar_path(path: str) -> str:
+def sidecar_path(path: str, suffix: str = SUFFIX) -> str:
     """Name of the sidecar beside a shard; hidden, so that patterns for shards never match it.
 
     Parameters
     ----------
     path : str
+    suffix : str
 
     Returns
     -------
     str
     """
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}{SUFFIX}")
+    return os.path.join(folder, f".{name}{suffix}")
 
 
-def cache_path(path: str) -> str:
+def cache_path(path: str, suffix: str = SUFFIX) -> str:
     """Name of the sidecar of a shard whose folder cannot be written to.
 
     The folder is ``$RECORDMILL_CACHE``, else ``recordmill`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
@@ -46,6 +49,7 @@ def cache_path(path: str) -> str:
     Parameters
     ----------
     path : str
+    suffix : str
 
     Returns
     -------
@@ -54,7 +58,7 @@ def cache_path(path: str) -> str:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = os.environ.get("RECORDMILL_CACHE") or os.path.join(home, "recordmill")
     digest = hashlib.sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()
-    return os.path.join(folder, digest[:32] + SUFFIX)
+    return os.path.join(folder, digest[:32] + suffix)
 
 
 def load_sidecar(path: str) -> Sidecar | None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.shards.entries import keep_entry_points
 from recordmill.shards.foreign import write_foreign
 from recordmill.shards.index import load_index, save_sidecar
 from recordmill.shards.opening import OpenShard, open_shard
@@ -22,6 +26,8 @@ def build_index(
     compression: str | None = "auto",
     checksums: bool = True,
     foreign: bool = False,
+    entry_points: bool | str | Sequence[str] = False,
+    threads: int | None = None,
 ) -> list[str]:
     """Build and keep the index of shards.
 
@@ -35,6 +41,11 @@ def build_index(
         Whether a CRC-32C of each payload is kept for formats that have none of their own.
     foreign : bool
         Whether the index file of the format's own tools is written too (``.idx``, ``.tfindex``).
+    entry_points : bool, str, or sequence of str
+        Features whose JPEG images get entry points, by which crops are decoded without the rows above them: True for
+        all that hold one byte string per record. They take at most 1 % of the images' bytes, about 0.2 % of photos.
+    threads : int, optional
+        That look for entry points side by side; the number of processors by default.
 
     Returns
     -------
@@ -45,7 +56,10 @@ def build_index(
     ------
     DamageError
         A shard is damaged.
+    FeatureError
+        `entry_points` names a feature that holds no images.
     """
+    threads = threads or os.cpu_count() or 1
     written: list[str | None] = []
     for path in expand(paths):
         shard = open_shard([path], format, compression)
@@ -57,6 +71,9 @@ def build_index(
         written.append(save_sidecar(path, sidecar))
         if foreign:
             written.append(write_foreign(shard, sidecar.index))
+        if entry_points is not False:
+            options = {"format": shard.format.name, "compression": shard.compression}
+            written.append(keep_entry_points(path, entry_points, threads=threads, **options))
     return [name for name in written if name is not None]
 
 

@@ -14,7 +14,7 @@ from recordmill.errors import FeatureError, OutputExistsError
 from recordmill.formats.base import Format
 from recordmill.schema import Feature, Schema
 from recordmill.shards.foreign import foreign_path, write_foreign
-from recordmill.shards.index import describe_shard, save_sidecar
+from recordmill.shards.index import ENTRY_SUFFIX, describe_shard, save_sidecar, sidecar_path
 from recordmill.shards.opening import open_shard
 from recordmill.shards.translate import to_error
 from recordmill.storage.compression import Compression, Compressor
@@ -176,6 +176,7 @@ class ShardOutput:
             Name of the payload codec, kept in the sidecar.
         """
         self._file.commit()
+        LOCAL.remove(sidecar_path(self.path, ENTRY_SUFFIX))
         lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
         index = FrameIndex(np.cumsum(lengths) - lengths, lengths)
         shard = open_shard([self.path], self.format.name, self._compression)

@@ -10,7 +10,7 @@ from itertools import count
 from recordmill.errors import OutputExistsError
 from recordmill.formats.base import Format
 from recordmill.shards.foreign import foreign_path
-from recordmill.shards.index import cache_path, sidecar_path
+from recordmill.shards.index import ENTRY_SUFFIX, SUFFIX, cache_path, sidecar_path
 from recordmill.shards.names import name_prefix
 from recordmill.storage.local import LOCAL
 
@@ -54,7 +54,7 @@ def remove_siblings(destination: str | os.PathLike[str], format_: Format, suffix
         One of them cannot be removed.
     """
     for name in list(_find(destination, format_, suffix, set(paths))):
-        others = [sidecar_path(name), cache_path(name)]
+        others = [place(name, kind) for place in (sidecar_path, cache_path) for kind in (SUFFIX, ENTRY_SUFFIX)]
         if format_.index is not None:
             others.append(foreign_path(name, format_.index.suffix))
         for path in (name, *others):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,20 @@ from recordmill.types import FrameIndex
 MAGIC = b"RMINDEX\x01"
 _PROBE_BYTES = 4096
 _NUM_PROBES = 8
+
+
+class Probed(Protocol):
+    """What was made of a file that can be told by its size and probes."""
+
+    @property
+    def num_stored_bytes(self) -> int:
+        """Bytes that it was made of."""
+        ...
+
+    @property
+    def probes(self) -> list[tuple[int, int]]:
+        """What `make_probes` gave for them."""
+        ...
 
 
 @dataclass(slots=True)
@@ -80,12 +94,12 @@ def make_probes(source: _core.Source, num_bytes: int) -> list[tuple[int, int]]:
     return [(offset, _probe(source, offset, num_bytes)) for offset in offsets] if num_bytes else []
 
 
-def fits(sidecar: Sidecar, source: _core.Source) -> bool:
+def fits(sidecar: Probed, source: _core.Source) -> bool:
     """Whether a file begins with the bytes that an index was made of.
 
     Parameters
     ----------
-    sidecar : Sidecar
+    sidecar : Probed
     source : _core.Source
         The file as it is now.
 

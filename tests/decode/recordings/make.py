@@ -1,7 +1,7 @@
 """Records what other libraries make of small pictures: run with an interpreter that has the library named.
 
-``python make.py pictures`` (Pillow) writes ``pictures.npz``; ``python make.py opencv | tensorflow | mxnet`` writes
-``NAME.npz`` beside it, with the library's version.
+``python make.py pictures`` (Pillow) writes ``pictures.npz``; ``opencv``, ``tensorflow``, ``mxnet``, ``torchvision``
+in its place write ``NAME.npz`` beside it, with the library's version.
 """
 
 from __future__ import annotations
@@ -139,6 +139,27 @@ def _mxnet_decode(mx, data, channels, turned):
     return decoded.transpose(1, 2, 0) if channels == 3 else decoded[0]
 
 
+def torchvision(files, pixels):
+    """Affine maps of a Pillow image: angle, shifts, enlargement, shear, and what comes of them."""
+    import torchvision as library
+    from PIL import Image
+    from torchvision.transforms import InterpolationMode, functional
+
+    yield "version", np.array(library.__version__)
+    rng, image = np.random.default_rng(7), Image.fromarray(pixels)
+    width, height = image.size
+    for number in range(24):
+        angle, shear = rng.uniform(-180, 180), rng.uniform(-30, 30) * (number % 3 > 0)
+        shifts, scale = rng.integers(-4, 5, 2).tolist(), rng.uniform(0.4, 2.5)
+        numbers = (angle, shifts, scale, [shear, 0.0])
+        matrix = functional._get_inverse_affine_matrix([width * 0.5, height * 0.5], *numbers)
+        yield f"numbers_{number}", np.array([angle, *shifts, scale, shear])
+        yield f"matrix_{number}", np.array(matrix).reshape(2, 3)
+        for mode in ("nearest", "bilinear"):
+            moved = functional.affine(image, *numbers, InterpolationMode(mode), fill=(9, 8, 7))
+            yield f"{mode}_{number}", np.asarray(moved)
+
+
 def main():
     which = sys.argv[1]
     if which == "pictures":
@@ -146,7 +167,7 @@ def main():
     with np.load(HERE / "pictures.npz") as saved:
         files = {name: saved[name] for name in saved.files if name not in ("version", "pixels")}
         pixels = saved["pixels"]
-    record = {"opencv": opencv, "tensorflow": tensorflow, "mxnet": mxnet}[which]
+    record = {"opencv": opencv, "tensorflow": tensorflow, "mxnet": mxnet, "torchvision": torchvision}[which]
     return np.savez_compressed(HERE / f"{which}.npz", **dict(record(files, pixels)))
 
 

@@ -6,7 +6,9 @@ use crate::{jpeg, png};
 /// One thread's decoders and memory.
 #[derive(Default)]
 pub struct Engine {
+    /// For JPEG.
     pub jpeg: jpeg::Decoder,
+    /// For PNG.
     pub png: png::Decoder,
     /// Pixels of the image at hand.
     pub pixels: Vec<u8>,

@@ -39,9 +39,8 @@ pub fn describe(data: &[u8], reading: &Reading, upright: bool) -> Result<Describ
         }
     };
     if stored.width.saturating_mul(stored.height) > reading.max_pixels {
-        let expected = format!("at most {} pixels", reading.max_pixels);
         let found = format!("{} x {}", stored.width, stored.height);
-        return Err(ImageFault::new(ImageFaultKind::LimitExceeded, 0, expected, found));
+        return Err(ImageFault::beyond_limit(0, reading.max_pixels, "pixels", found));
     }
     let orientation = if upright { orientation } else { 1 };
     let scaled = |edge: usize| (edge * reading.scale.edge()).div_ceil(8);

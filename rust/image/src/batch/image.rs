@@ -24,7 +24,8 @@ pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory)
     let step = &job.moves[row];
     let window = (step.orientation == 1).then_some(step.window);
     let reading = Reading { scale: step.scale.unwrap_or(job.reading.scale), ..job.reading };
-    let found = read(engine, job.payloads[row], &reading, window)?;
+    let points = job.points.get(row).copied().unwrap_or_default();
+    let found = read(engine, (job.payloads[row], points), &reading, window)?;
     if found.is_deep {
         return make_from(&mut engine.deep, (found.size, found.channels), false, job, row, memory);
     }

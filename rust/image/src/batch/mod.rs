@@ -2,6 +2,7 @@
 mod colours;
 mod element;
 mod engine;
+mod entry;
 mod header;
 mod image;
 mod levels;
@@ -12,6 +13,8 @@ mod read;
 mod run;
 
 pub use element::Element;
+pub use engine::Engine;
+pub use entry::entry_points;
 pub use header::{Described, describe};
 pub use levels::Source;
 pub use mask::{Class, masks_each, masks_into};

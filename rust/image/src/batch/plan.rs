@@ -171,6 +171,8 @@ impl Finish {
 pub struct Job<'a> {
     /// Encoded images.
     pub payloads: &'a [&'a [u8]],
+    /// Entry points of each as bytes, empty where there are none; or nothing at all.
+    pub points: &'a [&'a [u8]],
     /// How they are read.
     pub reading: Reading,
     /// One for each image.

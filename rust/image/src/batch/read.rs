@@ -3,8 +3,8 @@ use super::engine::Engine;
 use super::plan::{Deep, Grey, Reading, Want};
 use crate::colour::channels::to_grey;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use crate::jpeg::Channels as JpegChannels;
 use crate::jpeg::samples::Scale;
+use crate::jpeg::{Channels as JpegChannels, EntryPoints};
 use crate::pixels::{Size, Window};
 use crate::png::{Channels as PngChannels, Depth, GreyRule};
 use crate::{jpeg, png};
@@ -36,15 +36,26 @@ pub struct Pixels {
     pub is_deep: bool,
 }
 
-/// Decodes an image into the engine's memory: only `window` of it where the decoder can.
-pub fn read(engine: &mut Engine, data: &[u8], reading: &Reading, window: Option<Window>) -> Result<Pixels> {
+/// Decodes an image into the engine's memory: only `window` of it where the decoder can, with its entry points if there are any.
+/// Entry points of another image are of no use, and do no harm.
+pub fn read(
+    engine: &mut Engine,
+    (data, points): (&[u8], &[u8]),
+    reading: &Reading,
+    window: Option<Window>,
+) -> Result<Pixels> {
     match kind_of(data)? {
-        Coded::Jpeg => read_jpeg(engine, data, reading, window),
+        Coded::Jpeg => read_jpeg(engine, (data, points), reading, window),
         Coded::Png => read_png(engine, data, reading),
     }
 }
 
-fn read_jpeg(engine: &mut Engine, data: &[u8], reading: &Reading, window: Option<Window>) -> Result<Pixels> {
+fn read_jpeg(
+    engine: &mut Engine,
+    (data, points): (&[u8], &[u8]),
+    reading: &Reading,
+    window: Option<Window>,
+) -> Result<Pixels> {
     let reduces = reading.want == Want::Grey && reading.grey == Grey::Pillow;
     let channels = match reading.want {
         Want::Rgb => JpegChannels::Rgb,
@@ -53,7 +64,14 @@ fn read_jpeg(engine: &mut Engine, data: &[u8], reading: &Reading, window: Option
     };
     let limits = jpeg::Limits { max_pixels: reading.max_pixels, ..jpeg::Limits::default() };
     let options = jpeg::Options { channels, dct: reading.dct, fancy: reading.fancy, scale: reading.scale, limits };
-    let (size, channels) = engine.jpeg.decode_to(data, window, &options, None, &mut engine.pixels)?;
+    let is_below = window.is_some_and(|window| window.y > 0);
+    let points = if is_below && !points.is_empty() { EntryPoints::from_bytes(points).ok() } else { None };
+    let mut decode = |points| engine.jpeg.decode_to(data, window, &options, points, &mut engine.pixels);
+    let decoded = match decode(points.as_ref()) {
+        Err(fault) if fault.kind == ImageFaultKind::BadEntryPoints => decode(None),
+        decoded => decoded,
+    };
+    let (size, channels) = decoded?;
     if reduces && channels == 3 {
         engine.pixels = to_grey(&engine.pixels)?;
         return Ok(Pixels { size, channels: 1, is_window: true, is_deep: false });

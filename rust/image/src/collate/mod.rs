@@ -1,4 +1,5 @@
 //! From images to batch memory: slots of every element type and layout.
+mod bytes;
 pub mod half;
 pub(crate) mod lanes;
 pub mod slot;

@@ -1,6 +1,6 @@
 //! One image's place in batch memory: its element type, its layout, its size.
 use super::lanes::Widen;
-use super::writer::RowWriter;
+use super::writer::{RowWriter, write_single};
 use crate::colour::normalise::Normalise;
 use crate::fault::Result;
 use crate::geometry::dispatch;
@@ -78,7 +78,16 @@ impl<'a> Slot<'a> {
             rows.zip(image.rows()).for_each(|(to, from)| to.copy_from_slice(from));
             return Ok(());
         }
-        self.write_levels(image, flip, normalise)
+        if flip {
+            return self.write_levels(image, flip, normalise);
+        }
+        if let (1, Some(row)) = (self.channels, image.as_one()) {
+            write_single(&mut self, row, normalise);
+            return Ok(());
+        }
+        let mut writer = RowWriter::new(self, normalise);
+        image.rows().enumerate().for_each(|(y, row)| writer.write_bytes(y, row));
+        Ok(())
     }
 
     /// The same for an image of any levels.

@@ -1,11 +1,13 @@
 //! Writes the rows of an image into its slot: normalised, in the slot's element type and layout.
+use super::bytes::{Interleaved, Planes, Single};
 use super::half::narrow;
-use super::lanes::{Blend, to_byte, to_word};
+use super::lanes::{Blend, Widen, to_byte, to_word};
 use super::slot::{Layout, Slot, SlotValues};
 use crate::colour::normalise::Normalise;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::MAX_CHANNELS;
 use crate::pixels::Size;
+use std::ops::Range;
 
 /// The end of every fused form.
 pub(crate) struct RowWriter<'a> {
@@ -20,10 +22,72 @@ pub(crate) struct RowWriter<'a> {
 impl<'a> RowWriter<'a> {
     pub fn new(slot: Slot<'a>, normalise: &Normalise) -> Self {
         let length = slot.size.width * slot.channels;
-        let channel = |place: usize| normalise.channel(place % slot.channels);
-        let mean = (0..length).map(|place| channel(place).0).collect();
-        let factor = (0..length).map(|place| channel(place).1).collect();
+        let channels: Vec<(f32, f32)> = (0..slot.channels).map(|channel| normalise.channel(channel)).collect();
+        let spread = |part: fn(&(f32, f32)) -> f32| {
+            let mut values = Vec::with_capacity(length);
+            (0..slot.size.width).for_each(|_| values.extend(channels.iter().map(part)));
+            values
+        };
+        let (mean, factor) = (spread(|channel| channel.0), spread(|channel| channel.1));
         Self { slot, normalise: *normalise, mean, factor, blended: vec![0.0; length], plane: Vec::new() }
+    }
+
+    /// Writes row `y`, given interleaved in bytes.
+    pub fn write_bytes(&mut self, y: usize, row: &[u8]) {
+        if self.is_planar() && self.slot.channels == 3 {
+            return self.write_byte_planes(y, row);
+        }
+        if self.is_planar() {
+            let mut floats = std::mem::take(&mut self.blended);
+            dispatch::run(Widen { source: row, output: &mut floats });
+            self.write_planes(y, &floats);
+            self.blended = floats;
+            return;
+        }
+        let (length, mean, factor) = (row.len(), &self.mean[..], &self.factor[..]);
+        let place = y * length..(y + 1) * length;
+        match &mut self.slot.values {
+            SlotValues::U8(slot) => {
+                dispatch::run(Interleaved::<Bytes> { row, mean, factor, output: &mut slot[place] });
+            }
+            SlotValues::U16(slot) => {
+                dispatch::run(Interleaved::<Words> { row, mean, factor, output: &mut slot[place] });
+            }
+            SlotValues::F16(slot) => {
+                dispatch::run(Interleaved::<Floats> { row, mean, factor, output: &mut self.blended });
+                narrow(&self.blended, &mut slot[place]);
+            }
+            SlotValues::F32(slot) => {
+                dispatch::run(Interleaved::<Floats> { row, mean, factor, output: &mut slot[place] });
+            }
+        }
+    }
+
+    fn write_byte_planes(&mut self, y: usize, row: &[u8]) {
+        let Size { width, height } = self.slot.size;
+        let (plane, row_of_plane) = (width * height, y * width..(y + 1) * width);
+        let mean = std::array::from_fn(|channel| self.normalise.channel(channel).0);
+        let factor = std::array::from_fn(|channel| self.normalise.channel(channel).1);
+        match &mut self.slot.values {
+            SlotValues::U8(slot) => {
+                let output = three(slot, plane, row_of_plane);
+                dispatch::run(Planes::<Bytes> { row, mean, factor, output });
+            }
+            SlotValues::U16(slot) => {
+                let output = three(slot, plane, row_of_plane);
+                dispatch::run(Planes::<Words> { row, mean, factor, output });
+            }
+            SlotValues::F16(slot) => {
+                let output = three(&mut self.blended, width, 0..width);
+                dispatch::run(Planes::<Floats> { row, mean, factor, output });
+                let halves = three(slot, plane, row_of_plane);
+                self.blended.chunks_exact(width).zip(halves).for_each(|(floats, halves)| narrow(floats, halves));
+            }
+            SlotValues::F32(slot) => {
+                let output = three(slot, plane, row_of_plane);
+                dispatch::run(Planes::<Floats> { row, mean, factor, output });
+            }
+        }
     }
 
     /// Writes row `y`, given interleaved.
@@ -92,8 +156,30 @@ impl<'a> RowWriter<'a> {
     }
 }
 
+/// The same row of three planes of `plane` values.
+fn three<T>(values: &mut [T], plane: usize, row: Range<usize>) -> [&mut [T]; 3] {
+    let (first, rest) = values.split_at_mut(plane);
+    let (second, third) = rest.split_at_mut(plane);
+    [&mut first[row.clone()], &mut second[row.clone()], &mut third[row]]
+}
+
+/// Writes a whole image of one channel.
+pub(super) fn write_single(slot: &mut Slot, row: &[u8], normalise: &Normalise) {
+    let (mean, factor) = normalise.channel(0);
+    match &mut slot.values {
+        SlotValues::U8(output) => dispatch::run(Single::<Bytes> { row, mean, factor, output }),
+        SlotValues::U16(output) => dispatch::run(Single::<Words> { row, mean, factor, output }),
+        SlotValues::F16(output) => {
+            let mut floats = vec![0.0; row.len()];
+            dispatch::run(Single::<Floats> { row, mean, factor, output: &mut floats });
+            narrow(&floats, output);
+        }
+        SlotValues::F32(output) => dispatch::run(Single::<Floats> { row, mean, factor, output }),
+    }
+}
+
 /// How a float is stored.
-trait Encode {
+pub(super) trait Encode {
     type Stored;
     fn encode(value: f32) -> Self::Stored;
 }

@@ -1,10 +1,8 @@
 //! Resize, horizontal flip and normalisation in one pass, straight into a batch slot.
-use super::dispatch;
 use super::resize::pillow;
 use super::resize::two_tap::TwoTap;
 use super::resize::{Kernel, resize, resize_f32};
 use super::view::View;
-use crate::collate::lanes::Widen;
 use crate::collate::slot::Slot;
 use crate::collate::writer::RowWriter;
 use crate::colour::normalise::Normalise;
@@ -54,11 +52,10 @@ fn two_tap_into(source: View<u8>, flip: bool, normalise: &Normalise, slot: Slot)
 fn pillow_into(mut reader: pillow::Reader, normalise: &Normalise, slot: Slot) {
     let size = slot.size();
     let length = size.width * slot.channels();
-    let (mut bytes, mut floats) = (vec![0; length], vec![0.0; length]);
+    let mut bytes = vec![0; length];
     let mut writer = RowWriter::new(slot, normalise);
     for y in 0..size.height {
         reader.read(y, &mut bytes);
-        dispatch::run(Widen { source: &bytes, output: &mut floats });
-        writer.write(y, &floats);
+        writer.write_bytes(y, &bytes);
     }
 }

@@ -89,6 +89,11 @@ impl<'a, T: Copy> View<'a, T> {
         (0..self.size.height).map(|y| self.row(y))
     }
 
+    /// All values, if the rows lie side by side in memory.
+    pub(crate) fn as_one(&self) -> Option<&'a [T]> {
+        (self.stride == self.size.width * self.channels).then_some(self.samples)
+    }
+
     /// A copy with rows side by side in memory.
     pub fn to_vec(&self) -> Vec<T> {
         let mut values = Vec::with_capacity(self.size.width * self.size.height * self.channels);

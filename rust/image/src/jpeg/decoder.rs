@@ -51,23 +51,24 @@ impl Decoder {
         points: Option<&EntryPoints>,
         out: &mut Vec<u8>,
     ) -> Result<(Size, usize)> {
-        self.num_finished = 0;
-        let (size, channels) = self.check(data, window, options)?;
-        out.resize(size.width * size.height * channels, 0);
-        self.decode(data, window, options, points, out, size.width * channels)?;
-        Ok((size, channels))
+        let (parsed, picture) = self.prepare(data, window, options)?;
+        let size = Size { width: picture.window.width, height: picture.window.height };
+        let stride = picture.row_bytes();
+        out.resize(size.height * stride, 0);
+        self.finish(parsed, (options, points), picture, Target { out, stride })?;
+        Ok((size, stride / size.width))
     }
 
     /// Decodes `data`, or `window` of it, to `out`, whose rows lie `stride` bytes apart. The window is given in pixels of the
     /// result's scale; what is decoded of it equals that part of the whole image.
     ///
-    /// With entry points `points` of this very file, the rows above a window need not be read.
+    /// With entry points `points` of this very file, the rows above a window need not be read; those of another are refused.
     ///
     /// Damage in parts of the file that the window does not need goes unnoticed.
     ///
     /// # Errors
-    /// `Unsupported` for a kind that is left to other decoders; `LimitExceeded` before any such cost; `BadWindow` and
-    /// `BadArgument` for impossible requests; `Truncated` and `Bad…` for damage. After a fault the contents of `out` are
+    /// `Unsupported` for a kind that is left to other decoders; `LimitExceeded` before any such cost; `BadWindow`,
+    /// `BadEntryPoints` and `BadArgument` for impossible requests; `Truncated` and `Bad…` for damage. After a fault the contents of `out` are
     /// unspecified but for the rows that [`Decoder::num_finished`] counts.
     pub fn decode(
         &mut self,
@@ -78,17 +79,19 @@ impl Decoder {
         out: &mut [u8],
         stride: usize,
     ) -> Result<()> {
-        self.num_finished = 0;
-        let (mut reader, scan) = Reader::open(data)?;
-        check_cost(&reader, &scan, options)?;
-        let mut picture = Picture::new(&reader, options, window, &mut self.scratch.planes)?;
-        let mut target = Target { out, stride };
-        let result = target
-            .check(&picture)
-            .and_then(|()| self.fill((&mut reader, scan), (options, points), (&mut picture, &mut target)));
-        self.num_finished = picture.num_finished();
-        self.scratch.planes = picture.into_scratch();
-        result
+        let (parsed, picture) = self.prepare(data, window, options)?;
+        let target = Target { out, stride };
+        target.check(&picture)?;
+        self.finish(parsed, (options, points), picture, target)
+    }
+
+    /// Entry points of `data` that take at most `max_bytes` as bytes; none if that are too few to be of use, or if the file's restart
+    /// markers serve as well. Reads all of the file, so that it is checked too.
+    ///
+    /// # Errors
+    /// As [`EntryPoints::build`].
+    pub fn entry_points(&mut self, data: &[u8], max_bytes: usize) -> Result<Option<EntryPoints>> {
+        EntryPoints::within(data, max_bytes, &mut self.scratch)
     }
 
     /// Rows of the window that the last call finished, be it with a fault.
@@ -96,19 +99,32 @@ impl Decoder {
         self.num_finished
     }
 
-    /// The size and channels of a result, once it is certain that the file may hold so much.
-    fn check(&self, data: &[u8], window: Option<Window>, options: &Options) -> Result<(Size, usize)> {
+    /// Reads the headers and prepares for the window, once it is certain that the file may hold so much.
+    fn prepare<'a>(
+        &mut self,
+        data: &'a [u8],
+        window: Option<Window>,
+        options: &Options,
+    ) -> Result<((Reader<'a>, Scan), Picture)> {
+        self.num_finished = 0;
         let (reader, scan) = Reader::open(data)?;
         check_cost(&reader, &scan, options)?;
-        let conversion = options.conversion(reader.colour);
-        let scaled = |edge: usize| (edge * options.scale.edge()).div_ceil(8);
-        let whole = Size { width: scaled(reader.frame.size.width), height: scaled(reader.frame.size.height) };
-        let window = window.unwrap_or(Window::whole(whole));
-        if !window.lies_in(whole) {
-            let expected = format!("a window within {} x {}", whole.width, whole.height);
-            return Err(ImageFault::new(ImageFaultKind::BadWindow, 0, expected, format!("{window:?}")));
-        }
-        Ok((Size { width: window.width, height: window.height }, conversion.channels()))
+        let picture = Picture::new(&reader, options, window, &mut self.scratch.planes)?;
+        Ok(((reader, scan), picture))
+    }
+
+    /// Decodes what was prepared for.
+    fn finish(
+        &mut self,
+        (mut reader, scan): (Reader<'_>, Scan),
+        wanted: (&Options, Option<&EntryPoints>),
+        mut picture: Picture,
+        mut target: Target<'_>,
+    ) -> Result<()> {
+        let result = self.fill((&mut reader, scan), wanted, (&mut picture, &mut target));
+        self.num_finished = picture.num_finished();
+        self.scratch.planes = picture.into_scratch();
+        result
     }
 
     fn fill(
@@ -130,7 +146,12 @@ impl Decoder {
 }
 
 fn several_scans(scan: &Scan) -> ImageFault {
-    ImageFault::new(ImageFaultKind::BadArgument, scan.offset, "no entry points for an image of several scans", "some")
+    ImageFault::new(
+        ImageFaultKind::BadEntryPoints,
+        scan.offset,
+        "no entry points for an image of several scans",
+        "some",
+    )
 }
 
 /// Decodes an image whose first scan is the only one.
@@ -145,7 +166,7 @@ fn decode_whole_scan<'a>(
     let skips = !picture.is_whole(mcus) || picture.planes.len() < scan.parts.len();
     let coders = coders(reader, &scan, caches, skips)?;
     let transforms = transforms(&picture.layout, &quantisation(reader, &scan)?, options.dct);
-    let places = points.map_or(Ok(&[][..]), |points| points.places(reader, &scan))?;
+    let places = points.map_or(Ok(&[][..]), |points| points.places(reader, scan.data))?;
     let first = picture.mcu_rows.start * mcus.width + picture.mcu_columns.start;
     let walk = Walk::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, places)?;
     let job = Sequential { walk, reader, coders: &coders, transforms: &transforms, picture, target };

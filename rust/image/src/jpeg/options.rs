@@ -1,7 +1,7 @@
 //! What a caller wants of an image, and how much work an image may ask for.
 use super::header::{ColourModel, Header};
 use super::samples::{Conversion, Dct, Meaning, Order, Scale};
-use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::fault::{ImageFault, Result};
 use crate::pixels::Size;
 
 /// The channels of decoded pixels.
@@ -44,8 +44,7 @@ impl Limits {
         if found <= limit {
             return Ok(());
         }
-        let expected = format!("at most {limit} {what}");
-        Err(ImageFault::new(ImageFaultKind::LimitExceeded, offset, expected, found.to_string()))
+        Err(ImageFault::beyond_limit(offset, limit, what, found.to_string()))
     }
 }
 

@@ -199,8 +199,7 @@ impl Limits {
         if count <= max {
             return Ok(());
         }
-        let expected = format!("at most {max} {what}");
-        Err(ImageFault::new(ImageFaultKind::LimitExceeded, 0, expected, count.to_string()))
+        Err(ImageFault::beyond_limit(0, max, what, count.to_string()))
     }
 }
 

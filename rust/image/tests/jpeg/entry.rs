@@ -100,7 +100,7 @@ fn decode_when_the_entry_points_are_another_images_then_refuses_them() {
     for data in [data, changed, other[..other.len() - 2].to_vec(), progressive] {
         let mut out = vec![0; 30_000];
         let result = Decoder::new().decode(&data, None, &Options::default(), Some(&points), &mut out, 300);
-        assert_eq!(result.expect_err("not its table").kind, ImageFaultKind::BadArgument);
+        assert_eq!(result.expect_err("not its table").kind, ImageFaultKind::BadEntryPoints);
     }
 }
 

@@ -3,6 +3,7 @@ mod damage;
 mod data;
 mod entry;
 mod header;
+mod hostile_entry;
 mod judge;
 mod libjpeg;
 mod modes;

@@ -126,3 +126,37 @@ fn gamma_when_out_of_range_or_after_the_palette_then_does_not_count() {
     let after = indexed.file(&[palette.clone(), gamma(30_000)]);
     assert_eq!(decode(&after, &options), decode(&indexed.file(&[palette]), &options));
 }
+
+#[test]
+fn classes_when_asked_for_then_are_as_stored_and_colours_are_refused() {
+    let options = Options { palette: Palette::Classes, ..Options::default() };
+    for (colour, depth) in [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (3, 1), (3, 4), (3, 8)] {
+        let image = Image::noise(13, 5, colour, depth, 3);
+        let before = if colour == 3 { image.palette(1) } else { Vec::new() };
+        let pixels = decode(&image.file(&before), &options).expect("classes");
+        assert_eq!((pixels.channels, samples(&pixels)), (1, image.samples.clone()), "{colour} {depth}");
+    }
+    for colour in [2, 4, 6] {
+        let image = Image::noise(3, 3, colour, 8, 3);
+        assert_eq!(decode(&image.file(&[]), &options).map_err(|fault| fault.kind), Err(ImageFaultKind::Unsupported));
+    }
+}
+
+#[test]
+fn deep_image_when_only_eight_bits_are_wanted_then_is_refused() {
+    let options = Options { depth: Depth::OnlyEight, ..Options::default() };
+    let decoded = |depth| decode(&Image::noise(3, 3, 0, depth, 3).file(&[]), &options).map_err(|fault| fault.kind);
+    assert_eq!(decoded(16), Err(ImageFaultKind::Unsupported));
+    assert!(decoded(8).is_ok());
+}
+
+#[test]
+fn key_when_transparency_is_wanted_then_becomes_alpha() {
+    let options = Options { channels: Channels::WithTransparency, ..Options::default() };
+    for (colour, length, channels) in [(0, 2, 2), (2, 6, 4)] {
+        let image = Image::noise(5, 4, colour, 8, 3);
+        let file = image.file(&[chunk(b"tRNS", &vec![0; length])]);
+        assert_eq!(decode(&file, &options).expect("an image").channels, channels);
+        assert_eq!(decode(&image.file(&[]), &options).expect("an image").channels, channels - 1);
+    }
+}

@@ -79,6 +79,7 @@ pub fn scale(denominator: usize) -> PyResult<Scale> {
 #[derive(FromPyObject)]
 pub struct JobArgs<'py> {
     pub payloads: Vec<Bound<'py, PyAny>>,
+    pub points: Vec<Bound<'py, PyAny>>,
     pub reading: ReadingArgs,
     orientations: Bound<'py, PyAny>,
     geometry: Bound<'py, PyAny>,
@@ -105,8 +106,13 @@ impl JobArgs<'_> {
         let geometry = vector::<i64>(py, &self.geometry)?;
         let matrix = self.matrix.as_ref().map(|matrix| vector::<f64>(py, matrix)).transpose()?;
         let count = self.payloads.len();
+        let points = self.points.len();
         let fits = matrix.as_ref().is_none_or(|matrix| matrix.len() == 6 * count);
-        if orientations.len() != count || geometry.len() != GEOMETRY * count || !fits {
+        if orientations.len() != count
+            || (points != count && points != 0)
+            || geometry.len() != GEOMETRY * count
+            || !fits
+        {
             return Err(PyValueError::new_err("the plan's arrays must have a row for every payload"));
         }
         let maps = |row: usize| matrix.as_ref().map(|numbers| affine(&numbers[6 * row..]));

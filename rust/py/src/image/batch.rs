@@ -62,8 +62,11 @@ macro_rules! with_job {
 macro_rules! with_payloads {
     ($py:ident, $args:ident, $payloads:expr, $run:expr) => {{
         let (moves, colours) = ($args.moves($py)?, $args.colours($py)?);
+        let tables = $crate::image::batch::views(&$args.points)?;
+        let points: Vec<&[u8]> = tables.iter().map($crate::buffers::View::slice).collect();
         let job = recordmill_image::batch::Job {
             payloads: $payloads,
+            points: &points,
             reading: $args.reading.reading()?,
             moves: &moves,
             kernel: $args.kernel()?,

@@ -1,11 +1,11 @@
 //! Encoded images to pixels and to batch memory.
 mod args;
 mod batch;
+mod entry;
 mod kernels;
 mod masks;
 mod pixels;
 mod single;
-mod step;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -39,8 +39,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(masks::decode_masks, module)?)?;
     module.add_function(wrap_pyfunction!(masks::decode_each_mask, module)?)?;
     module.add_function(wrap_pyfunction!(pixels::change_image, module)?)?;
+    module.add_function(wrap_pyfunction!(entry::entry_points, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_png, module)?)?;
-    module.add_function(wrap_pyfunction!(step::resize_image, module)?)?;
     Ok(())
 }

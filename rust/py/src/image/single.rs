@@ -1,8 +1,8 @@
 //! Single images, as they are stored.
-use std::cell::RefCell;
-
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use recordmill_image::batch::Engine;
+use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::{Pixels, Samples, Window};
 use recordmill_image::{jpeg, png};
 
@@ -13,11 +13,6 @@ use crate::buffers::{Block, Numbers, View};
 /// Values, height, width, channels.
 type Image = (Block, usize, usize, usize);
 
-thread_local! {
-    static JPEG: RefCell<jpeg::Decoder> = RefCell::default();
-    static PNG: RefCell<png::Decoder> = RefCell::default();
-}
-
 fn image(pixels: Pixels) -> Image {
     let numbers = match pixels.samples {
         Samples::U8(values) => Numbers::UInt8(values),
@@ -26,8 +21,20 @@ fn image(pixels: Pixels) -> Image {
     (Block::new(numbers), pixels.size.height, pixels.size.width, pixels.channels)
 }
 
-/// A JPEG file, or a window (x, y, width, height) of it; raises ImageRefused.
+/// What `decode` makes with an engine, without the interpreter lock.
+fn decoded(py: Python<'_>, decode: impl FnOnce(&mut Engine) -> Outcome<Pixels> + Send) -> PyResult<Image> {
+    let pixels = py.detach(|| {
+        let mut engine = Engine::take();
+        let pixels = decode(&mut engine);
+        engine.give();
+        pixels
+    });
+    pixels.map(image).map_err(refused)
+}
+
+/// A JPEG file, or a window (x, y, width, height) of it, perhaps by its entry points; raises ImageRefused.
 #[pyfunction]
+#[pyo3(signature = (data, window, channels, method, upsampling, denominator, max_pixels, points=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn decode_jpeg(
     py: Python<'_>,
@@ -38,6 +45,7 @@ pub fn decode_jpeg(
     upsampling: &str,
     denominator: usize,
     max_pixels: usize,
+    points: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Image> {
     let view = View::<u8>::get(data)?;
     let channels = match channels {
@@ -52,8 +60,13 @@ pub fn decode_jpeg(
     let options = jpeg::Options { channels, dct, fancy, scale, limits };
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
     let data = view.slice();
-    let decoded = py.detach(|| JPEG.with_borrow_mut(|decoder| decoder.decode_pixels(data, window, &options)));
-    decoded.map(image).map_err(refused)
+    let table = points.map(|points| View::<u8>::get(&points)).transpose()?;
+    let points = table.map(|table| jpeg::EntryPoints::from_bytes(table.slice())).transpose().map_err(refused)?;
+    decoded(py, |engine| {
+        let mut samples = Vec::new();
+        let (size, channels) = engine.jpeg.decode_to(data, window, &options, points.as_ref(), &mut samples)?;
+        Ok(Pixels { size, channels, samples: Samples::U8(samples) })
+    })
 }
 
 /// A PNG file as it is stored, transparency as alpha; a palette as its colours; or stored values of a
@@ -67,7 +80,8 @@ pub fn decode_png(py: Python<'_>, data: &Bound<'_, PyAny>, indices: bool, max_pi
         false => (png::Palette::Colours, png::Channels::WithTransparency),
     };
     let data = view.slice();
-    let options = png::Options { palette, channels, limits, ..png::Options::default() };
-    let decoded = py.detach(|| PNG.with_borrow_mut(|decoder| decoder.decode(data, &options)));
-    decoded.map(image).map_err(refused)
+    decoded(py, |engine| {
+        let options = png::Options { palette, channels, limits, ..png::Options::default() };
+        engine.png.decode(data, &options)
+    })
 }

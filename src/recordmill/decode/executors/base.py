@@ -86,6 +86,8 @@ class ImageJob:
     border : Border
     colours : list of ColourStep
     values : Values
+    points : sequence of buffer, optional
+        Entry points of each, empty where there are none; an executor may leave them alone.
     """
 
     payloads: Sequence[Any]
@@ -97,6 +99,7 @@ class ImageJob:
     border: Border
     colours: list[ColourStep]
     values: Values
+    points: Sequence[Any] = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)

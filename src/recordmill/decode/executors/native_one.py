@@ -35,7 +35,11 @@ def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitErro
     ImageError or LimitError
     """
     kind, offset, expected, found = parts
-    what = {"limit_exceeded": "the image is too large", "bad_window": "the window does not lie within the image"}
+    what = {
+        "limit_exceeded": "the image is too large",
+        "bad_window": "the window does not lie within the image",
+        "bad_entry_points": "the entry points do not belong to the image",
+    }
     message = what.get(kind, "the image cannot be decoded natively")
     cls = LimitError if kind == "limit_exceeded" else ImageError
     return cls(message, kind=kind, offset=offset, expected=expected, found=found, hint=hint)
@@ -170,12 +174,12 @@ def natively(decode: Callable[[], Any]) -> NDArray[Any] | None:
     Raises
     ------
     ImageError, LimitError
-        What no decoder does: too many pixels, or a window beyond the image.
+        What no decoder does: too many pixels, a window beyond the image, entry points of another.
     """
     try:
         block, height, width, channels = decode()
     except _core.ImageRefused as refused:
-        if refused.args[0] in ("limit_exceeded", "bad_window"):
+        if refused.args[0] in ("limit_exceeded", "bad_window", "bad_entry_points"):
             raise image_error(refused.args) from None
         return None
     return np.asarray(block).reshape(height, width, channels)

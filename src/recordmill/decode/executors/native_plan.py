@@ -35,6 +35,7 @@ class NativeJob:
     """`ImageJob` as the native module takes it: thirteen numbers of geometry for each image, a mean and a factor."""
 
     payloads: list[Any]
+    points: list[Any]
     reading: NativeReading
     orientations: NDArray[np.int64]
     geometry: NDArray[np.int64]
@@ -98,6 +99,7 @@ def native_job(job: ImageJob) -> NativeJob:
     matrix = None if moves.matrix is None else np.ascontiguousarray(moves.matrix, np.float64).reshape(-1)
     return NativeJob(
         list(job.payloads),
+        list(job.points),
         native_reading(job.reading, NO_LIMIT),
         np.ascontiguousarray(job.orientations, np.int64),
         np.ascontiguousarray(np.concatenate(columns, axis=1), np.int64).reshape(-1),

@@ -45,12 +45,12 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
     executor, reading = executor_of(spec.decoder), reading_of(spec)
     upright = (spec.orientation or preset_of(spec.like).orientation) == "apply"
     rows = state.alive()
-    headers = executor.headers([payloads[row] for row in rows], reading, upright=upright, max_pixels=state.max_pixels)
+    headers = executor.headers(chosen_of(payloads, rows), reading, upright=upright, max_pixels=state.max_pixels)
     rows, headers = _without_faults(state, feature, rows, headers)
     plan = _planned(state, spec, feature, rows, headers)
     state.images[name] = plan
     job = ImageJob(
-        [payloads[row] for row in plan.rows],
+        chosen_of(payloads, plan.rows),
         reading,
         plan.headers.orientations,
         _scales(plan) if spec.reduce == "auto" else np.ones(len(plan.rows), np.int64),
@@ -59,6 +59,7 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
         plan.border,
         plan_colours(spec.colour, plan.moves.sizes, state.draws, state.positions[plan.rows]),
         values_of(spec),
+        state.entry_points(feature, plan.rows),
     )
     place = _place(state, name, spec, plan)
     target: Any = [None] * len(plan.rows) if isinstance(place, list) else Slots(place, plan.rows)
@@ -124,7 +125,25 @@ def values_of(spec: Image) -> Values:
     return Values(dtype_of(spec), spec.layout, reverse, mean, std, spec.white)
 
 
+def chosen_of(payloads: list[Any], rows: Ints) -> list[Any]:
+    """Payloads of some rows, which rise.
+
+    Parameters
+    ----------
+    payloads : list of buffer
+    rows : ndarray of int64
+
+    Returns
+    -------
+    list of buffer
+        The same list where all rows are there.
+    """
+    return payloads if len(rows) == len(payloads) else [payloads[row] for row in rows.tolist()]
+
+
 def _without_faults(state: BatchState, feature: str, rows: Ints, headers: Headers) -> tuple[Ints, Headers]:
+    if not headers.faults:
+        return rows, headers
     for row, fault in headers.faults.items():
         state.fail(rows[row], feature, fault)
     good = np.array([row not in headers.faults for row in range(len(rows))], np.bool_)
@@ -151,8 +170,10 @@ def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: 
     for row in np.flatnonzero(too_large):
         state.fail(rows[row], feature, _large(moves, int(row), state.max_pixels))
     good = ~(too_small | too_large)
+    if not good.all():
+        rows, headers, moves = rows[good], _chosen(headers, good), moves[good]
     library = kernel_of(spec.kernel, spec.like).partition(":")[0]
-    return ImagePlan(rows[good], _chosen(headers, good), moves[good], library, _border(geometry))
+    return ImagePlan(rows, headers, moves, library, _border(geometry))
 
 
 def _scales(plan: ImagePlan) -> Ints:

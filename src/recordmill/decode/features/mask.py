@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from recordmill.decode.columns import byte_rows
 from recordmill.decode.executors.base import Border, MaskJob
 from recordmill.decode.executors.registry import executor_of
+from recordmill.decode.features.image import chosen_of
 from recordmill.decode.geometry import Geometry
 from recordmill.decode.presets import preset_of
 from recordmill.decode.specs.image import Image
@@ -36,7 +37,7 @@ def decode_masks(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict
     feature = spec.feature or name
     payloads = byte_rows(state.column(feature), feature)
     rows = state.alive()
-    chosen = [payloads[row] for row in rows]
+    chosen = chosen_of(payloads, rows)
     image = None if spec.of is None else cast("Image", specs[spec.of])
     job = MaskJob(chosen, dtype=spec.dtype, max_pixels=state.max_pixels)
     if image is not None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill import _core
 from recordmill.decode.pillow import need_pillow
 from recordmill.decode.pixels.planes import through_pillow
 from recordmill.decode.presets import KERNELS
@@ -45,8 +44,6 @@ def resize_pixels(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
         return _like_pillow(pixels, size, word)
     if word == "nearest":
         return _nearest(pixels, size, _opencv_places if library == "opencv" else _tensorflow_places)
-    if library == "opencv" and word != "bilinear":
-        return _natively(pixels, size, kernel)
     return _bilinear_opencv(pixels, size) if library == "opencv" else _bilinear_tensorflow(pixels, size)
 
 
@@ -55,14 +52,6 @@ def _like_pillow(pixels: Pixels, size: tuple[int, int], word: str) -> Pixels:
     if kernel is None:
         raise ImageError(f"this Pillow has no kernel {word}", kind="unsupported", hint="newer ones have: Pillow 13")
     return through_pillow(pixels, lambda plane: plane.resize((size[1], size[0]), kernel))
-
-
-def _natively(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
-    if pixels.dtype != np.uint8:
-        raise TypeError(f"{kernel} resizes images of uint8, not {pixels.dtype}")
-    shape: Any = pixels.shape
-    resized = _core.resize_image(np.ascontiguousarray(pixels).reshape(-1), shape, size, kernel)
-    return np.asarray(resized).reshape(*size, shape[2])
 
 
 def _nearest(pixels: Pixels, size: tuple[int, int], places: Callable[[int, int], NDArray[np.int64]]) -> Pixels:

@@ -1,17 +1,19 @@
 //! Entry points as bytes.
 //!
-//! Layout: magic `RMJE`, version u8, fingerprint u64 and, as variable-length integers (seven bits a byte, lowest first), the number
+//! Layout: magic `RMJE`, version u8, fingerprint u64 (length and CRC-32 of the image) and, as variable-length integers (seven bits a byte, lowest first), the number
 //! of components, the MCUs between entry points and the number of entry points; then for each its bit in the file and its DC values,
 //! signed, as differences: of the bit from what the previous difference foretells, of each DC from that of the entry point before.
-//! A digest of all that at the end, u32. Fixed-width integers are little-endian.
+//! The CRC-32 of all that at the end, u32. Fixed-width integers are little-endian.
 use super::EntryPoints;
-use super::fingerprint::Digest;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::walk::Place;
+use libdeflater::Crc;
 
 const MAGIC: [u8; 5] = *b"RMJE\x01";
 const HEAD: usize = MAGIC.len() + 8;
-const DIGEST: usize = 4;
+const CHECKSUM: usize = 4;
+/// Bytes that a single entry point of a grey image takes at least.
+pub(super) const LEAST: usize = HEAD + 5 + CHECKSUM;
 
 impl EntryPoints {
     /// The entry points as bytes, a few for each.
@@ -31,26 +33,26 @@ impl EntryPoints {
             }
             predictors = place.predictors;
         }
-        let digest = digest(&bytes);
-        bytes.extend(digest.to_le_bytes());
+        let checksum = checksum(&bytes);
+        bytes.extend(checksum.to_le_bytes());
         bytes
     }
 
     /// Reads what [`EntryPoints::to_bytes`] wrote.
     ///
     /// # Errors
-    /// `BadChecksum` if the bytes are not those; `BadArgument` if they make no sense.
+    /// `BadEntryPoints` if the bytes are not those, or make no sense.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let body = bytes.len().checked_sub(DIGEST).and_then(|length| bytes.split_at_checked(length));
+        let body = bytes.len().checked_sub(CHECKSUM).and_then(|length| bytes.split_at_checked(length));
         let Some((body, stored)) = body.filter(|(body, _)| body.len() >= HEAD && body.starts_with(&MAGIC)) else {
             return Err(refused(0, "not that"));
         };
-        if digest(body).to_le_bytes() != stored {
+        if checksum(body).to_le_bytes() != stored {
             let found = format!("{stored:02x?}");
             return Err(ImageFault::new(
-                ImageFaultKind::BadChecksum,
+                ImageFaultKind::BadEntryPoints,
                 body.len(),
-                format!("{:08x}", digest(body)),
+                format!("{:08x}", checksum(body)),
                 found,
             ));
         }
@@ -131,12 +133,12 @@ fn write_signed(bytes: &mut Vec<u8>, number: i64) {
     write(bytes, (number << 1 ^ number >> 63) as u64);
 }
 
-fn digest(bytes: &[u8]) -> u32 {
-    let mut digest = Digest::new();
-    digest.add(bytes);
-    digest.finish() as u32
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut crc = Crc::new();
+    crc.update(bytes);
+    crc.sum()
 }
 
 fn refused(offset: usize, found: &str) -> ImageFault {
-    ImageFault::new(ImageFaultKind::BadArgument, offset, "saved entry points of a JPEG image", found)
+    ImageFault::new(ImageFaultKind::BadEntryPoints, offset, "saved entry points of a JPEG image", found)
 }

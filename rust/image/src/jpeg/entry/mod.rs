@@ -1,16 +1,12 @@
 //! Entry points: a side table of an image with which decoding can begin at any row of MCUs, without the rows above it.
 mod bytes;
-mod fingerprint;
+mod survey;
 
 use super::header::Reader;
-use super::header::scan::Scan;
-use super::samples::{Job, Kernel, run};
-use super::scratch::TableCaches;
-use super::sequential::{Coder, coders, pass_to, slots};
-use super::stream::Stream;
-use super::walk::{Place, Walk};
+use super::scratch::Scratch;
+use super::walk::Place;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use fingerprint::fingerprint;
+use libdeflater::Crc;
 
 /// The entry points of one image: for every so many rows of MCUs the bit at which the row begins, and the DC of the blocks before.
 ///
@@ -39,20 +35,33 @@ impl EntryPoints {
                 "every 0 rows",
             ));
         }
-        let (mut reader, scan) = Reader::open(data)?;
-        if !scan.is_whole(&reader.frame) {
-            return Err(ImageFault::new(ImageFaultKind::Unsupported, scan.offset, "an image of one scan", "several"));
+        Self::survey(data, &mut Scratch::default()).map(|points| points.thinned(every_rows))
+    }
+
+    /// The entry points of `data` at so many of its rows that they take at most `max_bytes` as bytes; none if that are too few, or
+    /// if restart markers at each row of MCUs serve as well.
+    ///
+    /// # Errors
+    /// As [`EntryPoints::build`].
+    pub(super) fn within(data: &[u8], max_bytes: usize, scratch: &mut Scratch) -> Result<Option<Self>> {
+        if max_bytes < bytes::LEAST {
+            return Ok(None);
         }
-        let mcus = reader.frame.mcus();
-        let coders = coders(&reader, &scan, &mut TableCaches::default(), true)?;
-        let mut stream = Stream::new(data, Vec::new());
-        let walk = Walk::new(&mut stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, 0, &[])?;
-        let spacing = mcus.width.saturating_mul(every_rows);
-        let (places, end) =
-            run(Survey { walk, reader: &reader, coders: &coders, spacing, num_mcus: mcus.width * mcus.height })?;
-        let fingerprint = fingerprint(&reader, &scan);
-        reader.expect_end(end)?;
-        Ok(Self { fingerprint, num_components: reader.frame.components.len(), spacing, places })
+        let (reader, _) = Reader::open(data)?;
+        if (1..=reader.frame.mcus().width).contains(&reader.state.restart_interval) {
+            return Ok(None);
+        }
+        let mut points = Self::survey(data, scratch)?;
+        while !points.is_empty() && points.to_bytes().len() > max_bytes {
+            points = points.thinned(2);
+        }
+        Ok(Some(points).filter(|points| !points.is_empty()))
+    }
+
+    /// Every so manieth of the entry points.
+    fn thinned(self, every: usize) -> Self {
+        let places = self.places.into_iter().skip(every - 1).step_by(every).collect();
+        Self { spacing: self.spacing.saturating_mul(every), places, ..self }
     }
 
     /// Entry points, the start of the image not counted.
@@ -65,43 +74,21 @@ impl EntryPoints {
         self.places.is_empty()
     }
 
-    /// The places, if they belong to the image whose first scan is `scan`.
-    pub(super) fn places(&self, reader: &Reader<'_>, scan: &Scan) -> Result<&[Place]> {
-        let (mcus, range) = (reader.frame.mcus(), scan.data..reader.data.len());
+    /// The places, if they belong to the image that `reader` reads and whose scan begins at byte `start`.
+    pub(super) fn places(&self, reader: &Reader<'_>, start: usize) -> Result<&[Place]> {
+        let (mcus, range) = (reader.frame.mcus(), start..reader.data.len());
         let fits = |place: &Place| range.contains(&place.offset) && place.mcu < mcus.width * mcus.height;
-        if self.fingerprint == fingerprint(reader, scan) && self.places.iter().all(fits) {
+        let same = self.num_components == reader.frame.components.len() && self.fingerprint == fingerprint(reader.data);
+        if same && self.places.iter().all(fits) {
             return Ok(&self.places);
         }
-        Err(ImageFault::new(ImageFaultKind::BadArgument, 0, "entry points of this image", "those of another"))
+        Err(ImageFault::new(ImageFaultKind::BadEntryPoints, 0, "entry points of this image", "those of another"))
     }
 }
 
-/// A pass over all MCUs that notes where some begin.
-struct Survey<'j, 's, 'a> {
-    walk: Walk<'s, 'a>,
-    reader: &'j Reader<'a>,
-    coders: &'j [Coder],
-    spacing: usize,
-    num_mcus: usize,
-}
-
-impl Job for Survey<'_, '_, '_> {
-    /// The places, and the offset of the marker behind the scan.
-    type Output = Result<(Vec<Place>, usize)>;
-
-    #[inline(always)]
-    fn run<K: Kernel>(self, _: K) -> Self::Output {
-        let Self { mut walk, reader, coders, spacing, num_mcus } = self;
-        let slots = slots(reader, coders, &[], None);
-        let mut places = Vec::new();
-        while walk.mcu() < num_mcus {
-            let target = walk.mcu().saturating_add(spacing).min(num_mcus);
-            pass_to(&mut walk, &slots, target)?;
-            walk.check_row()?;
-            if walk.mcu() < num_mcus {
-                places.push(walk.place()?);
-            }
-        }
-        Ok((places, walk.finish()?))
-    }
+/// Tells a file from others: its length and the CRC-32 of all its bytes.
+fn fingerprint(data: &[u8]) -> u64 {
+    let mut crc = Crc::new();
+    crc.update(data);
+    (data.len() as u64) << 32 | u64::from(crc.sum())
 }

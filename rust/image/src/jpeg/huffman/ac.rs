@@ -49,12 +49,7 @@ impl AcTable {
     /// Builds the table of `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> fault::Result<Self> {
         let code = Code::new(spec)?;
-        let prefixes = code.prefixes::<BITS>();
-        let mut entries = Box::new([Entry::default(); 1 << BITS]);
-        for (pattern, entry) in entries.iter_mut().enumerate() {
-            *entry = Entry::new(pattern, &prefixes);
-        }
-        Ok(Self { entries, code })
+        Ok(Self { entries: code.lookup(Entry::new), code })
     }
 
     /// Decodes the coefficients behind the DC into `block`, whose first 64 are zero but for the DC. Gives the last one's place in

@@ -51,7 +51,7 @@ impl Code {
     }
 
     /// Calls `visit` with every code of up to `longest` bits, its length and its symbol.
-    pub(in crate::jpeg) fn each(&self, longest: usize, mut visit: impl FnMut(usize, usize, u8)) {
+    fn each(&self, longest: usize, mut visit: impl FnMut(usize, usize, u8)) {
         let (mut next, mut index) = (0, 0);
         for length in 1..=longest {
             for _ in 0..self.counts[length - 1] {
@@ -62,12 +62,25 @@ impl Code {
         }
     }
 
-    /// For each pattern of `BITS` bits the length and symbol of the code that begins it; length zero where none is that short.
-    pub(in crate::jpeg) fn prefixes<const BITS: usize>(&self) -> Vec<(u8, u8)> {
-        let mut prefixes = vec![(0, 0); 1 << BITS];
-        self.each(BITS, |code, length, symbol| {
-            let start = code << (BITS - length);
-            prefixes[start..start + (1 << (BITS - length))].fill((length as u8, symbol));
+    /// A lookup table: what `entry` makes of each pattern of as many bits as `SIZE` takes. It is given the pattern and, for all
+    /// patterns, the length and symbol of the code that begins them; length zero where none is that short.
+    pub(super) fn lookup<T: Copy + Default, const SIZE: usize>(
+        &self,
+        entry: impl Fn(usize, &[(u8, u8)]) -> T,
+    ) -> Box<[T; SIZE]> {
+        let prefixes = self.prefixes(SIZE.ilog2() as usize);
+        let mut table = Box::new([T::default(); SIZE]);
+        for (pattern, place) in table.iter_mut().enumerate() {
+            *place = entry(pattern, &prefixes);
+        }
+        table
+    }
+
+    fn prefixes(&self, bits: usize) -> Vec<(u8, u8)> {
+        let mut prefixes = vec![(0, 0); 1 << bits];
+        self.each(bits, |code, length, symbol| {
+            let start = code << (bits - length);
+            prefixes[start..start + (1 << (bits - length))].fill((length as u8, symbol));
         });
         prefixes
     }

@@ -33,13 +33,11 @@ impl DcTable {
                 found,
             ));
         }
-        let mut entries = [Entry::default(); 1 << BITS];
-        for (entry, (length, size)) in entries.iter_mut().zip(code.prefixes::<BITS>()) {
-            if length > 0 {
-                *entry = Entry { total: length + size, code: length, size };
-            }
-        }
-        Ok(Self { entries, code })
+        let entries = code.lookup(|pattern, prefixes| match prefixes[pattern] {
+            (0, _) => Entry::default(),
+            (length, size) => Entry { total: length + size, code: length, size },
+        });
+        Ok(Self { entries: *entries, code })
     }
 
     /// The next difference. Needs 31 valid bits.

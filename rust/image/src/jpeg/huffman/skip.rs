@@ -38,12 +38,7 @@ impl SkipTable {
     /// Builds the table of `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> fault::Result<Self> {
         let code = Code::new(spec)?;
-        let prefixes = code.prefixes::<BITS>();
-        let mut entries = Box::new([Entry::default(); 1 << BITS]);
-        for (pattern, entry) in entries.iter_mut().enumerate() {
-            *entry = Entry::new(pattern, &prefixes);
-        }
-        Ok(Self { entries, code })
+        Ok(Self { entries: code.lookup(Entry::new), code })
     }
 
     /// Steps over the coefficients behind the DC.

@@ -27,20 +27,24 @@ pub(in crate::jpeg) struct SymbolTable {
     code: Code,
 }
 
+impl Symbol {
+    /// What the `BITS` bits of `pattern` hold, told from the codes that `prefixes` finds.
+    fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
+        let (length, symbol) = prefixes[pattern];
+        let (size, total) = (symbol & 15, usize::from(length + (symbol & 15)));
+        if length == 0 || size == 0 || total > BITS {
+            return Self { symbol, code: length, total: 0, value: 0 };
+        }
+        let bits = pattern >> (BITS - total) & ((1 << size) - 1);
+        Self { symbol, code: length, total: total as u8, value: extend(bits as u32, size.into()) as i16 }
+    }
+}
+
 impl SymbolTable {
     /// Builds the table of `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let code = Code::new(spec)?;
-        let mut entries = Box::new([Symbol::default(); 1 << BITS]);
-        for (pattern, (entry, (length, symbol))) in entries.iter_mut().zip(code.prefixes::<BITS>()).enumerate() {
-            let (size, total) = (symbol & 15, usize::from(length + (symbol & 15)));
-            *entry = Symbol { symbol, code: length, total: 0, value: 0 };
-            if length > 0 && size > 0 && total <= BITS {
-                let bits = pattern >> (BITS - total) & ((1 << size) - 1);
-                (entry.total, entry.value) = (total as u8, extend(bits as u32, size.into()) as i16);
-            }
-        }
-        Ok(Self { entries, code })
+        Ok(Self { entries: code.lookup(Symbol::new), code })
     }
 
     /// What the next bits hold; nothing is consumed. Needs 9 valid bits.

@@ -1,0 +1,65 @@
+//! Rows of bytes on their way to memory: widened, normalised and stored in one pass.
+use super::writer::Encode;
+use crate::geometry::dispatch::Kernel;
+
+/// An interleaved row; mean and factor repeat along it.
+pub(super) struct Interleaved<'a, E: Encode> {
+    pub row: &'a [u8],
+    pub mean: &'a [f32],
+    pub factor: &'a [f32],
+    pub output: &'a mut [E::Stored],
+}
+
+impl<E: Encode> Kernel for Interleaved<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let numbers = self.row.iter().zip(self.mean).zip(self.factor);
+        for (to, ((byte, mean), factor)) in self.output.iter_mut().zip(numbers) {
+            *to = E::encode((f32::from(*byte) - mean) * factor);
+        }
+    }
+}
+
+/// Bytes of one channel.
+pub(super) struct Single<'a, E: Encode> {
+    pub row: &'a [u8],
+    pub mean: f32,
+    pub factor: f32,
+    pub output: &'a mut [E::Stored],
+}
+
+impl<E: Encode> Kernel for Single<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (to, byte) in self.output.iter_mut().zip(self.row) {
+            *to = E::encode((f32::from(*byte) - self.mean) * self.factor);
+        }
+    }
+}
+
+/// Pixels of three channels to a row of each plane.
+pub(super) struct Planes<'a, E: Encode> {
+    pub row: &'a [u8],
+    pub mean: [f32; 3],
+    pub factor: [f32; 3],
+    pub output: [&'a mut [E::Stored]; 3],
+}
+
+impl<E: Encode> Kernel for Planes<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let ([first, second, third], (pixels, _)) = (self.output, self.row.as_chunks::<3>());
+        let value = |pixel: &[u8; 3], channel: usize| {
+            E::encode((f32::from(pixel[channel]) - self.mean[channel]) * self.factor[channel])
+        };
+        for (((pixel, first), second), third) in pixels.iter().zip(first).zip(second).zip(third) {
+            (*first, *second, *third) = (value(pixel, 0), value(pixel, 1), value(pixel, 2));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+"""Entry points: batches are equal with and without them, those of others are not used, each keeps to its share."""
+
+from __future__ import annotations
+
+import io
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from PIL import Image
+
+import recordmill as rm
+from tests.decode.pictures import colours, encode, jpeg, png, turned
+
+RANDOM = rm.Image(crop=rm.RandomResizedCrop((24, 20), scale=(0.05, 1)), flip=rm.Flip(0.5), orientation="apply")
+FILES = [
+    jpeg(0, 90, 130),
+    jpeg(1, 64, 200, mode="L"),
+    jpeg(2, 120, 81, subsampling=0),
+    png(3, 60, 70),
+    jpeg(4, 100, 100, progressive=True),
+    turned(6, 5, 90, 120),
+    jpeg(6, 300, 120, restart_marker_rows=3),
+    jpeg(7, 90, 130)[:700],
+]
+POINTS = rm.find_entry_points(FILES, max_share=1)
+
+
+def forged(table: bytes, at: int, value: int) -> bytes:
+    """Change one byte of a table and make its checksum fit again."""
+    body = bytearray(table[:-4])
+    body[at] = value
+    return bytes(body) + zlib.crc32(body).to_bytes(4, "little")
+
+
+def test_entry_points_when_found_then_are_those_of_sequential_jpeg_alone() -> None:
+    assert [bool(row) for row in POINTS] == [True, True, True, False, False, True, True, False]
+    again = rm.find_entry_points(rm.Ragged.from_rows(FILES), max_share=1, threads=3)
+    np.testing.assert_array_equal(again.data, POINTS.data)
+    np.testing.assert_array_equal(again.row_splits, POINTS.row_splits)
+
+
+@given(st.integers(0, 2**64 - 1), st.permutations(range(7)), st.sampled_from(["pillow", "opencv", "tensorflow"]))
+@settings(max_examples=25)
+def test_batch_when_entry_points_are_given_then_is_the_same(seed: int, order: list[int], like: str) -> None:
+    files = [FILES[row] for row in range(7)]
+    spec = {"image": rm.Image(crop=RANDOM.crop, like=like)}
+    plain = rm.decode_batch(files, spec, rng=seed)["image"]
+    fast = rm.decode_batch(files, spec, rng=seed, entry_points=POINTS[:7], threads=2)["image"]
+    others = rm.decode_batch(files, spec, rng=seed, entry_points=[POINTS[row] for row in order])["image"]
+    np.testing.assert_array_equal(fast, plain)
+    np.testing.assert_array_equal(others, plain)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        rm.Image(stack=False),
+        rm.Image(stack=False, orientation="apply"),
+        rm.Image(crop=rm.RandomResizedCrop((9, 7)), scale=2),
+        rm.Image(crop=rm.RandomCrop((50, 40)), dtype="float16", layout="hwc"),
+        rm.Image(crop=rm.RandomCrop((50, 40)), channels="grey", like="tensorflow"),
+    ],
+)
+def test_batch_when_entry_points_are_given_then_is_the_same_for_every_spec(spec: rm.Image) -> None:
+    chosen = [0, 1, 2, 5, 6]
+    files, points = [FILES[row] for row in chosen], {"image": [POINTS[row] for row in chosen]}
+    plain = rm.decode_batch(files, {"image": spec}, rng=3)["image"]
+    for image, wanted in zip(
+        rm.decode_batch(files, {"image": spec}, rng=3, entry_points=points)["image"], plain, strict=True
+    ):
+        np.testing.assert_array_equal(image, wanted)
+
+
+def test_batch_when_a_sample_is_damaged_then_the_others_keep_their_entry_points() -> None:
+    specs = {"image": RANDOM}
+    plain = rm.decode_batch(FILES, specs, rng=1, on_error="skip")["image"]
+    fast = rm.decode_batch(FILES, specs, rng=1, on_error="skip", entry_points=POINTS)["image"]
+    assert len(plain) == len(FILES) - 1
+    np.testing.assert_array_equal(fast, plain)
+
+
+def test_decoders_when_a_table_is_forged_then_shows_that_it_is_used() -> None:
+    table = POINTS[1]
+    wrong = forged(table, 18, table[18] ^ 2)
+    window = (0, 8, 64, 8)
+    sound = rm.decode_jpeg(FILES[1], window=window, entry_points=table)
+    np.testing.assert_array_equal(sound, rm.decode_jpeg(FILES[1], window=window))
+    assert (rm.decode_jpeg(FILES[1], window=window, entry_points=wrong) != sound).any()
+
+
+def test_decode_jpeg_when_the_entry_points_are_not_its_own_then_names_that() -> None:
+    for table in (POINTS[1], POINTS[0][:-1], b"no table", forged(POINTS[0], 13, 1)):
+        with pytest.raises(rm.ImageError, match="do not belong") as caught:
+            rm.decode_jpeg(FILES[0], window=(0, 50, 9, 9), entry_points=table)
+        assert caught.value.kind == "bad_entry_points"
+    np.testing.assert_array_equal(rm.decode_jpeg(FILES[0], entry_points=b""), rm.decode_jpeg(FILES[0]))
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_batch_when_a_table_is_damaged_then_is_the_same(data: st.DataObject) -> None:
+    row = data.draw(st.sampled_from([0, 1, 2, 6]))
+    damaged = bytearray(POINTS[row])
+    at = data.draw(st.integers(0, len(damaged) - 1))
+    damaged[at] ^= data.draw(st.integers(1, 255))
+    spec = {"image": rm.Image(crop=RANDOM.crop)}
+    plain = rm.decode_batch([FILES[row]], spec, rng=at)["image"]
+    np.testing.assert_array_equal(
+        rm.decode_batch([FILES[row]], spec, rng=at, entry_points=[bytes(damaged)])["image"], plain
+    )
+
+
+def test_entry_points_when_the_share_is_small_then_keep_to_it() -> None:
+    sizes = [(30, 40), (200, 300), (400, 500)]
+    files = [encode(Image.fromarray(colours(n, *size)), "JPEG", quality=95) for n, size in enumerate(sizes)]
+    for share in (0.01, 0.001):
+        lengths = np.diff(rm.find_entry_points(files, max_share=share).row_splits)
+        assert (lengths <= [len(data) * share for data in files]).all()
+        assert lengths[0] == 0
+    assert lengths[2] > 0
+
+
+def test_entry_points_when_restart_markers_serve_then_are_not_made() -> None:
+    out = io.BytesIO()
+    Image.fromarray(colours(1, 200, 200)).save(out, "JPEG", restart_marker_rows=1)
+    assert len(rm.find_entry_points([out.getvalue()], max_share=1).data) == 0
+
+
+def test_batch_when_entry_points_make_no_sense_then_says_what_is_wrong() -> None:
+    files, specs = FILES[:2], {"image": rm.Image(resize=rm.Resize((9, 7)))}
+    wrong = [POINTS[:1], {"label": POINTS[:2]}, [1, 2], {"image": np.zeros(2, np.int64)}]
+    for points in wrong:
+        with pytest.raises(rm.FeatureError):
+            rm.decode_batch(files, specs, entry_points=points)
+    two = {"a": specs["image"], "b": specs["image"]}
+    with pytest.raises(rm.FeatureError, match="one image"):
+        rm.decode_batch({"a": files, "b": files}, two, entry_points=POINTS[:2])
+    with pytest.raises(ValueError, match="max_share"):
+        rm.find_entry_points(files, max_share=0)
+    with pytest.raises(ValueError, match="threads"):
+        rm.find_entry_points(files, threads=-1)

@@ -1,0 +1,224 @@
+"""Entry points beside shards: found for every format, read by position, bound to the shard, never in the way."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import recordmill as rm
+from recordmill.shards import tables as tables_module
+from recordmill.shards.collection import ShardSet
+from recordmill.shards.index import ENTRY_SUFFIX, cache_path, sidecar_path
+from recordmill.storage.local import LOCAL
+from tests.shards.made import FAMILIES
+
+
+def photo(seed: int, side: int = 160, **options: Any) -> bytes:
+    """Encode noise, so that few pixels make many bytes."""
+    pixels = np.random.default_rng(seed).integers(0, 256, (side, side, 3), np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "JPEG", quality=90, **options)
+    return out.getvalue()
+
+
+PHOTOS = [photo(seed) for seed in range(6)]
+OTHERS = [photo(7, 16), photo(8, progressive=True), photo(9, restart_marker_rows=1), b"no image", b""]
+MIXED = [PHOTOS[0], OTHERS[0], PHOTOS[1], *OTHERS[1:], *PHOTOS[2:]]
+
+
+def made(folder: Path, family: str = "tfrecord", images: list[bytes] = MIXED, **options: Any) -> list[str]:
+    with rm.ShardWriter(folder / "train", format=family, **options) as writer:
+        for number, data in enumerate(images):
+            writer.write({"image": data, "label": number})
+    return writer.paths
+
+
+def kept(path: str) -> Path:
+    return Path(sidecar_path(path, ENTRY_SUFFIX))
+
+
+def wanted(images: list[bytes]) -> list[bytes]:
+    """Table of each image, which its share of 1 % has to hold together with a line of the directory."""
+    return [rm.find_entry_points([data], max_share=max(0.01 - 16 / max(len(data), 1), 1e-9))[0] for data in images]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_entry_points_when_built_then_are_read_by_position_over_all_shards(tmp_path: Path, family: str) -> None:
+    paths = made(tmp_path, family, shards=3)
+    written = rm.build_index(paths, entry_points=True)
+    assert [name for name in written if name.endswith(ENTRY_SUFFIX)] == [str(kept(path)) for path in paths]
+    assert sum(kept(path).stat().st_size for path in paths) < 0.02 * sum(map(len, MIXED))
+    shards = ShardSet(paths)
+    images = [example["image"] for example in shards.__getitems__(range(len(shards)))]
+    expected = wanted(images)
+    assert sum(map(bool, expected)) == len(PHOTOS)
+    for positions in ([10, 0, 3, 3, 7, 2], range(1, 3), range(0, 11, 2), list(range(11)), [4]):
+        rows = positions if isinstance(positions, range) else np.array(positions)
+        found = shards.entry_points(rows, "image")
+        assert found is not None and list(found) == [expected[row] for row in positions]
+
+
+def test_entry_points_when_the_batch_is_decoded_with_them_then_is_the_same(tmp_path: Path) -> None:
+    paths = made(tmp_path, images=PHOTOS)
+    rm.build_index(paths, entry_points="image")
+    shards = ShardSet(paths)
+    rows = np.array([5, 1, 2])
+    points = shards.entry_points(rows, "image")
+    assert points is not None and all(points)
+    spec = {"image": rm.Image(crop=rm.RandomResizedCrop(32))}
+    columns = shards.columns(rows)
+    plain = rm.decode_batch(columns, spec, rng=1)["image"]
+    np.testing.assert_array_equal(rm.decode_batch(columns, spec, rng=1, entry_points=points)["image"], plain)
+
+
+@pytest.mark.parametrize("options", [{"compression": "gzip"}, {"payload": "raw"}], ids=["gzip", "raw"])
+def test_entry_points_when_shards_are_compressed_or_raw_then_are_found_too(tmp_path: Path, options: Any) -> None:
+    with rm.ShardWriter(tmp_path / "train", **options) as writer:
+        for data in PHOTOS:
+            writer.write(data if "payload" in options else {"payload": data})
+    rm.build_index(writer.paths, entry_points=True)
+    found = ShardSet(writer.paths).entry_points(range(6), "payload")
+    assert found is not None and list(found) == wanted(PHOTOS)
+
+
+def test_entry_points_when_several_features_hold_images_then_each_has_its_own(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "train") as writer:
+        for number in range(5):
+            writer.write({"left": PHOTOS[number], "name": f"{number}", "right": MIXED[number]})
+    rm.build_index(writer.paths, entry_points=["left", "right"], threads=1)
+    shards = ShardSet(writer.paths)
+    rows = np.array([4, 0, 2])
+    for feature, images in (("left", PHOTOS), ("right", MIXED)):
+        found = shards.entry_points(rows, feature)
+        assert found is not None and list(found) == wanted([images[row] for row in rows])
+    assert shards.entry_points(rows, "name") is None
+
+
+def test_entry_points_when_there_are_none_then_no_file_is_written(tmp_path: Path) -> None:
+    paths = made(tmp_path, images=OTHERS)
+    assert rm.build_index(paths, entry_points=True) == [sidecar_path(paths[0])]
+    assert ShardSet(paths).entry_points(range(3), "image") is None
+    assert sorted(os.listdir(tmp_path)) == sorted([Path(paths[0]).name, Path(sidecar_path(paths[0])).name])
+
+
+def test_entry_points_when_the_feature_holds_no_images_then_is_named(tmp_path: Path) -> None:
+    paths = made(tmp_path)
+    for name, found in (("label", "int64"), ("picture", "image")):
+        with pytest.raises(rm.FeatureError, match=name) as caught:
+            rm.build_index(paths, entry_points=name)
+        assert found in str(caught.value)
+    assert not kept(paths[0]).exists()
+
+
+def test_entry_points_when_the_shard_is_another_then_are_not_used(tmp_path: Path) -> None:
+    paths = made(tmp_path, images=PHOTOS)
+    rm.build_index(paths, entry_points=True)
+    table = kept(paths[0]).read_bytes()
+    made(tmp_path, images=PHOTOS[::-1], overwrite=True)
+    assert not kept(paths[0]).exists()
+    kept(paths[0]).write_bytes(table)
+    assert ShardSet(paths).entry_points(range(6), "image") is None
+
+
+def test_entry_points_when_the_shard_was_appended_to_then_serve_the_old_records(tmp_path: Path) -> None:
+    paths = made(tmp_path, images=PHOTOS[:4])
+    rm.build_index(paths, entry_points=True)
+    more = made(tmp_path / "more", images=PHOTOS[4:])
+    with Path(paths[0]).open("ab") as file:
+        file.write(Path(more[0]).read_bytes())
+    found = ShardSet(paths).entry_points(range(6), "image")
+    assert found is not None and list(found) == [*wanted(PHOTOS[:4]), b"", b""]
+
+
+def test_entry_points_when_the_file_is_damaged_anywhere_then_pixels_are_right(tmp_path: Path) -> None:
+    paths = made(tmp_path, images=PHOTOS[:3])
+    rm.build_index(paths, entry_points=True)
+    data = kept(paths[0]).read_bytes()
+    broken = [data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :] for at in range(0, len(data), 5)]
+    broken += [data[:length] for length in range(0, len(data), 29)] + [data + b"\0", b"junk" * 40]
+    spec, rows = {"image": rm.Image(crop=rm.RandomResizedCrop(8))}, range(3)
+    plain = rm.decode_batch(PHOTOS[:3], spec, rng=4)["image"]
+    num_left = 0
+    for content in broken:
+        kept(paths[0]).write_bytes(content)
+        points = ShardSet(paths).entry_points(rows, "image")
+        num_left += points is not None
+        np.testing.assert_array_equal(rm.decode_batch(PHOTOS[:3], spec, rng=4, entry_points=points)["image"], plain)
+    assert 0 < num_left < len(broken)
+
+
+def test_entry_points_when_the_file_vanishes_then_there_are_none(tmp_path: Path) -> None:
+    paths = made(tmp_path, images=PHOTOS)
+    rm.build_index(paths, entry_points=True)
+    shards = ShardSet(paths)
+    assert shards.entry_points(range(6), "image") is not None
+    kept(paths[0]).unlink()
+    found = shards.entry_points(range(6), "image")
+    assert found is not None and list(found) == [b""] * 6
+
+
+def test_entry_points_when_the_folder_cannot_be_written_then_are_kept_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECORDMILL_CACHE", str(tmp_path / "cache"))
+    paths = made(tmp_path / "data", images=PHOTOS)
+    create = LOCAL.create
+
+    def refusing(path: str, *, overwrite: bool) -> Any:
+        if path.startswith(str(tmp_path / "data")):
+            raise rm.WriteError("cannot create a file", shard=path)
+        return create(path, overwrite=overwrite)
+
+    monkeypatch.setattr(LOCAL, "create", refusing)
+    assert cache_path(paths[0], ENTRY_SUFFIX) in rm.build_index(paths, entry_points=True)
+    found = ShardSet(paths).entry_points(range(6), "image")
+    assert found is not None and list(found) == wanted(PHOTOS)
+
+
+def test_entry_points_when_a_few_are_read_then_the_others_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = made(tmp_path, images=PHOTOS)
+    rm.build_index(paths, entry_points=True)
+    shards = pickle.loads(pickle.dumps(ShardSet(paths)))
+    shards.entry_points(range(1), "image")
+    seen: list[int] = []
+    opened = LOCAL.open
+
+    class Counting:
+        def __init__(self, source: Any) -> None:
+            self.source = source
+
+        def read(self, offset: int, length: int) -> Any:
+            seen.append(length)
+            return self.source.read(offset, length)
+
+    monkeypatch.setattr(tables_module.LOCAL, "open", lambda *args: Counting(opened(*args)))
+    found = shards.entry_points(np.array([4, 2]), "image")
+    assert found is not None
+    assert seen == np.diff(found.row_splits).tolist()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_pack_when_entry_points_are_asked_for_then_are_those_of_build_index(tmp_path: Path, family: str) -> None:
+    for number, data in enumerate(PHOTOS):
+        (tmp_path / "photos" / f"{number % 2}").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "photos" / f"{number % 2}" / f"{number}.jpg").write_bytes(data)
+    source = rm.ImageFolder(tmp_path / "photos")
+    kinds = {}
+    for workers in (1, 2):
+        out = tmp_path / f"{workers}"
+        packed = rm.pack(source, out / "train", format=family, shards=2, workers=workers, entry_points=True)
+        kinds[workers] = [kept(path).read_bytes() for path in packed.paths]
+    assert kinds[1] == kinds[2]
+    for path in packed.paths:
+        kept(path).unlink()
+    rm.build_index(packed.paths, entry_points=True)
+    assert [kept(path).read_bytes() for path in packed.paths] == kinds[1]
