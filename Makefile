@@ -48,7 +48,7 @@ test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
 	cargo test --quiet --locked --workspace --exclude recordmill-py
 	python -m pytest
 
-test-deep: $(NATIVE) $(DONE)/demo ## Run the tests that take minutes or need a framework.
+test-deep: $(NATIVE) $(DONE)/demo $(DONE)/frameworks ## Run the tests that take minutes or need a framework.
 	cargo test --quiet --locked --release --workspace --exclude recordmill-py -- --include-ignored
 	OMP_NUM_THREADS=1 python -m pytest -m deep
 
@@ -103,7 +103,7 @@ $(UV):
 $(VENV)/bin/python: | $(UV)
 	$(UV) venv --quiet --allow-existing --python "$(PYTHON)" $(VENV)
 
-$(DONE)/dev $(DONE)/docs $(DONE)/demo $(DONE)/bench: $(DONE)/%: pyproject.toml | $(VENV)/bin/python
+$(DONE)/dev $(DONE)/docs $(DONE)/demo $(DONE)/frameworks $(DONE)/bench: $(DONE)/%: pyproject.toml | $(VENV)/bin/python
 	@echo "installing the group $* of pyproject.toml"
 	@$(pip_settings); uv pip install --quiet -r pyproject.toml --group $* \
 		--extra image $(if $(filter demo,$*),--extra keras)

@@ -2,7 +2,8 @@
 
 Blocks marked ``python`` and ``bash`` run from top to bottom, each document in an empty folder of its own:
 Python blocks share their names, bash blocks share the files and find `recordmill` on PATH. A block that
-installs or clones something is left out by the line ``<!-- skip: next -->`` above it.
+installs or clones something is left out by the line ``<!-- skip: next -->`` above it. Guides to training in a
+framework are deep tests.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
@@ -59,3 +61,11 @@ pytest_collect_file = Sybil(
     setup=_enter_empty_folder,
     teardown=_leave_folder,
 ).pytest()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the blocks of guides that need a framework."""
+    for item in items:
+        if item.path.name.startswith("training-"):
+            item.add_marker(pytest.mark.deep)

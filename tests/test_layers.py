@@ -36,25 +36,28 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing.sources.list_file": BASE | {"packing", "formats.recordio.lst"},
     "pipeline": NATIVE | {"decode"},
     "pipeline.opening": NATIVE | {"pipeline", "shards"},
+    "adapters": BASE | {PACKAGE},
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
     "cli": {PACKAGE},
     "cli.demo": {PACKAGE, "cli", "demo"},
     "cli.sources": {PACKAGE, "cli", "packing"},
     "testing": NATIVE | {"formats", "storage", "shards"},
-    PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline"},
+    PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "adapters"},
 }
 
 # folder: the modules in it that may name its members; the members do not know one another
 MEMBERS: dict[str, set[str]] = {
     "formats": {"formats.registry"},
+    "adapters": set(),
 }
 
 # third-party module: the layers that may import it, inside functions only
 OPTIONAL: dict[str, set[str]] = {
     "PIL": {"compat", "decode", "packing", "demo"},
-    "keras": {"demo"},
-    "jax": {"demo"},
+    "keras": {"adapters", "demo"},
+    "jax": {"adapters", "demo"},
+    "torch": {"adapters"},
     "sklearn": {"demo"},
     "skimage": {"demo"},
 }

@@ -51,9 +51,16 @@ _PLACES = {
     "shards.writer": "ShardWriter",
 }
 _HOME = {name: module for module, names in _PLACES.items() for name in names.split()}
+# Packages that hand over to a framework; star imports leave them out, as they would hide it.
+_ADAPTERS = ("jax", "keras", "torch")
 __all__ = sorted(_HOME)  # noqa: PLE0605
 
 if TYPE_CHECKING:
+    from recordmill.adapters import (
+        jax as jax,
+        keras as keras,
+        torch as torch,
+    )
     from recordmill.decode.adjust import (
         adjust_brightness as adjust_brightness,
         adjust_contrast as adjust_contrast,
@@ -214,12 +221,15 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name in _ADAPTERS:
+        value = importlib.import_module(f"recordmill.adapters.{name}")
+    elif name in _HOME:
+        value = getattr(importlib.import_module(f"recordmill.{_HOME[name]}"), name)
+    else:
         raise AttributeError(f"module 'recordmill' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"recordmill.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ADAPTERS})

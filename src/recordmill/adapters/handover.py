@@ -1,0 +1,131 @@
+"""A loader whose batches are changed on their way to the caller, with a state that is still exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+import recordmill as rm
+
+Stated: TypeAlias = tuple[Any, dict[str, Any]]
+
+
+class Handover:
+    """What the loaders of all frameworks have in common; a subclass says what becomes of a batch.
+
+    Parameters
+    ----------
+    loader : recordmill.Loader
+        Where the batches come from. It belongs to this object from now on.
+    """
+
+    def __init__(self, loader: rm.Loader) -> None:
+        self._loader = loader
+        self._delivered: dict[str, Any] | None = None
+
+    def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
+        """Batches as the framework has them, each with the state behind it; may run ahead of the caller."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        """Return the number of batches per epoch of this rank."""
+        return len(self._loader)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Batches of one epoch: the one that was set, the rest of the one that was loaded, else the next one."""
+        placed = iter(self._place(self._stated()))
+        try:
+            for batch, state in placed:
+                self._delivered = state
+                yield batch
+            self._delivered = None
+        finally:
+            close = getattr(placed, "close", None)
+            if close is not None:
+                close()
+
+    def _stated(self) -> Iterator[Stated]:
+        batches = iter(self._loader)
+        try:
+            for batch in batches:
+                yield batch, self._loader.state_dict()
+        finally:
+            close = getattr(batches, "close", None)
+            if close is not None:
+                close()
+
+    @property
+    def epoch(self) -> int:
+        """The epoch being iterated over, or the one that comes next."""
+        return self._loader.epoch if self._delivered is None else int(self._delivered["epoch"])
+
+    @property
+    def rank(self) -> int:
+        """Which process of the training run this is, from 0."""
+        return self._loader.rank
+
+    @property
+    def world_size(self) -> int:
+        """Processes of the training run."""
+        return self._loader.world_size
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the epoch of the next iteration.
+
+        Parameters
+        ----------
+        epoch : int
+            From 0.
+        """
+        self._loader.set_epoch(epoch)
+        self._delivered = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where this run is, exact at the batch last delivered.
+
+        Returns
+        -------
+        dict
+            Small, and fit for JSON. What was made ahead of the caller is not part of it.
+        """
+        return self._delivered or self._loader.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on behind the batch at which a state was taken.
+
+        Parameters
+        ----------
+        state : dict
+            From `state_dict`, also of another number of threads or ranks.
+
+        Raises
+        ------
+        ValueError
+            A state of another pipeline.
+        """
+        self._loader.load_state_dict(state)
+        self._delivered = None
+
+    @property
+    def report(self) -> Any:
+        """Samples that failed and were left out or replaced."""
+        return self._loader.report
+
+    def stats(self) -> Any:
+        """Where time went until now."""
+        return self._loader.stats()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._loader.close()
+
+    def __enter__(self) -> Self:
+        """Return the loader itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()

@@ -1,0 +1,83 @@
+"""Batches on the devices, with the next one under way while the caller computes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import recordmill as rm
+from recordmill.adapters.frameworks import extra
+from recordmill.adapters.handover import Handover, Stated
+from recordmill.adapters.jax.arrays import arrays
+
+
+class Loader(Handover):
+    """A `recordmill.Loader` that delivers arrays of JAX.
+
+    Parameters
+    ----------
+    loader : recordmill.Loader
+    device : jax.Device, optional
+        Where arrays go; JAX's default device by default.
+    sharding : jax.sharding.Sharding, optional
+        Of the global arrays that all processes make together, instead of a device.
+    ahead : int
+        Batches that are on their way to the devices while the caller has another. A state is that of the batch last
+        delivered all the same.
+    """
+
+    def __init__(self, loader: rm.Loader, *, device: Any = None, sharding: Any = None, ahead: int = 1) -> None:
+        if ahead < 0:
+            raise ValueError(f"ahead is not negative, not {ahead}")
+        super().__init__(loader)
+        self._where = {"device": device, "sharding": sharding}
+        self._num_ahead = ahead
+
+    def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
+        waiting: deque[Stated] = deque()
+        failed: Exception | None = None
+        try:
+            for batch, state in batches:
+                waiting.append((arrays(batch, **self._where), state))
+                if len(waiting) > self._num_ahead:
+                    yield waiting.popleft()
+        except Exception as error:  # noqa: BLE001 (it is raised behind the batches in front of it)
+            failed = error
+        yield from waiting
+        if failed is not None:
+            raise failed
+
+
+def loader(dataset: rm.Dataset, *, device: Any = None, sharding: Any = None, ahead: int = 1, **options: Any) -> Loader:
+    """Iterate over a data set in arrays of JAX.
+
+    Parameters
+    ----------
+    dataset : recordmill.Dataset
+        Of batches.
+    device : jax.Device, optional
+        Where arrays go; JAX's default device by default.
+    sharding : jax.sharding.Sharding, optional
+        Of the global arrays that all processes make together, instead of a device: a ``NamedSharding`` whose first
+        dimension runs over the devices, for data parallelism.
+    ahead : int
+        Batches that are on their way to the devices while the caller has another.
+    **options
+        What `recordmill.Dataset.loader` takes: threads, prefetch, on_error, max_errors; rank and world_size, which are
+        ``jax.process_index()`` and ``jax.process_count()`` by default where there are several processes or a sharding.
+
+    Returns
+    -------
+    Loader
+
+    Raises
+    ------
+    MissingExtraError
+        JAX is not installed.
+    """
+    with extra("jax"):
+        import jax
+    if not {"rank", "world_size"} & options.keys() and (sharding is not None or jax.process_count() > 1):
+        options |= {"rank": jax.process_index(), "world_size": jax.process_count()}
+    return Loader(dataset.loader(**options), device=device, sharding=sharding, ahead=ahead)

@@ -1,0 +1,24 @@
+"""Batches for ``fit`` of Keras 3, on any of its backends: ``recordmill.keras``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recordmill.adapters.frameworks import extra, joined
+from recordmill.adapters.keras.stream import Stream
+
+if TYPE_CHECKING:
+    from recordmill.adapters.keras.dataset import PyDataset
+
+__all__ = ["PyDataset", "Stream"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "PyDataset":
+        raise AttributeError(f"module 'recordmill.keras' has no attribute {name!r}")
+    from recordmill.adapters.keras import dataset
+
+    with extra("keras", "pip install 'recordmill[keras]', and set KERAS_BACKEND to jax"):
+        from keras.utils import PyDataset as Base
+    globals()[name] = joined(dataset.PyDataset, Base, __name__)
+    return globals()[name]

@@ -1,0 +1,109 @@
+"""Batches without an end for ``fit(steps_per_epoch=...)``, made ahead by threads."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+from typing import Any
+
+import recordmill as rm
+from recordmill.adapters.keras.progress import progress
+from recordmill.adapters.keras.selection import Choose, Names, Selection
+
+
+class Stream:
+    """Epoch after epoch of a loader, for ``fit(stream.batches(), steps_per_epoch=len(stream), shuffle=False)``.
+
+    Keras takes batches before it trains on them; with ``callbacks=[stream.callback()]``, `state_dict` is that of the
+    batch last trained on.
+
+    Parameters
+    ----------
+    loader : recordmill.Loader
+        Of batches.
+    x : str, sequence of str, mapping of str to str, or callable
+        Feature; features in the order of the inputs; features by the names of the inputs; or a function that makes
+        ``(x, y)`` or ``(x, y, sample_weight)`` of a batch.
+    y : str, sequence of str, or mapping of str to str, optional
+        The same for the outputs.
+    sample_weight : str, optional
+        Feature with a number per sample. ``"valid"`` leaves out what ``batch(n, last="pad")`` filled up.
+    """
+
+    def __init__(
+        self, loader: rm.Loader, x: Names | Choose, y: Names | None = None, sample_weight: str | None = None
+    ) -> None:
+        self._loader = loader
+        self._choose = Selection(x, y, sample_weight)
+        self._ahead: deque[dict[str, Any]] = deque()
+        self._trained: dict[str, Any] | None = None
+        self._step = 0
+
+    def __len__(self) -> int:
+        """Return the number of batches per epoch of this rank."""
+        return len(self._loader)
+
+    def batches(self) -> Generator[tuple[Any, ...], None, None]:
+        """Batches as Keras takes them, without an end; with the callback, from behind the last one trained on.
+
+        Yields
+        ------
+        tuple of ndarray, or of their lists and dicts
+        """
+        if self._trained is not None:
+            self._loader.load_state_dict(self._trained)
+        self._ahead.clear()
+        while True:
+            for batch in self._loader:
+                self._ahead.append(self._loader.state_dict())
+                yield self._choose(batch)
+
+    def callback(self) -> Any:
+        """What tells this object which batches the model was trained on.
+
+        Returns
+        -------
+        keras.callbacks.Callback
+            For ``fit``.
+        """
+        return progress(self)
+
+    def epoch_begins(self, epoch: int) -> None:  # noqa: ARG002 (epochs of fit are as long as it wants)
+        """Called by the callback."""
+        self._step = 0
+
+    def batch_ends(self, batch: int) -> None:
+        """Called by the callback: the model was trained up to this batch of the epoch of ``fit``."""
+        while self._step <= batch and self._ahead:
+            self._trained = self._ahead.popleft()
+            self._step += 1
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the training is, exact if ``fit`` was given the callback.
+
+        Returns
+        -------
+        dict
+            Small, and fit for JSON.
+        """
+        return self._trained or self._loader.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on behind the batch at which a state was taken; `batches` made before are of no use any more.
+
+        Parameters
+        ----------
+        state : dict
+            From `state_dict`, also of another number of threads or ranks.
+
+        Raises
+        ------
+        ValueError
+            A state of another pipeline.
+        """
+        self._loader.load_state_dict(state)
+        self._trained = None
+
+    def close(self) -> None:
+        """End the threads."""
+        self._loader.close()

@@ -1,0 +1,26 @@
+"""Batches as PyTorch tensors, and data sets for its DataLoader: ``recordmill.torch``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recordmill.adapters.frameworks import extra, joined
+from recordmill.adapters.torch.loader import Loader, loader
+from recordmill.adapters.torch.map import MapDataset
+from recordmill.adapters.torch.tensors import RaggedTensor, tensors
+
+if TYPE_CHECKING:
+    from recordmill.adapters.torch.iterable import IterableDataset
+
+__all__ = ["IterableDataset", "Loader", "MapDataset", "RaggedTensor", "loader", "tensors"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "IterableDataset":
+        raise AttributeError(f"module 'recordmill.torch' has no attribute {name!r}")
+    from recordmill.adapters.torch import iterable
+
+    with extra("torch"):
+        from torch.utils.data import IterableDataset as Base
+    globals()[name] = joined(iterable.IterableDataset, Base, __name__)
+    return globals()[name]

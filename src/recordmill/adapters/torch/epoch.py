@@ -1,0 +1,37 @@
+"""An epoch that the worker processes of a DataLoader see change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recordmill.adapters.frameworks import extra
+
+
+class SharedEpoch:
+    """A number in shared memory; forked and spawned workers of a DataLoader read what the parent last set.
+
+    Parameters
+    ----------
+    epoch : int
+    """
+
+    def __init__(self, epoch: int = 0) -> None:
+        with extra("torch"):
+            import torch
+        self._value: Any = torch.tensor(epoch).share_memory_()
+
+    def get(self) -> int:
+        """Return the epoch."""
+        return int(self._value)
+
+    def set(self, epoch: int) -> None:
+        """Change the epoch, for all processes that share it.
+
+        Parameters
+        ----------
+        epoch : int
+            From 0.
+        """
+        if epoch < 0:
+            raise ValueError(f"epochs count from 0; {epoch} is none")
+        self._value.fill_(epoch)

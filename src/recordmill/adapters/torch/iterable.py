@@ -1,0 +1,146 @@
+"""An iterable-style data set that divides itself among DataLoader workers and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import recordmill as rm
+from recordmill.adapters.frameworks import extra
+from recordmill.adapters.torch.epoch import SharedEpoch
+from recordmill.adapters.torch.tensors import tensors
+
+
+class IterableDataset:
+    """Elements in the order of a pipeline for ``DataLoader(..., batch_size=None)``.
+
+    Worker ``i`` of ``n`` makes every ``n``-th batch, so that the stream of the DataLoader is the same for any number of
+    workers. Pickles, and is a `torch.utils.data.IterableDataset`. Its iterators have `state_dict` and
+    `load_state_dict`, which torchdata's ``StatefulDataLoader`` calls: that goes on in the middle of an epoch, with
+    the same number of workers.
+
+    Ranks are settled here, in the process that makes the data set, because workers may not know them: make it after
+    ``torch.distributed.init_process_group``.
+
+    Parameters
+    ----------
+    dataset : recordmill.Dataset
+        Of batches. Of samples too, but a DataLoader that batches them itself makes others for each number of workers.
+    threads, prefetch : int
+        Of each worker, as in `recordmill.Dataset.loader`.
+    **options
+        What else `recordmill.Dataset.loader` takes: rank, world_size, on_error, max_errors.
+
+    Raises
+    ------
+    MissingExtraError
+        PyTorch is not installed.
+    """
+
+    def __init__(self, dataset: rm.Dataset, *, threads: int = 1, prefetch: int = 1, **options: Any) -> None:
+        self.dataset = dataset
+        self._epoch = SharedEpoch()
+        with dataset.loader(**options) as settled:
+            ranks = {"rank": settled.rank, "world_size": settled.world_size}
+        self._options = options | ranks | {"threads": threads, "prefetch": prefetch}
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next iteration runs."""
+        return self._epoch.get()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the epoch of the next iteration; every iteration runs the same one until it is changed.
+
+        Parameters
+        ----------
+        epoch : int
+            From 0.
+        """
+        self._epoch.set(epoch)
+
+    def __len__(self) -> int:
+        """Return the number of batches per epoch of this rank, all workers together."""
+        with self.dataset.loader(**self._options) as loader:
+            return len(loader)
+
+    def __iter__(self) -> Pass:
+        """Batches of one epoch that fall to this worker, as tensors (see `tensors`)."""
+        with extra("torch"):
+            from torch.utils.data import get_worker_info
+        worker = get_worker_info()
+        index, count = (0, 1) if worker is None else (worker.id, worker.num_workers)
+        return Pass(self.dataset, self._options, self.epoch, index, count)
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        return f"IterableDataset({self.dataset!r}, rank {self._options['rank']} of {self._options['world_size']})"
+
+
+class Pass:
+    """One iteration over the batches of one worker, with the state that torchdata asks for.
+
+    Parameters
+    ----------
+    dataset : recordmill.Dataset
+    options : dict
+        Of its loader.
+    epoch : int
+    index, count : int
+        Which worker this is, of how many.
+    """
+
+    def __init__(self, dataset: rm.Dataset, options: dict[str, Any], epoch: int, index: int, count: int) -> None:
+        self._dataset, self._options = dataset, options
+        self._index, self._count = index, count
+        self._loader = self._made(index)
+        self._loader.set_epoch(epoch)
+        self._batches: Iterator[Any] | None = None
+        self._is_over = False
+
+    def _made(self, index: int) -> rm.Loader:
+        return self._dataset.loader(workers=(index, self._count), **self._options)
+
+    def __iter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __next__(self) -> Any:
+        """Return the next batch."""
+        if self._is_over:
+            raise StopIteration
+        if self._batches is None:
+            self._batches = iter(self._loader)
+        try:
+            batch = next(self._batches)
+        except StopIteration:
+            self._is_over = True
+            self._loader.close()
+            raise
+        # Behind a batch of its own, a worker's next one comes when all others had theirs.
+        self._index = self._count - 1
+        return tensors(batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where this worker is.
+
+        Returns
+        -------
+        dict
+            The state of its loader, its turn from there on, and whether its last batch was delivered.
+        """
+        return {"loader": self._loader.state_dict(), "index": self._index, "is_over": self._is_over}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on behind the batch at which a state was taken.
+
+        Parameters
+        ----------
+        state : dict
+            From `state_dict` of the same worker of as many.
+        """
+        self._loader.close()
+        self._index, self._is_over = state["index"], state["is_over"]
+        self._loader = self._made(self._index)
+        self._loader.load_state_dict(state["loader"])
+        self._batches = None

@@ -1,0 +1,132 @@
+"""Data sets in PyTorch's own DataLoader: by position and as a stream, in any number of workers and ranks."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recordmill as rm
+from tests.adapters.conftest import QUIET, same
+from tests.adapters.digits import BATCH, FAMILIES, NUM_BATCHES, NUM_SAMPLES, batches, samples
+
+pytestmark = [pytest.mark.deep, *QUIET]
+SPAWNED = {"num_workers": 2, "multiprocessing_context": "spawn"}
+WORKERS = [{"num_workers": 0}] + [{"num_workers": count, "multiprocessing_context": "fork"} for count in (1, 2, 4)]
+# Every number of workers for one family, one number for each of the others; starting processes takes its time.
+PAIRS = [("tfrecord", options) for options in WORKERS] + [(family, WORKERS[1]) for family in FAMILIES[1:]]
+
+
+def workers_named(options: dict[str, Any]) -> str:
+    return f"{options['num_workers']} {options.get('multiprocessing_context', '')}".strip()
+
+
+def loaded(dataset: Any, **options: Any) -> Any:
+    from torch.utils.data import DataLoader
+
+    return DataLoader(dataset, **options)
+
+
+class Counting:
+    """A data set that counts how often it is read."""
+
+    def __init__(self, dataset: rm.Dataset) -> None:
+        self.dataset, self.reads = dataset, 0
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def fetch(self, positions: Any, epoch: int = 0) -> Any:
+        self.reads += 1
+        return self.dataset.fetch(positions, epoch=epoch)
+
+
+def test_map_dataset_when_a_loader_asks_for_a_batch_then_reads_once(squares: Path) -> None:
+    counting = Counting(samples(squares, "tfrecord"))
+    got = list(loaded(rm.torch.MapDataset(counting), batch_size=BATCH))
+    assert counting.reads == len(got) == NUM_BATCHES + 1
+    assert same(got[0], counting.dataset.batch(BATCH)[0]) and str(got[0]["image"].dtype) == "torch.float32"
+
+
+@pytest.mark.parametrize("family, options", PAIRS)
+def test_map_dataset_when_sampled_by_workers_then_gives_what_the_dataset_has(
+    family: str, options: dict[str, Any], squares: Path
+) -> None:
+    dataset = samples(squares, family)
+    order = list(range(NUM_SAMPLES - 1, -1, -2))
+    got = list(loaded(rm.torch.MapDataset(dataset), sampler=order, batch_size=20, **options))
+    assert [len(batch["label"]) for batch in got] == [20, 20, 5]
+    expected = dataset.fetch(order)
+    for name in ("image", "label"):
+        assert same([row for batch in got for row in batch[name]], [sample[name] for sample in expected])
+
+
+def test_map_dataset_when_pickled_then_reads_the_same(squares: Path) -> None:
+    dataset = rm.torch.MapDataset(samples(squares, "ofrecord"))
+    dataset.set_epoch(3)
+    copy = pickle.loads(pickle.dumps(dataset))
+    assert copy.epoch == 3 and same(copy[-1], dataset[NUM_SAMPLES - 1])
+    with pytest.raises(IndexError):
+        copy[NUM_SAMPLES]
+
+
+@pytest.mark.parametrize("kind", ["MapDataset", "IterableDataset"])
+@pytest.mark.parametrize("options", [WORKERS[2], SPAWNED], ids=workers_named)
+def test_dataset_when_the_epoch_is_set_then_persistent_workers_see_it(
+    options: dict[str, Any], kind: str, squares: Path
+) -> None:
+    pipeline = batches(squares, "recordio")
+    dataset = getattr(rm.torch, kind)(pipeline)
+    loader = loaded(dataset, batch_size=None, persistent_workers=True, **options)
+    for epoch in (0, 3, 1):
+        dataset.set_epoch(epoch)
+        assert same(list(loader), pipeline.fetch(range(NUM_BATCHES), epoch=epoch))
+    with pytest.raises(ValueError, match="count from 0"):
+        dataset.set_epoch(-1)
+
+
+@pytest.mark.parametrize("family, options", PAIRS)
+def test_iterable_dataset_when_divided_among_workers_then_streams_the_same_batches(
+    family: str, options: dict[str, Any], squares: Path
+) -> None:
+    from torch.utils.data import IterableDataset
+
+    pipeline = batches(squares, family)
+    dataset = rm.torch.IterableDataset(pipeline)
+    assert isinstance(dataset, IterableDataset)
+    loader = loaded(dataset, batch_size=None, **options)
+    assert len(loader) == len(dataset) == NUM_BATCHES
+    for epoch in (0, 0, 4):
+        dataset.set_epoch(epoch)
+        assert same(list(loader), pipeline.fetch(range(NUM_BATCHES), epoch=epoch))
+
+
+@pytest.mark.parametrize("options", WORKERS[:2], ids=workers_named)
+@pytest.mark.parametrize("world_size", [2, 4, 8])
+def test_iterable_dataset_when_divided_among_ranks_then_they_share_each_global_batch(
+    world_size: int, options: dict[str, Any], squares: Path
+) -> None:
+    part = samples(squares, "tfrecord").batch(BATCH // world_size, last="drop")
+    ranks = [rm.torch.IterableDataset(part, rank=rank, world_size=world_size) for rank in range(world_size)]
+    streams = [list(loaded(dataset, batch_size=None, **options)) for dataset in ranks]
+    assert {len(stream) for stream in streams} == {NUM_BATCHES}
+    joined = [[row for batch in step for row in batch["image"]] for step in zip(*streams, strict=True)]
+    assert same(joined, [list(batch["image"]) for batch in batches(squares, "tfrecord")])
+
+
+def test_iterable_dataset_when_pickled_then_streams_the_same(squares: Path) -> None:
+    dataset = rm.torch.IterableDataset(batches(squares, "tfrecord"), rank=1, world_size=2)
+    dataset.set_epoch(2)
+    copy = pickle.loads(pickle.dumps(dataset))
+    assert repr(copy) == repr(dataset) and copy.epoch == 2 and same(list(copy), list(dataset))
+
+
+def test_iterable_dataset_when_a_worker_fails_then_the_error_reaches_the_caller(tmp_path: Path, squares: Path) -> None:
+    with rm.ShardWriter(tmp_path / "bad", format="tfrecord") as writer:
+        for number in range(40):
+            writer.write({"image": b"no image" if number == 33 else b"", "label": number})
+    dataset = rm.torch.IterableDataset(rm.open(tmp_path).decode(image=rm.Image()).batch(8))
+    with pytest.raises(rm.DecodeError, match="image"):
+        list(loaded(dataset, batch_size=None, num_workers=2, multiprocessing_context="fork"))

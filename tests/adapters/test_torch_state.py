@@ -1,0 +1,85 @@
+"""Interrupting and going on with torchdata's StatefulDataLoader."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recordmill as rm
+from tests.adapters.conftest import QUIET, same
+from tests.adapters.digits import BATCH, NUM_BATCHES, NUM_SAMPLES, batches, samples
+
+pytestmark = [pytest.mark.deep, *QUIET]
+WORKERS = [0, 1, 2, 4]
+
+
+def stateful(dataset: Any, num_workers: int, **options: Any) -> Any:
+    from torchdata.stateful_dataloader import StatefulDataLoader
+
+    context = "fork" if num_workers else None
+    return StatefulDataLoader(dataset, num_workers=num_workers, multiprocessing_context=context, **options)
+
+
+@pytest.mark.parametrize("num_workers", WORKERS)
+@pytest.mark.parametrize("interrupted", range(NUM_BATCHES + 1))
+def test_iterable_dataset_when_interrupted_then_goes_on_with_the_next_batch(
+    interrupted: int, num_workers: int, squares: Path
+) -> None:
+    pipeline = batches(squares, "tfrecord")
+    first, second = (rm.torch.IterableDataset(pipeline) for _ in range(2))
+    first.set_epoch(2)
+    loader = stateful(first, num_workers, batch_size=None)
+    iterator = iter(loader)
+    got = list(islice(iterator, interrupted))
+    state = json.loads(json.dumps(loader.state_dict()))
+    del iterator
+    resumed = stateful(second, num_workers, batch_size=None)
+    resumed.load_state_dict(state)
+    got += resumed
+    assert same(got, pipeline.fetch(range(NUM_BATCHES), epoch=2)) and len(got) == NUM_BATCHES
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_iterable_dataset_when_interrupted_again_and_again_then_loses_and_repeats_nothing(
+    num_workers: int, squares: Path
+) -> None:
+    pipeline = samples(squares, "recordio").batch(4, last="pad")
+    got: list[Any] = []
+    state = None
+    while len(got) < len(pipeline):
+        loader = stateful(rm.torch.IterableDataset(pipeline), num_workers, batch_size=None)
+        if state is not None:
+            loader.load_state_dict(state)
+        got += islice(iter(loader), 7)
+        state = loader.state_dict()
+    assert same(got, list(pipeline))
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_map_dataset_when_interrupted_then_the_sampler_of_torchdata_goes_on(num_workers: int, squares: Path) -> None:
+    import torch
+
+    def made() -> Any:
+        order = torch.Generator().manual_seed(1)
+        dataset = rm.torch.MapDataset(samples(squares, "ofrecord"))
+        return stateful(dataset, num_workers, batch_size=BATCH, shuffle=True, generator=order)
+
+    expected = list(made())
+    loader = made()
+    got = list(islice(iter(loader), 2))
+    resumed = made()
+    resumed.load_state_dict(loader.state_dict())
+    got += resumed
+    assert same(got, expected) and sum(len(batch["label"]) for batch in got) == NUM_SAMPLES
+
+
+def test_loader_when_checked_then_is_what_torchdata_calls_stateful(squares: Path) -> None:
+    from torchdata.stateful_dataloader import Stateful
+
+    with rm.torch.loader(batches(squares, "tfrecord")) as loader:
+        assert isinstance(loader, Stateful)
+        assert isinstance(iter(rm.torch.IterableDataset(batches(squares, "tfrecord"))), Stateful)
