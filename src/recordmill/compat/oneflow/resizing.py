@@ -18,7 +18,7 @@ from recordmill.compat.oneflow.types import uint8
 from recordmill.errors import ImageError
 
 Size = tuple[int, int]
-_KERNELS = {"bilinear": "bilinear", "nearest_neighbor": "nearest", "bicubic": "bicubic", "area": "area"}
+_KERNELS = {"bilinear": "bilinear", "nearest_neighbor": "nearest", "bicubic": "cubic", "area": "area"}
 _OLD_KERNELS = {"Linear": "bilinear", "NN": "nearest_neighbor", "Cubic": "bicubic"}
 _OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
 
