@@ -11,6 +11,8 @@ use pyo3::prelude::*;
 const POOL_MIN: usize = 64 << 10;
 /// Bytes that idle buffers may hold together.
 const POOL_MAX: usize = 96 << 20;
+/// More buffers than this are in nobody's way to be used again.
+const POOL_COUNT: usize = 8;
 
 static POOL: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
@@ -26,7 +28,7 @@ pub fn give_buffer(buffer: Vec<u8>) {
     }
     if let Ok(mut pool) = POOL.try_lock() {
         let held: usize = pool.iter().map(Vec::capacity).sum();
-        if held + buffer.capacity() <= POOL_MAX {
+        if pool.len() < POOL_COUNT && held + buffer.capacity() <= POOL_MAX {
             pool.push(buffer);
         }
     }

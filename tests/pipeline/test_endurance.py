@@ -1,0 +1,80 @@
+"""Loaders that are started and stopped a thousand times, and epochs by the dozen: nothing stays behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import recordmill as rm
+from tests.pictures import encode
+from tests.pipeline.sources import numbers
+
+
+def failing(sample: dict[str, Any]) -> dict[str, Any]:
+    if sample["id"] == 37:
+        raise ValueError("this one")
+    return sample
+
+
+def resident() -> int:
+    """Bytes of memory that this process has."""
+    return int(Path("/proc/self/statm").read_text("utf-8").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def left() -> tuple[int, int]:
+    """Threads and open files of this process."""
+    gc.collect()
+    return threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+
+def cycle(number: int) -> None:
+    """Run one loader in one of five ways."""
+    dataset = numbers(60).shuffle(seed=number).map(failing if number % 5 == 1 else dict).batch(4)
+    loader = dataset.loader(threads=1 + number % 3, prefetch=number % 4)
+    if number % 5 == 0:
+        assert len(list(loader)) == 15
+    elif number % 5 == 1:
+        with pytest.raises(rm.MapError):
+            list(loader)
+    elif number % 5 == 2:
+        next(iter(loader))
+    elif number % 5 == 3:
+        with loader:
+            run = iter(loader)
+            next(run)
+    else:
+        run = iter(loader)
+        next(run)
+        run.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(1_000, marks=pytest.mark.deep)])
+def test_loaders_when_started_and_stopped_again_and_again_then_leave_nothing(count: int) -> None:
+    before = left()
+    for number in range(count):
+        cycle(number)
+    assert left() == before
+
+
+@pytest.mark.deep
+def test_epochs_when_there_are_many_then_memory_does_not_grow(tmp_path: Path) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (256, 256, 3), np.uint8)
+    with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
+        for number in range(64):
+            writer.write({"image": encode(Image.fromarray(pixels), "JPEG", quality=70), "id": number})
+    spec = rm.Image(crop=rm.RandomResizedCrop(160), flip=True, mean=0.5)
+    loader = rm.open(tmp_path).shuffle(seed=1).decode(image=spec).batch(16).loader(threads=2)
+    sizes = []
+    for _ in range(60):
+        for batch in loader:
+            del batch
+        sizes.append(resident())
+    early, late = max(sizes[5:15]), max(sizes[-10:])
+    assert late < early * 1.03
