@@ -1,6 +1,7 @@
 //! Images with several scans: progressive and sequential, whole and in windows.
 use crate::data::Random;
-use crate::libjpeg::{Recipe, Scan};
+use crate::judge::{Verdict, judge};
+use crate::libjpeg::{Recipe, Scan, encode};
 use crate::modes::{Wanted, all};
 use crate::whole::{SAMPLINGS, assert_equal, file};
 use crate::windows::assert_crops;
@@ -60,6 +61,28 @@ fn decode_when_progressive_in_fine_steps_then_equals_libjpeg() {
         let recipe =
             Recipe { colour, quality, scans: fine_script(), ..Recipe::new(93, 71, SAMPLINGS[quality as usize % 8]) };
         assert_equal(&mut decoder, &file(&recipe, 1), Wanted::default(), &format!("{recipe:?}"));
+    }
+}
+
+/// A grey picture in which one noisy block begins every row of blocks; the others are flat.
+fn flat_behind_noise(width: usize, height: usize) -> Vec<u8> {
+    let mut random = Random::new(24);
+    let sample = |place: usize| if place % width < 8 { random.below(200) as u8 } else { 128 };
+    (0..width * height).map(sample).collect()
+}
+
+#[test]
+fn decode_when_the_last_piece_of_a_scan_begins_in_an_empty_run_then_equals_libjpeg() {
+    let mut decoder = Decoder::new();
+    for bands in [&[[1, 63, 0, 0]][..], &[[1, 63, 0, 2], [1, 63, 2, 1], [1, 63, 1, 0]]] {
+        let scans = [[0, 0, 0, 0]].iter().chain(bands).map(|&bounds| Scan::new(&[0], bounds)).collect();
+        let recipe = Recipe { quality: 90, scans, ..Recipe::grey(40, 8 * 2700) };
+        let data = encode(&recipe, &flat_behind_noise(40, 8 * 2700));
+        assert_equal(&mut decoder, &data, Wanted::default(), &format!("{bands:?}"));
+        for missing in 1..=6 {
+            let cut = [&data[..data.len() - 2 - missing], &[0xff, 0xd9]].concat();
+            assert_eq!(judge(&mut decoder, &cut), Ok(Verdict::Refused), "{bands:?} without {missing} bytes");
+        }
     }
 }
 

@@ -99,7 +99,8 @@ impl<'a> Stream<'a> {
         if self.end.is_some() {
             return Err(self.ends_early());
         }
-        let used = bits.next_byte();
+        // Bytes of bits not consumed yet stay: an empty run takes none, so that the place is asked for without a refill.
+        let used = bits.position() / 8;
         self.clean.copy_within(used.., 0);
         self.clean.truncate(self.clean.len() - used);
         self.dropped += used;
@@ -251,7 +252,10 @@ mod tests {
         let mut raw_place = 0;
         for &byte in &clean {
             if bits.next_byte() > stream.limit() {
+                let place = stream.raw_position(bits);
                 bits = stream.advance(bits).expect("there are more bytes");
+                assert_eq!(stream.raw_position(bits), place);
+                assert!(!stream.is_beyond(bits));
             }
             if raw_place % 977 == 0 {
                 assert_eq!(stream.raw_position(bits), (raw_place, 0));
