@@ -99,7 +99,7 @@ impl<'a> Stream<'a> {
         if self.end.is_some() {
             return Err(self.ends_early());
         }
-        // Bytes with bits not consumed yet stay: blocks of an empty run take none, so that the place is asked for without a refill.
+        // Bytes of bits not consumed yet stay: an empty run takes none, so that the place is asked for without a refill.
         let used = bits.position() / 8;
         self.clean.copy_within(used.., 0);
         self.clean.truncate(self.clean.len() - used);
