@@ -134,6 +134,8 @@ class Dataset(Chain):
         """Element at a position of epoch 0 (negative counts from the end), or the elements of a slice."""
         if isinstance(key, slice):
             return self.fetch(range(len(self))[key])
+        if not self.stages and isinstance(self.origin, SourceOrigin):
+            return self.origin.source.__getitems__([key])[0]
         if not -len(self) <= key < len(self):
             raise IndexError(f"position {key} of {len(self)} elements")
         return self.fetch([key])[0]
