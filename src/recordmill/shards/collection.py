@@ -281,22 +281,3 @@ class ShardSet:
     def __getstate__(self) -> dict[str, Any]:
         """State without native objects."""
         return self.__dict__ | {"_plan": None, "_tables": {}}
-
-
-
-def widened(schema: Schema) -> Schema:
-    """Return the same features with any number of values.
-
-    Parameters
-    ----------
-    schema : Schema
-
-    Returns
-    -------
-    Schema
-    """
-    free = {
-        name: Feature(feature.kind, (None, None) if feature.sequence else (None,), feature.sequence, optional=True)
-        for name, feature in schema.items()
-    }
-    return Schema(free)
