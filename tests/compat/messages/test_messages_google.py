@@ -160,7 +160,7 @@ def test_parse_of_any_bytes_when_compared_then_is_google_protobufs(cls: type[Mes
 
 @pytest.mark.deep
 @pytest.mark.parametrize("cls", [Example, SequenceExample, Features, Feature, List3])
-@settings(max_examples=3_000)
+@settings(max_examples=500)
 @given(data=messages())
 def test_parse_of_many_messages_when_compared_then_is_google_protobufs(cls: type[Message], data: bytes) -> None:
     check_parsing(cls, data)
