@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
 from recordmill.compat.tensorflow.core.dtypes import (
     DType,
     as_dtype,
@@ -24,30 +21,15 @@ from recordmill.compat.tensorflow.core.dtypes import (
     uint32,
     uint64,
 )
+from recordmill.compat.tensorflow.core.lazy import lazy
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
 bool = bool_  # noqa: A001 (TensorFlow's name)
-_PACKAGE = "recordmill.compat.tensorflow"
 # name: the module that has it, imported when the name is first used
-_MODULES: dict[str, str] = {"errors": "core.errors", "dtypes": "core.dtypes"}
-_MEMBERS: dict[str, str] = {}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        found: Any = importlib.import_module(f"{_PACKAGE}.{_MODULES[name]}")
-    elif name in _MEMBERS:
-        found = getattr(importlib.import_module(f"{_PACKAGE}.{_MEMBERS[name]}"), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; see the migration page for what is here")
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, *_MEMBERS} - {"Any", "annotations", "importlib"})
-
+MODULES: dict[str, str] = {"errors": "core.errors", "dtypes": "core.dtypes", "io": "io"}
+MEMBERS: dict[str, str] = {}
+__getattr__, __dir__ = lazy(__name__, MEMBERS, MODULES)
 
 __all__ = [
     "DType",
