@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -98,15 +97,13 @@ class Ragged:
             raise TypeError("only rows of numbers can be padded; pad the inner Ragged first")
         from recordmill import _core
 
-        counts = np.diff(self.row_splits)
-        width = int(counts.max(initial=0)) if length is None else length
         inner = self.data.shape[1:]
-        item = self.data.dtype.itemsize * math.prod(inner)
-        if not item:
-            return np.full((len(self), width, *inner), fill, self.data.dtype)
         filling = np.full(inner, fill, self.data.dtype).tobytes()
+        if not filling:
+            width = int(np.diff(self.row_splits).max(initial=0)) if length is None else length
+            return np.full((len(self), width, *inner), fill, self.data.dtype)
         flat = np.ascontiguousarray(self.data).reshape(-1).view(np.uint8)
-        padded = _core.pad(flat, self.row_splits * item, width * item, filling)
+        padded, width = _core.pad(flat, np.ascontiguousarray(self.row_splits), length, filling)
         return np.frombuffer(memoryview(padded), self.data.dtype).reshape(len(self), width, *inner)
 
     @classmethod

@@ -156,6 +156,22 @@ def test_shard_when_replaced_by_rename_while_open_then_is_an_error(made: tuple[P
         reader[:]
 
 
+def test_shard_when_read_here_and_there_then_is_kept_in_memory_and_changes_are_still_seen(
+    made: tuple[Path, list[bytes]],
+) -> None:
+    path, payloads = made
+    before, data = path.stat(), path.read_bytes()
+    reader = rm.ShardReader(path)
+    for position in [*range(100)] * (1 + before.st_size // 500_000):
+        assert reader[position] == payloads[position]
+    path.write_bytes(bytes(len(data)))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert reader.fetch(range(99, -1, -1)) == payloads[::-1]
+    os.utime(path)
+    with pytest.raises(rm.ShardChangedError):
+        reader[0]
+
+
 def test_reader_when_not_verifying_then_a_flipped_payload_bit_passes(tmp_path: Path) -> None:
     path = shard(tmp_path, "tfrecord", [b"abc", b"def"])
     data = bytearray(path.read_bytes())

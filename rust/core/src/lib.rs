@@ -10,4 +10,5 @@ pub mod framing;
 pub mod inflate;
 pub mod payload;
 pub mod records;
+pub mod resident;
 pub mod source;

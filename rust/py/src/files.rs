@@ -5,6 +5,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use recordmill_core::resident::Resident;
 use recordmill_core::source::{ReadAt, SourceError, read_one_by_one};
 
 const IS_A_DIRECTORY: i32 = 21;
@@ -15,6 +16,7 @@ pub struct FileSource {
     num_bytes: u64,
     modified: (i64, i64),
     has_name: bool,
+    resident: Resident,
 }
 
 impl FileSource {
@@ -26,7 +28,31 @@ impl FileSource {
             return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
         }
         let has_name = metadata.nlink() > 0;
-        Ok(Self { file, num_bytes: metadata.len(), modified: modified(&metadata), has_name })
+        let (num_bytes, modified) = (metadata.len(), modified(&metadata));
+        Ok(Self { file, num_bytes, modified, has_name, resident: Resident::new(num_bytes) })
+    }
+
+    fn read(&self, offset: u64, buf: &mut [u8]) -> Result<(), SourceError> {
+        let mut done = 0;
+        while done < buf.len() {
+            match self.file.read_at(&mut buf[done..], offset + done as u64) {
+                Ok(0) => return Err(self.shrunk(offset + done as u64)),
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The whole file, if it is still what was opened.
+    fn load(&self) -> Option<Vec<u8>> {
+        let mut content = Vec::new();
+        content.try_reserve_exact(self.num_bytes as usize).ok()?;
+        content.resize(self.num_bytes as usize, 0);
+        self.read(0, &mut content).ok()?;
+        self.check_unchanged().ok()?;
+        Some(content)
     }
 }
 
@@ -41,16 +67,12 @@ impl ReadAt for FileSource {
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         let want = buf.len().min(usize::try_from(self.num_bytes.saturating_sub(offset)).unwrap_or(usize::MAX));
-        let mut done = 0;
-        while done < want {
-            match self.file.read_at(&mut buf[done..want], offset + done as u64) {
-                Ok(0) => return Err(self.shrunk(offset + done as u64)),
-                Ok(count) => done += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
+        let buf = &mut buf[..want];
+        match self.resident.content(want, || self.load()) {
+            Some(content) if want > 0 => buf.copy_from_slice(&content[offset as usize..][..want]),
+            _ => self.read(offset, buf)?,
         }
-        Ok(done)
+        Ok(want)
     }
 
     fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {

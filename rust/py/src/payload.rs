@@ -183,23 +183,39 @@ fn parse_frames(
     plan: &Plan,
 ) -> Result<Vec<Column>, (SourceError, usize)> {
     let mut parser = Parser::new(plan, which.len());
+    let parsed = parse_runs(sources, which, all, &mut parser);
+    let seen = parsed.as_ref().map_or_else(|(_, ordinal)| ordinal + 1, |()| which.len());
+    for (number, source) in sources.iter().enumerate() {
+        if let Some(ordinal) = which[..seen].iter().position(|&source| source == number as i64) {
+            // Before any fault: what a file holds that was changed is no fault of its records.
+            source.check_unchanged().map_err(|error| (error, ordinal))?;
+        }
+    }
+    parsed.map(|()| parser.finish())
+}
+
+/// Parses records one after another, neighbours of one source in one go.
+fn parse_runs(
+    sources: &[Arc<dyn ReadAt>],
+    which: &[i64],
+    all: Selection<'_>,
+    parser: &mut Parser<'_>,
+) -> Result<(), (SourceError, usize)> {
     let mut buffer = take_buffer();
     let mut start = 0;
     for run in which.chunk_by(|a, b| a == b) {
-        let source = &sources[run[0] as usize];
         let end = start + run.len();
         let selection = Selection { offsets: &all.offsets[start..end], lengths: &all.lengths[start..end], ..all };
-        let mut window = Window::new(source, buffer);
+        let mut window = Window::new(&sources[run[0] as usize], buffer);
         let outcome = for_each_payload(&mut window, selection, |ordinal, payload| {
             parser.push(payload).map_err(|fault| in_record(fault, selection.offsets[ordinal]).into())
         });
-        source.check_unchanged().map_err(|error| (error, start))?;
         outcome.map_err(|stopped| (stopped.error, start + stopped.ordinal))?;
         buffer = window.into_buffer();
         start = end;
     }
     give_buffer(buffer);
-    Ok(parser.finish())
+    Ok(())
 }
 
 /// A payload's fault, told from the start of the shard.

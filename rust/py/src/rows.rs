@@ -44,36 +44,40 @@ pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound
     Ok(Block::integers(sums))
 }
 
-/// The rows of a ragged buffer side by side, each `width` bytes: longer ones cut, shorter ones filled up with `fill`.
+/// The rows of a ragged buffer side by side, and how many items each has: `width`, or as many as the longest. Longer rows are
+/// cut, shorter ones filled up with `fill`, which is one item.
 #[pyfunction]
 pub fn pad(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     row_splits: &Bound<'_, PyAny>,
-    width: usize,
+    width: Option<usize>,
     fill: &[u8],
-) -> PyResult<Block> {
+) -> PyResult<(Block, usize)> {
     let view = View::<u8>::get(data)?;
     let splits = View::<i64>::get(row_splits)?;
     let (data, row_splits) = (view.slice(), splits.slice());
-    check_row_splits(row_splits, data.len())?;
-    if fill.is_empty() || !width.is_multiple_of(fill.len()) {
-        return Err(PyValueError::new_err("the width must be a multiple of the length of the filling"));
+    if fill.is_empty() || !data.len().is_multiple_of(fill.len()) {
+        return Err(PyValueError::new_err("the data must be whole items, each as long as the filling"));
     }
-    let num_bytes = width.checked_mul(row_splits.len() - 1).filter(|&size| size <= isize::MAX as usize);
+    check_row_splits(row_splits, data.len() / fill.len())?;
+    let width =
+        width.unwrap_or_else(|| row_splits.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0));
+    let num_bytes = width.checked_mul(fill.len()).and_then(|bytes| bytes.checked_mul(row_splits.len() - 1));
+    let num_bytes = num_bytes.filter(|&size| size <= isize::MAX as usize);
     let num_bytes = num_bytes.ok_or_else(|| PyValueError::new_err("the padded rows do not fit into memory"))?;
     let padded = py.detach(|| {
         let mut out = take_buffer();
         out.clear();
         out.try_reserve_exact(num_bytes).map_err(|_| PyMemoryError::new_err("no memory for the padded rows"))?;
-        let filling = fill.repeat(width / fill.len());
+        let filling = fill.repeat(if num_bytes == 0 { 0 } else { width });
         for pair in row_splits.windows(2) {
-            let row = &data[pair[0] as usize..pair[1] as usize];
-            let kept = row.len().min(width);
+            let row = &data[pair[0] as usize * fill.len()..pair[1] as usize * fill.len()];
+            let kept = row.len().min(filling.len());
             out.extend_from_slice(&row[..kept]);
             out.extend_from_slice(&filling[kept..]);
         }
         Ok::<_, PyErr>(out)
     })?;
-    Ok(Block::bytes(padded))
+    Ok((Block::bytes(padded), width))
 }

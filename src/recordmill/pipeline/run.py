@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 from recordmill.pipeline.crew.base import Crew
 from recordmill.pipeline.hanging import take_watched
 from recordmill.pipeline.maker import Made, Maker
+from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stats import Tally
 from recordmill.types import Ragged
 
@@ -55,10 +56,12 @@ class Jobs:
     pace : Pace
     at_first : int
         Elements of one job until their size is known.
+    first_alone : bool
+        Whether nothing else is made beside the first job.
     """
 
-    def __init__(self, total: int | None, pace: Pace, at_first: int) -> None:
-        self._total, self._pace = total, pace
+    def __init__(self, total: int | None, pace: Pace, at_first: int, *, first_alone: bool = False) -> None:
+        self._total, self._pace, self._first_alone = total, pace, first_alone
         self._bundle = at_first if pace.bundles and pace.part[1] == 1 else 1
         self._next = pace.part[0]
         self._jobs: dict[int, tuple[int, int]] = {}
@@ -88,9 +91,13 @@ class Jobs:
             Jobs that there are in all.
         """
         ahead = self._pace.workers + -(-self._pace.prefetch // self._bundle) + 1
+        if self._first_alone and not taken:
+            ahead = 1
         while self.ordered - taken < ahead and (self._total is None or self._next < self._total):
             step = self._pace.part[1]
-            count = self._bundle if self._total is None else min(self._bundle, self._total - self._next)
+            count = self._bundle
+            if self._total is not None:  # the last ones are shared out among all workers
+                count = min(count, -(-(self._total - self._next) // max(self._pace.workers, 1)))
             self._jobs[self.ordered] = (self._next, count)
             self._next += step if step > 1 else count
             self.ordered += 1
@@ -108,11 +115,12 @@ class Jobs:
 class _Work:
     """What the workers call: jobs are looked up where they were planned."""
 
-    def __init__(self, maker: Maker, jobs: Jobs) -> None:
+    def __init__(self, maker: Maker, jobs: Jobs, threads_at_first: int) -> None:
         self._maker, self._jobs = maker, jobs
+        self._first = replace(maker, threads=threads_at_first)
 
     def __call__(self, job: int) -> Made:
-        return self._maker.make(*self._jobs[job])
+        return (self._maker if job else self._first).make(*self._jobs[job])
 
 
 class PlainWork:
@@ -151,8 +159,9 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
     ------
     Made
     """
-    jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else _SAMPLES_AT_FIRST)
-    work = PlainWork(maker, pace.part) if processes else _Work(maker, jobs)
+    together = not processes and pace.workers > maker.threads and _is_native(maker)
+    jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else _SAMPLES_AT_FIRST, first_alone=together)
+    work = PlainWork(maker, pace.part) if processes else _Work(maker, jobs, pace.workers if together else maker.threads)
     crew = None if make_crew is None else make_crew(work)
     try:
         taken = 0
@@ -173,6 +182,13 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
         if crew is not None:
             tally.close(crew.counters())
             crew.dismiss()
+
+
+def _is_native(maker: Maker) -> bool:
+    """Whether all threads can make one batch together, so that the first one is there sooner."""
+    return (
+        maker.batch is not None and not maker.functions and any(isinstance(one, Decode) for one in maker.program.stages)
+    )
 
 
 def _num_bytes(value: Any) -> int:

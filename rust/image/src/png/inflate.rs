@@ -7,6 +7,8 @@ use libdeflater::{DecompressionError, Decompressor};
 const MAX_GROWTH: u64 = 1032;
 /// Bytes after the last row that are inflated and dropped, as all readers do.
 const SLACK: usize = 1 << 16;
+/// Room behind the rows: libdeflate leaves its fast loop when less than this is left, in small images half way through.
+const AHEAD: usize = 320;
 /// Buffers larger than this are given back after an image.
 const KEPT: usize = 32 << 20;
 
@@ -29,7 +31,8 @@ impl Inflater {
             return Err(ImageFault::new(ImageFaultKind::LimitExceeded, data.offset, expected, length.to_string()));
         };
         let stream = join(data, &mut self.joined);
-        let inflated = fill(&mut self.libdeflate, stream, grown(&mut self.rows, length), length, checksums);
+        let rows = grown(&mut self.rows, length.saturating_add(AHEAD));
+        let inflated = fill(&mut self.libdeflate, stream, rows, length, checksums);
         let inflated = match inflated {
             Err(Flaw::TooLong) => {
                 let rows = grown(&mut self.rows, length + SLACK);

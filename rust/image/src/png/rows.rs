@@ -27,6 +27,8 @@ pub(super) struct Rows<'a> {
     grey: Grey<'a>,
     table: Option<&'a Table>,
     key: Option<[u16; 3]>,
+    /// Whether 8-bit samples are stored as they are wanted.
+    is_plain: bool,
     /// Where the pixels start in the file, for faults.
     offset: usize,
     scratch: &'a mut Scratch,
@@ -39,8 +41,10 @@ pub(super) trait Finish: Copy + Default {
 }
 
 impl Finish for u8 {
+    #[inline]
     fn finish(rows: &mut Rows, row: &[u8], out: &mut [u8]) -> Result<()> {
         match rows.depth {
+            8 if rows.is_plain => out.copy_from_slice(row),
             16 => rows.reduce(row, out),
             8 => rows.bytes(row, out)?,
             _ => rows.packed(row, out)?,
@@ -75,7 +79,8 @@ impl<'a> Rows<'a> {
         let key = key.map(|key| key.samples().map(|sample| sample * u16::from(scale)));
         let table = (is_palette && !options.keeps_indices(header)).then_some(table);
         let (channels, offset) = (header.colour.samples(), layout.data.offset);
-        Ok(Self { depth, scale, channels, target, grey, table, key, offset, scratch })
+        let is_plain = table.is_none() && key.is_none() && target == stored_as(header.colour);
+        Ok(Self { depth, scale, channels, target, grey, table, key, is_plain, offset, scratch })
     }
 
     /// Stored samples of a row whose finished form has `finished` of them.
@@ -162,5 +167,15 @@ impl<'a> Rows<'a> {
         convert(wide, channels, target, &grey, &mut converted);
         unpack::narrow(&converted, out);
         self.scratch.converted = converted;
+    }
+}
+
+/// The target whose pixels are those that are stored.
+fn stored_as(colour: ColourType) -> Target {
+    match colour {
+        ColourType::Grey | ColourType::Palette => Target::Grey,
+        ColourType::GreyAlpha => Target::GreyAlpha,
+        ColourType::Rgb => Target::Rgb,
+        ColourType::Rgba => Target::Rgba,
     }
 }

@@ -83,11 +83,13 @@ impl Unfilter {
         if let (Filter::Paeth, Some(above)) = (filter, above) {
             return self.paeth_run::<N>(length, rows, above);
         }
+        // With zeros above, the Paeth predictor is the pixel to the left.
+        if let Filter::Sub | Filter::Paeth = filter {
+            return self.sub_rows::<N>(length, rows);
+        }
         let row = &mut rows[1..length];
         match (filter, above) {
-            (Filter::None, _) | (Filter::Up, None) => {}
-            // With zeros above, the Paeth predictor is the pixel to the left.
-            (Filter::Sub | Filter::Paeth, _) => self.sub::<N>(row),
+            (Filter::None | Filter::Sub | Filter::Paeth, _) | (Filter::Up, None) => {}
             (Filter::Up, Some(above)) => portable::up(row, above),
             (Filter::Average, None) => portable::average_first::<N>(row),
             (Filter::Average, Some(above)) => self.average::<N>(row, above),
@@ -105,15 +107,19 @@ impl Unfilter {
         }
     }
 
-    fn sub<const N: usize>(self, row: &mut [u8]) {
+    /// Undoes a row, and the Sub rows that follow it.
+    fn sub_rows<const N: usize>(self, length: usize, rows: &mut [u8]) -> usize {
         match self.kernels {
-            Kernels::Portable => portable::sub::<N>(row),
+            Kernels::Portable => {
+                portable::sub::<N>(&mut rows[1..length]);
+                1
+            }
             #[cfg(target_arch = "x86_64")]
             Kernels::Sse => {
                 // SAFETY: only `detect` makes `Kernels::Sse`, after it found SSE4.1, which is all that the function needs.
                 #[allow(unsafe_code)]
                 unsafe {
-                    sse::sub::<N>(row)
+                    sse::sub_rows::<N>(length, rows)
                 }
             }
         }

@@ -1,24 +1,48 @@
 //! The filters undone with SSE4.1: one pixel, or four of them, at a time.
 use std::arch::x86_64::*;
 
-/// Adds the pixel to the left; pixels of one, two, four or eight bytes come sixteen bytes at a time.
+use super::{Filter, portable};
+
+/// The number of each lane.
+const LANES: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// Adds the pixel to the left in the first of `rows`, and in those that follow it and say so; returns how many.
+///
+/// Rows are `length` bytes long with their filter byte. Pixels of one, two, four or eight bytes come sixteen bytes at a time.
 #[target_feature(enable = "sse4.1")]
-pub(super) fn sub<const N: usize>(row: &mut [u8]) {
-    if 16 % N != 0 {
-        return super::portable::sub::<N>(row);
+pub(super) fn sub_rows<const N: usize>(length: usize, mut rows: &mut [u8]) -> usize {
+    let mut done = 0;
+    while rows.len() >= length && (done == 0 || rows[0] == Filter::Sub as u8) {
+        match 16 % N {
+            0 => sub::<N>(length - 1, &mut rows[1..]),
+            _ => portable::sub::<N>(&mut rows[1..length]),
+        }
+        rows = &mut rows[length..];
+        done += 1;
     }
-    let (blocks, rest) = row.as_chunks_mut::<16>();
+    done
+}
+
+/// Adds the pixel to the left in the first `length` bytes; those behind them are left alone.
+#[target_feature(enable = "sse4.1")]
+fn sub<const N: usize>(length: usize, row: &mut [u8]) {
     let mut left = [0u8; N];
-    for block in blocks {
-        let mut sums = bytemuck::cast::<[u8; 16], __m128i>(*block);
-        sums = add_shifted::<1, N>(sums);
+    let mut at = 0;
+    while at < length
+        && let Some(block) = row[at..].first_chunk_mut::<16>()
+    {
+        let stored = bytemuck::cast::<[u8; 16], __m128i>(*block);
+        let mut sums = add_shifted::<1, N>(stored);
         sums = add_shifted::<2, N>(sums);
         sums = add_shifted::<4, N>(sums);
         sums = add_shifted::<8, N>(sums);
-        *block = bytemuck::cast(_mm_add_epi8(sums, repeat(left)));
-        left.copy_from_slice(&block[16 - N..]);
+        sums = _mm_add_epi8(sums, repeat(left));
+        let beyond = _mm_cmpgt_epi8(bytemuck::cast(LANES), _mm_set1_epi8((length - at).min(16) as i8 - 1));
+        *block = bytemuck::cast(_mm_blendv_epi8(sums, stored, beyond));
+        left.copy_from_slice(&bytemuck::cast::<__m128i, [u8; 16]>(sums)[16 - N..]);
+        at += 16;
     }
-    for pixel in rest.as_chunks_mut::<N>().0 {
+    for pixel in row[at.min(length)..length].as_chunks_mut::<N>().0 {
         for (value, left) in pixel.iter_mut().zip(&mut left) {
             *value = value.wrapping_add(*left);
             *left = *value;
@@ -44,7 +68,7 @@ fn repeat<const N: usize>(pixel: [u8; N]) -> __m128i {
 #[target_feature(enable = "sse4.1")]
 pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
     if N < 3 {
-        return super::portable::average::<N>(row, above);
+        return portable::average::<N>(row, above);
     }
     let mut left = _mm_setzero_si128();
     let ones = _mm_set1_epi8(1);
@@ -65,7 +89,7 @@ pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
 #[target_feature(enable = "sse4.1")]
 pub(super) fn paeth_rows<const N: usize, const K: usize>(rows: &mut [&mut [u8]; K], above: &[u8]) {
     if K == 1 && N < 3 {
-        return super::portable::paeth::<N>(rows[0], above);
+        return portable::paeth::<N>(rows[0], above);
     }
     let above = above.as_chunks::<N>().0;
     let mut rows = rows.each_mut().map(|row| row.as_chunks_mut::<N>().0);

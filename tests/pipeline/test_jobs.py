@@ -1,0 +1,40 @@
+"""How elements are shared out among workers: all of them once, the first alone where that is asked for."""
+
+from __future__ import annotations
+
+from hypothesis import given, strategies as st
+
+from recordmill.pipeline.run import Jobs, Pace
+
+
+def plan_all(jobs: Jobs) -> list[tuple[int, int]]:
+    """Jobs in order, planned as they are taken."""
+    found: list[tuple[int, int]] = []
+    while jobs.plan(len(found)) > len(found):
+        found.append(jobs[len(found)])
+        jobs.done(len(found) - 1)
+        if len(found) == 1:
+            jobs.size_known(100_000)
+    return found
+
+
+@given(st.integers(0, 500), st.integers(0, 9), st.integers(0, 8), st.booleans())
+def test_jobs_when_planned_to_the_end_then_make_each_element_once_in_order(
+    total: int, workers: int, prefetch: int, first_alone: bool
+) -> None:
+    found = plan_all(Jobs(total, Pace(workers, prefetch), 1, first_alone=first_alone))
+    assert [first + ahead for first, count in found for ahead in range(count)] == list(range(total))
+
+
+def test_jobs_when_the_first_is_to_be_alone_then_others_follow_once_it_is_taken() -> None:
+    jobs = Jobs(100, Pace(2, 2), 1, first_alone=True)
+    assert jobs.plan(0) == 1
+    assert jobs.plan(1) > 2
+
+
+def test_jobs_when_few_elements_are_left_then_every_worker_gets_some() -> None:
+    jobs = Jobs(4, Pace(3, 2), 1, first_alone=True)
+    jobs.plan(0)
+    jobs.size_known(10)
+    assert jobs.plan(1) == 4
+    assert [jobs[number] for number in range(4)] == [(0, 1), (1, 1), (2, 1), (3, 1)]
