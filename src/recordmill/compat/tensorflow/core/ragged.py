@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -156,7 +157,7 @@ class RaggedTensor:
         if axis == 0:
             return self.nrows()
         if not isinstance(self._values, RaggedTensor):
-            raise ValueError(f"axis {axis} of this ragged tensor is not ragged")
+            raise ValueError(f"axis {axis} of this ragged tensor is not ragged")  # noqa: TRY004 (TensorFlow's class)
         return self.with_values(self._values.row_lengths(axis - 1, name))
 
     def with_values(self, new_values: Any) -> RaggedTensor:
@@ -172,7 +173,7 @@ class RaggedTensor:
         """Return rows as nested lists of Python's values."""
         inner = self._values.to_list() if isinstance(self._values, RaggedTensor) else self._values.values.tolist()
         splits = self._splits.tolist()
-        return [inner[start:stop] for start, stop in zip(splits, splits[1:], strict=False)]
+        return [inner[start:stop] for start, stop in itertools.pairwise(splits)]
 
     def numpy(self) -> NDArray[Any]:
         """Return rows as an array of arrays; one array if all rows have one length."""
@@ -201,7 +202,7 @@ class RaggedTensor:
 
     def __iter__(self) -> Iterator[Tensor | RaggedTensor]:
         """Rows in order."""
-        return (rows_of(self._values, start, stop) for start, stop in zip(self._splits, self._splits[1:], strict=False))
+        return (rows_of(self._values, start, stop) for start, stop in itertools.pairwise(self._splits))
 
     def __getitem__(self, key: Any) -> Any:
         """Row, or part of the rows."""
@@ -244,6 +245,17 @@ def _num_rows(values: Tensor | RaggedTensor) -> int:
 
 
 def rows_of(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor | RaggedTensor:
+    """Rows from one place to another.
+
+    Parameters
+    ----------
+    values : Tensor or RaggedTensor
+    start, stop : int
+
+    Returns
+    -------
+    Tensor or RaggedTensor
+    """
     if isinstance(values, Tensor):
         return Tensor(values.values[start:stop])
     splits = values.row_splits.values[start : stop + 1]

@@ -99,7 +99,7 @@ def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None,
     out[...] = array_of(default_value, ragged.dtype)[()]
     at = parts.places(nested)
     inside = np.logical_and.reduce([axis < wanted[place] for place, axis in enumerate(at)])
-    behind = tuple(slice(0, length) for length in wanted[len(at) :])
+    behind: Any = tuple(slice(0, length) for length in wanted[len(at) :])
     out[(*(axis[inside] for axis in at), *behind)] = flat[(inside, *behind)]
     return Tensor(out)
 
