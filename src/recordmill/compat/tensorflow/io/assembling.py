@@ -95,8 +95,7 @@ def flat_values(found: Any) -> Array:
 def _padded(column: Column, values: Array, splits: NDArray[np.int64], single: bool) -> Tensor:
     if single:
         return Tensor(values.reshape(len(values) // max(column.count, 1), *column.shape))
-    assert column.default is not None
-    fill = column.default[()]
+    fill: Any = None if column.default is None else column.default[()]
     if values.dtype != object:
         blocks = values.reshape(len(values) // max(column.count, 1), *column.shape)
         return Tensor(rm.Ragged(blocks, splits // max(column.count, 1)).to_padded(fill))

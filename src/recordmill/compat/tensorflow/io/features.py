@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from recordmill.compat.tensorflow.core import dtypes
 
@@ -168,7 +168,7 @@ class RaggedFeature(_RaggedFields):
         partitions: Sequence[Any] = (),
         row_splits_dtype: Any = dtypes.int32,
         validate: bool = False,
-    ) -> RaggedFeature:
+    ) -> Self:
         """Check the arguments."""
         if value_key is not None and not isinstance(value_key, str):
             raise ValueError(f"Argument `value_key` must be a string; got {value_key}")

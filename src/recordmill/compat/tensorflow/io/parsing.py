@@ -117,7 +117,8 @@ def payloads_of(serialized: Any) -> tuple[list[bytes], bool]:
     if array.ndim > 1:
         shape = ",".join(map(str, array.shape))
         raise InvalidArgumentError(f"Expected serialized to be a scalar or vector, got shape: [{shape}]")
-    return (array.tolist(), False) if array.ndim else ([array[()]], True)
+    payloads: list[bytes] = array.reshape(-1).tolist()
+    return payloads, not array.ndim
 
 
 def _parsed(payloads: list[bytes], spec: Spec, single: bool, names: Any) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def _uniform(values: Any, length: int, feature: RaggedFeature) -> Any:
         )
     if isinstance(values, RaggedTensor):
         dtype = feature.row_splits_dtype.numpy_dtype
-        return RaggedTensor(values, np.arange(0, len(values) + 1, length, dtype), length)
+        return RaggedTensor(values, np.arange(0, len(values) + 1, length).astype(dtype), length)
     array = values.values
     return Tensor(array.reshape(len(array) // length, length, *array.shape[1:]))
 

@@ -147,6 +147,8 @@ def _problem(column: Column, feature: Feature, position: int, batch: Batch) -> s
     count = len(getattr(feature, kind).value)
     if column.form != "fixed" or count == column.count:
         return None
+    if kind == "bytes_list" and count > column.count:
+        return f"{head}  Can't parse serialized Example" + (": Parsing bytes_list failed." if batch.single else ".")
     if batch.single:
         return f"{head}  Can't parse serialized Example: Some {kind} slice was not parsed."
     return (

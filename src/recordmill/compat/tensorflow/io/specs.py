@@ -94,7 +94,9 @@ class Spec:
         self.ragged: dict[str, Column] = {}
         for key, feature in self.features.items():
             if not isinstance(feature, allowed):
-                raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key '{key}'")
+                raise ValueError(  # noqa: TRY004 (TensorFlow's class)
+                    f"Unsupported {type(feature).__name__} {feature} for key '{key}'"
+                )
             self._add(key, feature)
         self._check_apart()
         for column in self.columns:
