@@ -135,9 +135,7 @@ def count_nonzero(input: Any, axis: Any = None, keepdims: bool = False, dtype: A
 
 
 @op("math.bincount")
-def bincount(
-    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = int32
-) -> Tensor:
+def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = int32) -> Tensor:
     """How often each whole number occurs.
 
     Raises
