@@ -153,16 +153,17 @@ def numpy_function(
 
     Returns
     -------
-    Tensor or list of Tensor
-        As `Tout` is one dtype or several.
+    Tensor, list of Tensor or None
+        As `Tout` is one dtype or several; None if the function returns it.
     """
     if func is None:
         raise TypeError("numpy_function() is missing the argument 'func'")
     results = func(*(as_tensor(one).numpy() for one in inp or ()))
     if not isinstance(Tout, list | tuple):
         return None if results is None else Tensor(_result(results, Tout))
-    values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
-    return [Tensor(_result(one, None)) for one in values]
+    if results is None:
+        return None
+    return [Tensor(_result(one, None)) for one in (results if isinstance(results, list | tuple) else [results])]
 
 
 def _result(value: Any, dtype: Any) -> Any:
