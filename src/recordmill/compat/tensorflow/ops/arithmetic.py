@@ -157,13 +157,13 @@ def truncatediv(x: Any, y: Any) -> Tensor:
 @op("math.truncatemod")
 def truncatemod(x: Any, y: Any) -> Tensor:
     """Rest that has the dividend's sign."""
-    a, b = _divided(x, y, "TruncateMod")
+    a, b = _divided(x, y, "TruncateMod", FLOATS + "ilq")
     with np.errstate(**_QUIET):
         return wrap(np.fmod(a, b))
 
 
-def _divided(x: Any, y: Any, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    a, b = pair_of(x, y, NUMBERS, name)
+def _divided(x: Any, y: Any, name: str, allowed: str = NUMBERS) -> tuple[NDArray[Any], NDArray[Any]]:
+    a, b = pair_of(x, y, allowed, name)
     if b.dtype.kind != "f" and a.size and not np.all(b):
         raise InvalidArgumentError(f"Integer division by zero [Op:{name}]")
     return a, b
@@ -194,7 +194,7 @@ def minimum(x: Any, y: Any) -> Tensor:
 @op("math.squared_difference")
 def squared_difference(x: Any, y: Any) -> Tensor:
     """Square of the difference."""
-    a, b = pair_of(x, y, SIGNED, "SquaredDifference")
+    a, b = pair_of(x, y, FLOATS + "ilq", "SquaredDifference")
     with np.errstate(**_QUIET):
         difference = np.subtract(a, b)
         return wrap(np.multiply(difference, difference))

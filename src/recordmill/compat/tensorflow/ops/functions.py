@@ -68,10 +68,13 @@ _HINTS = (
 def _signed(args: tuple[Any, ...], signature: Any) -> list[Any]:
     if len(args) != len(signature):
         raise TypeError(f"the function takes {len(signature)} arguments by its input_signature, {len(args)} were given")
-    return [trees.map_structure(_of_spec, spec, one) for spec, one in zip(signature, args, strict=True)]
+    return [_of_spec(spec, one) for spec, one in zip(signature, args, strict=True)]
 
 
 def _of_spec(spec: Any, value: Any) -> Any:
+    if trees.is_nested(spec):
+        parts = zip(trees.flatten(spec), trees.flatten(value), strict=True)
+        return trees.pack_sequence_as(spec, [_of_spec(*pair) for pair in parts])
     tensor = as_tensor(value, None if isinstance(value, Tensor) else spec.dtype)
     if not spec.is_compatible_with(tensor):
         raise TypeError(f"Binding inputs to tf.function failed: can not cast {spec_of(tensor)} to {spec}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _BY_MODULE: dict[str, str] = {
-    "ops.arithmetic": "abs add add_n atan2 divide floordiv maximum minimum multiply negative pow subtract truediv "
+    "ops.arithmetic": "abs add add_n atan2 divide maximum minimum multiply negative pow subtract truediv "
     "truncatediv truncatemod",
     "ops.asserting": "Assert assert_equal assert_greater assert_less",
     "ops.asserting_shapes": "assert_rank",
