@@ -40,7 +40,9 @@ MODULES: dict[str, str] = {
     "sparse": "sparse",
     "train": "train",
     # operations
+    "autograph": "autograph",
     "bitwise": "bitwise",
+    "config": "config",
     "debugging": "debugging",
     "linalg": "linalg",
     "math": "math",

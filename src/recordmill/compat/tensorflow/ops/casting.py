@@ -129,3 +129,23 @@ def bitcast(input_: Any, type_: Any) -> Tensor:
     smaller = array.dtype.itemsize > wanted.itemsize
     data = np.ascontiguousarray(array[..., None] if smaller or not array.ndim else array).view(wanted)
     return wrap(data.reshape(array.shape[:-1] if ratio > 1 else array.shape) if not smaller else data)
+
+
+def to_float(x: Any) -> Tensor:
+    """TensorFlow 1's name of a cast to float32."""
+    return cast(x, "float32")
+
+
+def to_double(x: Any) -> Tensor:
+    """TensorFlow 1's name of a cast to float64."""
+    return cast(x, "float64")
+
+
+def to_int32(x: Any) -> Tensor:
+    """TensorFlow 1's name of a cast to int32."""
+    return cast(x, "int32")
+
+
+def to_int64(x: Any) -> Tensor:
+    """TensorFlow 1's name of a cast to int64."""
+    return cast(x, "int64")

@@ -93,3 +93,40 @@ def diag(diagonal: Any) -> Tensor:
     places = np.arange(values.shape[-1])
     found[..., places, places] = values
     return wrap(found)
+
+
+@op("linalg.einsum")
+def einsum(equation: str, *inputs: Any) -> Tensor:
+    """Sums of products, by the letters of their axes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Shapes or letters that do not go together.
+    """
+    arrays = matched(inputs, "Einsum")
+    allow(arrays[0], _PRODUCTS, "Einsum")
+    try:
+        return wrap(np.einsum(equation, *arrays))
+    except ValueError as error:
+        raise InvalidArgumentError(f"{error} [Op:Einsum]") from None
+
+
+@op("linalg.tensordot")
+def tensordot(a: Any, b: Any, axes: Any) -> Tensor:
+    """Sums of products over axes: a number of them, or those of both tensors.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Axes of different lengths.
+    """
+    left, right = matched((a, b), "MatMul")
+    allow(left, _PRODUCTS, "MatMul")
+    given = array_of(axes).tolist()
+    try:
+        return wrap(np.tensordot(left, right, given))
+    except ValueError:
+        raise InvalidArgumentError(
+            f"Matrix size-incompatible: In[0]: {bracketed(left.shape)}, In[1]: {bracketed(right.shape)} [Op:MatMul]"
+        ) from None
