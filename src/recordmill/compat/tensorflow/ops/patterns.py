@@ -1,7 +1,7 @@
-r"""Regular expressions of RE2, which ``tf.strings`` takes, by Python's ``re``.
+"""Regular expressions of RE2, which ``tf.strings`` takes, by Python's ``re``.
 
 The two differ in a few spellings, in what an empty match after another match means, and in what RE2 does not have.
-Strings are read as UTF-8; ``\d``, ``\w`` and ``\s`` are those of ASCII.
+Strings are read as UTF-8; classes of digits, letters and white space are those of ASCII.
 
 References
 ----------
