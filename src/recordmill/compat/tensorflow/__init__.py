@@ -27,7 +27,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
-MODULES: dict[str, str] = {"errors": "core.errors", "dtypes": "core.dtypes", "io": "io"}
+MODULES: dict[str, str] = {"errors": "core.errors", "dtypes": "core.dtypes", "image": "image", "io": "io"}
 MEMBERS: dict[str, str] = {}
 __getattr__, __dir__ = lazy(__name__, MEMBERS, MODULES)
 

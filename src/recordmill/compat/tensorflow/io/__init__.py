@@ -8,5 +8,14 @@ from recordmill.compat.tensorflow.core.lazy import lazy
 MEMBERS: dict[str, str] = {
     # records and features
     # images
+    "decode_and_crop_jpeg": "images.decoding",
+    "decode_bmp": "images.decoding",
+    "decode_gif": "images.decoding",
+    "decode_image": "images.decoding",
+    "decode_jpeg": "images.decoding",
+    "decode_png": "images.decoding",
+    "decode_webp": "images.decoding",
+    "extract_jpeg_shape": "images.decoding",
+    "is_jpeg": "images.decoding",
 }
 __getattr__, __dir__ = lazy(__name__, MEMBERS)
