@@ -30,7 +30,10 @@ def _gaussian(distance: int) -> np.float32:
 
 
 def _mitchell(distance: int) -> np.float32:
-    return np.float32((8 / 9, 1 / 18, 0)[distance])
+    if distance != 1:
+        return np.float32(8 / 9 if not distance else 0)
+    # The polynomial at 1, rounded after each step.
+    return (np.float32(-7 / 18) + np.float32(2) - np.float32(10 / 3)) + np.float32(16 / 9)
 
 
 # method: how far its weights reach, and the weight at a distance in pixels
