@@ -24,11 +24,12 @@ from recordmill.compat.tensorflow.core.dtypes import (
 from recordmill.compat.tensorflow.core.lazy import lazy
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.ops.names import TOP as OPERATIONS
 
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
 MODULES: dict[str, str] = {"errors": "core.errors", "dtypes": "core.dtypes", "image": "image", "io": "io"}
-MEMBERS: dict[str, str] = {}
+MEMBERS: dict[str, str] = {**OPERATIONS}
 __getattr__, __dir__ = lazy(__name__, MEMBERS, MODULES)
 
 __all__ = [

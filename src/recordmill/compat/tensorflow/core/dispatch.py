@@ -7,6 +7,7 @@ every other call runs at once.
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -27,15 +28,27 @@ class Recording(Protocol):
 
 RECORDING: ContextVar[Recording | None] = ContextVar("recording", default=None)
 OPS: dict[str, Callable[..., Any]] = {}
+# family of operations: the modules that enter them
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "array": ("ops.slicing",),
+    "linalg": ("ops.matrices",),
+    "math": ("ops.arithmetic", "ops.comparing", "ops.bits"),
+}
+_PACKAGE = "recordmill.compat.tensorflow"
 
 
-def op(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def op(name: str, *, always: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Enter a function into the table of operations.
+
+    Every operation takes TensorFlow's ``name=``, which changes no result and is dropped here.
 
     Parameters
     ----------
     name : str
         By which recordings know it, such as ``"image.resize"``.
+    always : bool, default False
+        Note each call while recording, also one without recorded values: the operation draws random numbers or
+        does something besides giving a value.
 
     Returns
     -------
@@ -46,8 +59,9 @@ def op(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def enter(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            kwargs.pop("name", None)
             recording = RECORDING.get()
-            if recording is not None and recording.touches((args, kwargs)):
+            if recording is not None and (always or recording.touches((args, kwargs))):
                 noted: R = recording.note(name, args, kwargs)
                 return noted
             return function(*args, **kwargs)
@@ -73,4 +87,7 @@ def run(name: str, *args: Any, **kwargs: Any) -> Any:
     -------
     object
     """
+    if name not in OPS:
+        for module in FAMILIES[name.partition(".")[0]]:
+            importlib.import_module(f"{_PACKAGE}.{module}")
     return OPS[name](*args, **kwargs)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.shapes import TensorShape
-from recordmill.compat.tensorflow.core.tensor import array_of
 
 
 def image_of(value: Any) -> NDArray[Any]:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.checks import check_axes, check_numbers, number_of
 from recordmill.compat.tensorflow.images.hues import with_hue, with_saturation
 from recordmill.compat.tensorflow.images.levels import converted_levels

@@ -7,9 +7,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnimplementedError
-from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.errors import RecordmillError
 
 _MAGIC = (

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
-from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.bitmap import bmp_pixels
 from recordmill.compat.tensorflow.images.contents import check_attribute, check_channels, contents_of, format_of, refuse
 from recordmill.compat.tensorflow.images.jpeg import JpegOptions, jpeg_pixels, jpeg_shape, window_of

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.boxes import check_target, padded
 from recordmill.compat.tensorflow.images.checks import framed, whole
 from recordmill.compat.tensorflow.images.contents import check_attribute

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from recordmill.compat.tensorflow.core.shapes import TensorShape
-from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.checks import check_numbers
 from recordmill.compat.tensorflow.images.hues import colours_of, hsv_of
 from recordmill.compat.tensorflow.images.levels import converted_levels

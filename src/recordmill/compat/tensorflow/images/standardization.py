@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.shapes import TensorShape
-from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.core.tensor import Tensor
 
 _AXES = (-3, -2, -1)
 
