@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
+from recordmill.compat.tensorflow.ops.casting import converted, saturate_cast
 
 
 def eight_bits_as(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -45,54 +46,8 @@ def sixteen_bits_as(pixels: NDArray[np.uint16], dtype: np.dtype[Any]) -> NDArray
     return pixels if dtype == np.uint16 else pixels.astype(np.float32) * np.float32(1 / 65535)
 
 
-def cast_levels(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert as C does, and as TensorFlow's ``cast`` on x86-64 where C leaves it open.
-
-    Parameters
-    ----------
-    values : ndarray
-    dtype : numpy.dtype
-
-    Returns
-    -------
-    ndarray
-    """
-    if values.dtype.kind == "f" and dtype.kind in "iu" and dtype.itemsize < 4:
-        with np.errstate(invalid="ignore"):
-            return values.astype(np.int32).astype(dtype)
-    with np.errstate(invalid="ignore", over="ignore"):
-        cast: NDArray[Any] = values.astype(dtype)
-    return cast
-
-
-def saturated(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert what fits, and the nearest limit for what does not.
-
-    Parameters
-    ----------
-    values : ndarray
-    dtype : numpy.dtype
-
-    Returns
-    -------
-    ndarray
-    """
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        low, high = _limits_within(values.dtype, limits.min, limits.max)
-        values = np.fmin(np.fmax(values, low), high)
-    return cast_levels(values, dtype)
-
-
-def _limits_within(dtype: np.dtype[Any], low: int, high: int) -> tuple[Any, Any]:
-    """Limits as values of a dtype that are not beyond them."""
-    if dtype.kind in "iu":
-        own = np.iinfo(dtype)
-        return dtype.type(max(low, own.min)), dtype.type(min(high, own.max))
-    own_high = dtype.type(min(high, float(np.finfo(dtype).max)))
-    if int(own_high) > high:
-        own_high = np.nextafter(own_high, dtype.type(0))
-    return dtype.type(max(low, float(np.finfo(dtype).min))), own_high
+def _saturated(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    return saturate_cast(values, dtype).values
 
 
 @op("image.convert_image_dtype")
@@ -140,7 +95,7 @@ def converted_levels(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bo
     """
     if values.dtype == dtype:
         return values
-    change = saturated if saturate else cast_levels
+    change = _saturated if saturate else converted
     if values.dtype.kind == "f":
         if dtype.kind == "f":
             return values.astype(dtype)

@@ -15,6 +15,8 @@ MEMBERS: dict[str, str] = {
     "decode_jpeg": "images.decoding",
     "decode_png": "images.decoding",
     "decode_webp": "images.decoding",
+    "encode_jpeg": "images.encoding",
+    "encode_png": "images.encoding",
     "extract_jpeg_shape": "images.decoding",
     "is_jpeg": "images.decoding",
 }
