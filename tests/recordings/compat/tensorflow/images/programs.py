@@ -183,7 +183,7 @@ def colours(tf, files, rng):
             yield f"{dtype} contrast {number}", lambda i=image, n=number: tf.image.adjust_contrast(i, n)
             yield f"{mark}{dtype} hue {number}", lambda i=image, n=number: tf.image.adjust_hue(i, n)
             if number >= 0:
-                yield f"{mark}{dtype} saturation {number}", lambda i=image, n=number: tf.image.adjust_saturation(i, n)
+                yield f"~{dtype} saturation {number}", lambda i=image, n=number: tf.image.adjust_saturation(i, n)
         yield f"{dtype} grey", lambda i=image: tf.image.rgb_to_grayscale(i)
         if dtype != "uint16":  # TensorFlow cannot repeat it
             yield f"{dtype} colours", lambda i=image: tf.image.grayscale_to_rgb(tf.constant(i[..., :1]))
@@ -210,4 +210,12 @@ def stateless(tf, files, rng):
                 function = getattr(tf.image, f"stateless_random_{change}")
                 yield f"{change} {name} {number}", lambda f=function, i=pixels, a=limits, s=pair: f(i, *a, s)
         yield f"crop {number}", lambda s=pair: tf.image.stateless_random_crop(image, [3, 4, 2], s)
+        boxes = np.sort(rng.random((1, 2, 2, 2), dtype=np.float32), axis=2).reshape(1, 2, 4)
+        for part in (0, 1, 2):
+            yield (
+                f"window {number} {part}",
+                lambda s=pair, b=boxes, p=part: tf.image.stateless_sample_distorted_bounding_box(
+                    [211, 173, 3], b, s, 0.2, area_range=[0.08, 0.9]
+                )[p],
+            )
         yield f"quality {number}", lambda s=pair: tf.image.stateless_random_jpeg_quality(image, 10, 90, s)
