@@ -28,8 +28,35 @@ from recordmill.compat.tensorflow.ops.names import TOP as OPERATIONS
 
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
-MODULES: dict[str, str] = {"errors": "core.errors", "dtypes": "core.dtypes", "image": "image", "io": "io"}
-MEMBERS: dict[str, str] = {**OPERATIONS}
+MODULES: dict[str, str] = {
+    "dtypes": "dtypes",
+    "errors": "core.errors",
+    "image": "image",
+    "io": "io",
+    # records and files
+    "compat": "compat",
+    "gfile": "gfile",
+    "python_io": "python_io",
+    "ragged": "ragged",
+    "sparse": "sparse",
+    "train": "train",
+    # operations
+    "bitwise": "bitwise",
+    "debugging": "debugging",
+    "linalg": "linalg",
+    "math": "math",
+    "nest": "ops.trees",
+    "nn": "nn",
+    "random": "random",
+    "strings": "strings",
+    "version": "version",
+}
+MEMBERS: dict[str, str] = {
+    **OPERATIONS,
+    # records and files
+    "RaggedTensor": "core.ragged",
+    "SparseTensor": "core.sparse",
+}
 __getattr__, __dir__ = lazy(__name__, MEMBERS, MODULES)
 
 __all__ = [

@@ -67,10 +67,22 @@ def converted(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 @op("array.saturate_cast")
 def saturate_cast(value: Any, dtype: Any) -> Tensor:
-    """Cast a tensor; values outside the range of the dtype become its limits."""
+    """Cast a tensor; values outside the range of the dtype become its limits.
+
+    TensorFlow 2.21 makes the smallest number of every int64; here they stay what they are.
+
+    Raises
+    ------
+    TypeError
+        From truth values or to them.
+    UnimplementedError
+        From strings or to strings.
+    """
     wanted = as_dtype(dtype)
     array = array_of(value)
-    if array.dtype.kind == "O" or wanted.numpy_dtype.kind == "O":
+    if "b" in (array.dtype.kind, wanted.numpy_dtype.kind):
+        raise TypeError("Cannot find minimum value of <dtype: 'bool'> with type <dtype: 'bool'>")
+    if "O" in (array.dtype.kind, wanted.numpy_dtype.kind):
         return cast(value, wanted)
     if wanted.is_integer and array.dtype.kind in "iuf":
         array = _clipped(array, wanted)

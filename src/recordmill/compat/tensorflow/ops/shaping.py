@@ -64,7 +64,7 @@ def ensure_shape(x: Any, shape: Any) -> Tensor:
     if not tensor.shape.is_compatible_with(wanted):
         expected = bracketed([-1 if one is None else one for one in wanted]).replace("-1", "?")
         raise InvalidArgumentError(
-            f"Shape of tensor {bracketed(tensor.values.shape)} is not compatible with expected shape {expected}. "
+            f"Shape of tensor input {bracketed(tensor.values.shape)} is not compatible with expected shape {expected}. "
             "[Op:EnsureShape]"
         )
     return tensor
@@ -201,3 +201,14 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:  # noqa: A002 (TensorFlow's 
         raise InvalidArgumentError(
             f"Incompatible shapes: {bracketed(array.shape)} vs. {bracketed(lengths)} [Op:BroadcastTo]"
         ) from None
+
+
+@op("linalg.matrix_transpose")
+def matrix_transpose(a: Any, conjugate: bool = False) -> Tensor:  # noqa: ARG001 (numbers are real)
+    """The last two axes exchanged."""
+    array = array_of(a)
+    if array.ndim < 2:
+        raise ValueError(
+            f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a} with shape {array.shape}"
+        )
+    return Tensor(array.swapaxes(-1, -2))
