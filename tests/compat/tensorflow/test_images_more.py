@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
+from recordmill.compat.tensorflow.core.dispatch import FAMILIES
 from recordmill.compat.tensorflow.core.draws import set_seed
 from tests.decode.pictures import jpeg, png
 
@@ -146,6 +149,13 @@ def test_resize_when_there_are_many_channels_then_each_is_resized_alone() -> Non
         assert np.array_equal(
             found[:, :, channel], rm.resize(wide[:, :, channel], (5, 20), kernel="tensorflow:bilinear")
         )
+
+
+def test_operations_when_called_by_name_alone_then_are_found() -> None:
+    folder = Path(tf.__file__).parent / "images"
+    for path in folder.glob("*.py"):
+        for family in re.findall(r'^@op\("(\w+)\.', path.read_text("utf-8"), re.MULTILINE):
+            assert f"images.{path.stem}" in FAMILIES[family], path.name
 
 
 def test_names_when_listed_then_are_all_there() -> None:
