@@ -15,6 +15,7 @@ from recordmill.compat.tensorflow.core.dispatch import FAMILIES
 from recordmill.compat.tensorflow.core.draws import set_seed
 from tests.decode.pictures import jpeg, png
 
+TESTS = Path(__file__).parents[2]
 IMAGE = np.random.default_rng(0).integers(0, 256, (12, 15, 3)).astype(np.uint8)
 
 
@@ -107,7 +108,7 @@ def test_decode_jpeg_when_cut_then_options_that_would_go_on_are_refused_by_name(
 
 
 def test_decode_bmp_when_cut_or_lying_then_is_refused() -> None:
-    with np.load("tests/decode/recordings/pictures.npz") as saved:
+    with np.load(TESTS / "decode" / "recordings" / "pictures.npz") as saved:
         data = saved["bmp"].tobytes()
     for length in range(2, len(data)):
         with pytest.raises(tf.errors.InvalidArgumentError):
@@ -119,7 +120,7 @@ def test_decode_bmp_when_cut_or_lying_then_is_refused() -> None:
 
 @pytest.mark.parametrize("decoder", ["decode_png", "decode_gif", "decode_webp", "decode_image"])
 def test_decoder_when_bytes_are_changed_then_gives_pixels_or_a_named_error(decoder) -> None:
-    with np.load("tests/recordings/compat/tensorflow/images/files.npz") as saved:
+    with np.load(TESTS / "recordings" / "compat" / "tensorflow" / "images" / "files.npz") as saved:
         files = [saved[name] for name in ("gif_frames", "webp_clear", "png_clear")]
     rng = np.random.default_rng(2)
     for data in files:
