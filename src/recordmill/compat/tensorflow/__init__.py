@@ -31,6 +31,7 @@ bool = bool_  # noqa: A001 (TensorFlow's name)
 MODULES: dict[str, str] = {
     "dtypes": "dtypes",
     "errors": "core.errors",
+    "image": "image",
     "io": "io",
     # records and files
     "compat": "compat",
