@@ -10,7 +10,7 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core import errors
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.errors import CompressionError, RecordmillError
+from recordmill.errors import CompressionError, FormatError, RecordmillError
 
 _CLASSES: dict[int | None, type[errors.OpError]] = {
     errno.ENOENT: errors.NotFoundError,
@@ -65,7 +65,9 @@ def system_error(error: OSError, path: str) -> errors.OpError:
     OpError
     """
     found = _CLASSES.get(error.errno, errors.UnknownError)
-    said = error.strerror or (error.message if isinstance(error, RecordmillError) else str(error))
+    said = error.message if isinstance(error, RecordmillError) else str(error)
+    if error.errno is not None:
+        said = os.strerror(error.errno)
     return found(f"{path}; {said}", shard=path)
 
 
@@ -87,13 +89,15 @@ def translated(path: str) -> Iterator[None]:
         raise system_error(cause, path) from error
 
 
-def data_loss(error: RecordmillError) -> errors.OpError:
+def data_loss(error: RecordmillError, *, compressed: bool = False) -> errors.OpError:
     """TensorFlow's error for a record file that is damaged, or none.
 
     Parameters
     ----------
     error : DamageError or FormatError
         Its `offset` is where the record begins.
+    compressed : bool
+        Whether the file should be compressed.
 
     Returns
     -------
@@ -101,7 +105,7 @@ def data_loss(error: RecordmillError) -> errors.OpError:
         With the same place.
     """
     offset = error.offset or 0
-    if isinstance(error, CompressionError):
+    if isinstance(error, CompressionError) or (compressed and isinstance(error, FormatError)):
         message = "inflate() failed with error -3: incorrect header check"
     elif error.kind in ("truncated_payload", "truncated_header"):
         message = f"truncated record at {offset}' failed with Read less bytes than requested"

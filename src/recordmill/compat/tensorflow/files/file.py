@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import IO, Any, Self
 
 from recordmill.compat.tensorflow.core.errors import (
     InvalidArgumentError,
@@ -41,7 +41,7 @@ class GFile:
         if plain not in _MODES:
             raise InvalidArgumentError("mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'")
         self._direction, self._is_binary = plain, "b" in mode
-        self._file: BinaryIO | None = None
+        self._file: IO[bytes] | None = None
 
     @property
     def name(self) -> str:
@@ -53,17 +53,17 @@ class GFile:
         """Mode that was given."""
         return self._mode
 
-    def _reading(self) -> BinaryIO:
+    def _reading(self) -> IO[bytes]:
         if self._direction != "r":
             raise PermissionDeniedError("File isn't open for reading", shard=self._name)
         return self._opened()
 
-    def _writing(self) -> BinaryIO:
+    def _writing(self) -> IO[bytes]:
         if self._direction == "r":
             raise PermissionDeniedError("File isn't open for writing", shard=self._name)
         return self._opened()
 
-    def _opened(self) -> BinaryIO:
+    def _opened(self) -> IO[bytes]:
         if self._file is None:
             with translated(self._name):
                 self._file = open(self._name, f"{self._direction}b")  # noqa: SIM115 (`close` does it)

@@ -43,7 +43,7 @@ class TFRecordOptions:
         TFRecordCompressionType.NONE: "",
     }
 
-    def __init__(  # noqa: PLR0913 (TensorFlow's)
+    def __init__(
         self,
         compression_type: Any = None,
         flush_mode: int | None = None,

@@ -61,7 +61,7 @@ def decode_raw(
 
 def _numbers(data: bytes, dtype: np.dtype[Any], little_endian: bool) -> NDArray[Any]:
     if dtype.kind == "b":
-        return np.frombuffer(data, np.uint8) != 0
+        return np.frombuffer(data, np.uint8).astype(np.bool_)
     return np.frombuffer(data, dtype.newbyteorder("<" if little_endian else ">")).astype(dtype, copy=False)
 
 

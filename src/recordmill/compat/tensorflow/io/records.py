@@ -146,7 +146,7 @@ def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
         with translated(name):
             reader = rm.PayloadReader(name, format="tfrecord", compression=compression)
     except (rm.FormatError, rm.DamageError) as error:
-        raise data_loss(error) from error
+        raise data_loss(error, compressed=compression is not None) from error
     return _records(reader)
 
 

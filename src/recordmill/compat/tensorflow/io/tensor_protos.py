@@ -30,7 +30,7 @@ _DTYPES = {number: as_dtype(name) for name, number in _NUMBERS.items()}
 _NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 _CONTENT, _STRINGS = 4, 8
 # field of values: dtype of one that stands by itself; whole numbers are varints
-_FIXED = {5: np.dtype("<f4"), 6: np.dtype("<f8")}
+_FIXED: dict[int, np.dtype[Any]] = {5: np.dtype("<f4"), 6: np.dtype("<f8")}
 _LISTS = {
     "float32": 5, "float64": 6, "int32": 7, "uint8": 7, "int16": 7, "int8": 7, "uint16": 7, "string": 8, "int64": 10,
     "bool": 11, "float16": 13, "uint32": 16, "uint64": 17,
@@ -113,7 +113,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
     if given.ndim:
         shape = ",".join(map(str, given.shape))
         raise InvalidArgumentError(f"Expected `serialized` to be a scalar, got shape: [{shape}]")
-    data: bytes = given[()]
+    data: bytes = given.item()
     try:
         proto = _read(data)
     except wire.WireError as error:
