@@ -36,6 +36,12 @@ pub(crate) fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2")
 }
 
+/// Whether the byte dot products of AVX-512 on 256 bits are there, and tests have not switched them off.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn has_vnni() -> bool {
+    has_avx2() && is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512vl")
+}
+
 /// Whether AVX and F16C are there, and tests have not switched them off.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_f16c() -> bool {

@@ -1,7 +1,7 @@
 //! Resize, horizontal flip and normalisation in one pass, straight into a batch slot.
-use super::resize::pillow;
 use super::resize::two_tap::TwoTap;
 use super::resize::{Kernel, resize, resize_f32};
+use super::resize::{opencv, pillow};
 use super::view::View;
 use crate::collate::slot::Slot;
 use crate::collate::writer::RowWriter;
@@ -25,14 +25,22 @@ pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalise: &Nor
             slot.write_levels(View::new(&values, size, channels)?, flip, normalise)
         }
         Kernel::Pillow(filter) => {
-            if let Some(reader) = pillow::reader(source, size, filter, flip)? {
-                pillow_into(reader, normalise, slot);
+            if let Some(mut reader) = pillow::reader(source, size, filter, flip)? {
+                write_rows(|y, row| reader.read(y, row), normalise, slot);
                 return Ok(());
             }
             let bytes = pillow::resize(source, size, filter, flip)?;
             slot.write(View::new(&bytes, size, channels)?, false, normalise)
         }
-        _ => {
+        Kernel::Opencv(interpolation) => {
+            if let Some(mut reader) = opencv::reader(source, size, interpolation, flip)? {
+                write_rows(|y, row| reader.read(y, row), normalise, slot);
+                return Ok(());
+            }
+            let bytes = resize(source, size, kernel)?;
+            slot.write(View::new(&bytes, size, channels)?, flip, normalise)
+        }
+        Kernel::Nearest(_) => {
             let bytes = resize(source, size, kernel)?;
             slot.write(View::new(&bytes, size, channels)?, flip, normalise)
         }
@@ -49,13 +57,13 @@ fn two_tap_into(source: View<u8>, flip: bool, normalise: &Normalise, slot: Slot)
     }
 }
 
-fn pillow_into(mut reader: pillow::Reader, normalise: &Normalise, slot: Slot) {
+fn write_rows(mut read: impl FnMut(usize, &mut [u8]), normalise: &Normalise, slot: Slot) {
     let size = slot.size();
     let length = size.width * slot.channels();
     let mut bytes = vec![0; length];
     let mut writer = RowWriter::new(slot, normalise);
     for y in 0..size.height {
-        reader.read(y, &mut bytes);
+        read(y, &mut bytes);
         writer.write_bytes(y, &bytes);
     }
 }

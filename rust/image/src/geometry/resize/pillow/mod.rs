@@ -3,16 +3,20 @@
 //! Eight-bit results equal Pillow's bit for bit. Channels are independent: colours are not multiplied with alpha
 //! first, as Pillow does for RGBA and LA.
 #[cfg(target_arch = "x86_64")]
-mod across_avx2;
+mod avx2;
 mod deep;
-#[cfg(target_arch = "x86_64")]
-mod down_avx2;
 mod filters;
 mod nearest;
 mod passes;
+mod path;
+mod quads;
 mod reader;
 mod spans;
 mod stretch;
+#[cfg(target_arch = "x86_64")]
+mod vnni;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 use crate::fault::Result;
 use crate::geometry::level::Level;
@@ -22,7 +26,7 @@ use crate::pixels::Size;
 pub use filters::Filter;
 pub(crate) use nearest::nearest;
 pub(crate) use reader::Reader;
-use spans::{Span, spans};
+use spans::{Spans, spans};
 
 /// `source` at `size`, mirrored left to right when `flip` is set.
 pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -> Result<Vec<u8>> {
@@ -30,8 +34,14 @@ pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -
     if flip {
         plan.columns.reverse();
     }
-    let across = |rows: &[&[u8]]| passes::across(rows, source.channels(), &plan.columns);
-    let output = plan.run(source, across, |rows| passes::down(rows, &plan.lines, plan.first));
+    if plan.goes_across_first() {
+        let mut output = vec![0; count_values(size, source.channels())?];
+        let (mut reader, rows) = (Reader::new(source, &plan), output.chunks_exact_mut(size.width * source.channels()));
+        rows.enumerate().for_each(|(y, row)| reader.read(y, row));
+        return Ok(output);
+    }
+    let across = |rows: &[&[u8]]| passes::across(rows, source.channels(), &plan.columns.fixed());
+    let output = plan.run(source, across, |rows| passes::down(rows, &plan.lines.fixed(), plan.first));
     if flip && !plan.changes_width {
         return Ok(flip_horizontal(View::new(&output, size, source.channels())?));
     }
@@ -41,13 +51,13 @@ pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -
 /// A reader of `source` at `size`, row by row, where both sides change and the pass across comes first.
 pub(crate) fn reader<'a>(source: View<'a, u8>, size: Size, filter: Filter, flip: bool) -> Result<Option<Reader<'a>>> {
     let mut plan = Plan::new(source, size, filter)?;
-    if !plan.changes_width || !plan.changes_height || plan.down_first {
+    if !plan.goes_across_first() {
         return Ok(None);
     }
     if flip {
         plan.columns.reverse();
     }
-    Ok(Some(Reader::new(source, plan)))
+    Ok(Some(Reader::new(source, &plan)))
 }
 
 /// An image at `size` as Pillow treats mode `F`, not rounded.
@@ -68,8 +78,8 @@ pub(crate) fn resize_deep<T: Level>(source: View<T>, size: Size, filter: Filter)
 
 /// Where each output column and row reads, the source rows that are needed, and which passes are.
 struct Plan {
-    columns: Vec<Span>,
-    lines: Vec<Span>,
+    columns: Spans<f64>,
+    lines: Spans<f64>,
     first: usize,
     count: usize,
     changes_width: bool,
@@ -86,7 +96,7 @@ impl Plan {
         let columns = spans(from.width, size.width, filter)?;
         let lines = spans(from.height, size.height, filter)?;
         let first = lines.iter().map(|span| span.start).min().unwrap_or(0);
-        let end = lines.iter().map(Span::end).max().unwrap_or(0);
+        let end = lines.iter().map(|span| span.end()).max().unwrap_or(0);
         Ok(Self {
             columns,
             lines,
@@ -96,6 +106,11 @@ impl Plan {
             changes_height: size.height != from.height,
             down_first: down_first(from, size),
         })
+    }
+
+    /// Whether both sides change, and the pass across comes first.
+    fn goes_across_first(&self) -> bool {
+        self.changes_width && self.changes_height && !self.down_first
     }
 
     /// The source rows that are needed.
