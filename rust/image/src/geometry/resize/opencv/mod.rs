@@ -15,10 +15,10 @@ mod two_tap_avx2;
 use crate::fault::Result;
 use crate::geometry::level::Level;
 use crate::geometry::view::{View, count_values};
-use crate::pixels::Size;
+use crate::pixels::{Size, Window};
 use coefficients::Axis;
 pub(crate) use nearest::nearest;
-pub(crate) use two_tap::Reader;
+pub(crate) use two_tap::Part;
 
 /// OpenCV's `InterpolationFlags`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +49,11 @@ impl Interpolation {
 /// `source` at `size`.
 pub(crate) fn resize(source: View<u8>, size: Size, interpolation: Interpolation) -> Result<Vec<u8>> {
     let count = count_values(size, source.channels())?;
-    if let Some(mut reader) = reader(source, size, interpolation, false)? {
+    count_values(Size { width: size.width, height: source.size().height }, source.channels())?;
+    if let Some(part) = part(source.size(), size, interpolation, Window::whole(size))? {
         let mut output = vec![0; count];
+        let source = source.crop(part.needs())?;
+        let mut reader = part.reader(source, false);
         let rows = output.chunks_exact_mut(size.width * source.channels());
         rows.enumerate().for_each(|(y, row)| reader.read(y, row));
         return Ok(output);
@@ -65,24 +68,18 @@ pub(crate) fn resize(source: View<u8>, size: Size, interpolation: Interpolation)
     })
 }
 
-/// A reader of `source` at `size`, row by row, where the kernel has two taps; mirrored left to right when `flip` is set.
-pub(crate) fn reader<'a>(
-    source: View<'a, u8>,
-    size: Size,
-    interpolation: Interpolation,
-    flip: bool,
-) -> Result<Option<Reader<'a>>> {
-    count_values(size, source.channels())?;
-    count_values(Size { width: size.width, height: source.size().height }, source.channels())?;
-    let (across, down) = axes(source.size(), size);
+/// The `window` of an image of size `from` at size `to`, where the kernel has two taps.
+pub(crate) fn part(from: Size, to: Size, interpolation: Interpolation, window: Window) -> Result<Option<Part>> {
+    count_values(to, 1)?;
+    let (across, down) = axes(from, to);
     let halves = across.whole_scale() == Some(2) && down.whole_scale() == Some(2);
     let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
-    Ok(match interpolation.between(source.size(), size) {
-        _ if source.size() == size => None,
+    Ok(match interpolation.between(from, to) {
+        _ if from == to => None,
         Interpolation::Linear | Interpolation::Auto if !halves => {
-            Some(Reader::new(source, across.linear_taps(), down.linear_taps(), flip))
+            Some(Part::new(across.linear_taps(), down.linear_taps(), window))
         }
-        Interpolation::Area if !shrinks => Some(Reader::new(source, across.area_taps(), down.area_taps(), flip)),
+        Interpolation::Area if !shrinks => Some(Part::new(across.area_taps(), down.area_taps(), window)),
         _ => None,
     })
 }

@@ -4,6 +4,8 @@ use super::coefficients::Taps;
 use super::two_tap_avx2;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::View;
+use crate::pixels::Window;
+use std::ops::Range;
 
 /// Columns that are made at once.
 pub(super) const STEP: usize = 4;
@@ -11,6 +13,50 @@ pub(super) const STEP: usize = 4;
 pub(super) const LOAD: usize = 8;
 /// Values that one store takes.
 pub(super) const STORE: usize = 8;
+
+/// A part of a resized image: the taps of its columns and lines, which count from the corner of what they need.
+pub(crate) struct Part {
+    columns: Vec<Taps<2>>,
+    lines: Vec<Taps<2>>,
+    needs: Window,
+}
+
+impl Part {
+    /// The `window` of an image whose columns and lines have the taps `columns` and `lines`.
+    pub(super) fn new(mut columns: Vec<Taps<2>>, mut lines: Vec<Taps<2>>, window: Window) -> Self {
+        // Across, a tap whose neighbours are cut off by the border weighs the border pixel alone.
+        columns.iter_mut().for_each(|taps| *taps = taps.joined());
+        let across = keep(&mut columns, window.x..window.x + window.width);
+        let down = keep(&mut lines, window.y..window.y + window.height);
+        let needs = Window { x: across.start, y: down.start, width: across.len(), height: down.len() };
+        Self { columns, lines, needs }
+    }
+
+    /// The part of the source that is read.
+    pub fn needs(&self) -> Window {
+        self.needs
+    }
+
+    /// A reader of what the part needs, mirrored left to right when `flip` is set.
+    pub fn reader(mut self, source: View<'_, u8>, flip: bool) -> Reader<'_> {
+        if flip {
+            self.columns.reverse();
+        }
+        Reader::new(source, self.columns, self.lines)
+    }
+}
+
+/// Keeps the taps of `part`; places count from the first that is read, and those read are returned.
+fn keep(taps: &mut Vec<Taps<2>>, part: Range<usize>) -> Range<usize> {
+    taps.truncate(part.end);
+    taps.drain(..part.start);
+    let places = || taps.iter().flat_map(|taps| taps.places);
+    let needs = places().min().unwrap_or(0)..places().max().map_or(0, |last| last + 1);
+    for taps in taps {
+        taps.places = taps.places.map(|place| place - needs.start);
+    }
+    needs
+}
 
 /// Rows of the output from the top.
 pub(crate) struct Reader<'a> {
@@ -32,9 +78,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Taps that are cut off by the border weigh the border pixel alone.
     fn new(taps: Vec<Taps<2>>, channels: usize) -> Self {
-        let taps: Vec<Taps<2>> = taps.into_iter().map(Taps::joined).collect();
         let whole = taps.len().next_multiple_of(STEP);
         let mut starts: Vec<u32> = taps.iter().map(|taps| (taps.places[0] * channels) as u32).collect();
         let mut weights: Vec<[i16; 2]> = taps.iter().map(|taps| taps.weights.map(|weight| weight as i16)).collect();
@@ -46,12 +90,9 @@ impl Columns {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `source` with the taps of each axis; `flip` turns left and right.
-    pub(super) fn new(source: View<'a, u8>, mut across: Vec<Taps<2>>, lines: Vec<Taps<2>>, flip: bool) -> Self {
+    /// A reader of `source` with the taps of each axis.
+    fn new(source: View<'a, u8>, across: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Self {
         let channels = source.channels();
-        if flip {
-            across.reverse();
-        }
         let length = across.len() * channels;
         let columns = Columns::new(across, channels);
         let row = || (usize::MAX, vec![0; columns.starts.len() * channels + STORE]);

@@ -7,6 +7,7 @@ mod avx2;
 mod deep;
 mod filters;
 mod nearest;
+mod part;
 mod passes;
 mod path;
 mod quads;
@@ -25,18 +26,22 @@ use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
 pub use filters::Filter;
 pub(crate) use nearest::nearest;
-pub(crate) use reader::Reader;
+pub(crate) use part::Part;
+use reader::Reader;
 use spans::{Spans, spans};
 
 /// `source` at `size`, mirrored left to right when `flip` is set.
 pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -> Result<Vec<u8>> {
-    let mut plan = Plan::new(source, size, filter)?;
+    let mut plan = Plan::new(source.size(), size, source.channels(), filter)?;
     if flip {
         plan.columns.reverse();
     }
     if plan.goes_across_first() {
         let mut output = vec![0; count_values(size, source.channels())?];
-        let (mut reader, rows) = (Reader::new(source, &plan), output.chunks_exact_mut(size.width * source.channels()));
+        let (mut reader, rows) = (
+            Reader::new(source, &plan.columns, plan.lines.fixed()),
+            output.chunks_exact_mut(size.width * source.channels()),
+        );
         rows.enumerate().for_each(|(y, row)| reader.read(y, row));
         return Ok(output);
     }
@@ -48,21 +53,9 @@ pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -
     Ok(output)
 }
 
-/// A reader of `source` at `size`, row by row, where both sides change and the pass across comes first.
-pub(crate) fn reader<'a>(source: View<'a, u8>, size: Size, filter: Filter, flip: bool) -> Result<Option<Reader<'a>>> {
-    let mut plan = Plan::new(source, size, filter)?;
-    if !plan.goes_across_first() {
-        return Ok(None);
-    }
-    if flip {
-        plan.columns.reverse();
-    }
-    Ok(Some(Reader::new(source, &plan)))
-}
-
 /// An image at `size` as Pillow treats mode `F`, not rounded.
 pub(crate) fn resize_deep<T: Level>(source: View<T>, size: Size, filter: Filter) -> Result<Vec<f32>> {
-    let plan = Plan::new(source, size, filter)?;
+    let plan = Plan::new(source.size(), size, source.channels(), filter)?;
     let (columns, lines, first) = (&plan.columns, &plan.lines, plan.first);
     let rows = plan.rows(source);
     Ok(match (plan.changes_width, plan.changes_height) {
@@ -88,20 +81,17 @@ struct Plan {
 }
 
 impl Plan {
-    fn new<T: Copy>(source: View<T>, size: Size, filter: Filter) -> Result<Self> {
-        let from = source.size();
-        count_values(size, source.channels())?;
+    fn new(from: Size, size: Size, channels: usize, filter: Filter) -> Result<Self> {
         let most = Size { width: size.width.max(from.width), height: size.height.max(from.height) };
-        count_values(most, source.channels())?;
+        count_values(most, channels)?;
         let columns = spans(from.width, size.width, filter)?;
         let lines = spans(from.height, size.height, filter)?;
-        let first = lines.iter().map(|span| span.start).min().unwrap_or(0);
-        let end = lines.iter().map(|span| span.end()).max().unwrap_or(0);
+        let needs = lines.needs();
         Ok(Self {
             columns,
             lines,
-            first,
-            count: end - first,
+            first: needs.start,
+            count: needs.len(),
             changes_width: size.width != from.width,
             changes_height: size.height != from.height,
             down_first: down_first(from, size),

@@ -1,5 +1,4 @@
 //! Reads a resized image row by row: across, then down, with only the rows of one span between the passes.
-use super::Plan;
 use super::passes::Shrinker;
 use super::spans::Spans;
 use super::stretch::{ROWS, Stretcher};
@@ -17,9 +16,9 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `source` for a plan that goes across first.
-    pub(super) fn new(source: View<'a, u8>, plan: &Plan) -> Self {
-        let (columns, lines) = (plan.columns.fixed(), plan.lines.fixed());
+    /// A reader of `source`, whose pass across comes first.
+    pub(super) fn new(source: View<'a, u8>, columns: &Spans<f64>, lines: Spans<i32>) -> Self {
+        let columns = columns.fixed();
         let (stretcher, shrinker) = (Stretcher::new(&columns, source.channels()), Shrinker::new(&lines));
         // As many more than the longest span as are made together with the one that is wanted.
         let kept = vec![(usize::MAX, vec![0; stretcher.room()]); lines.longest() + ROWS - 1];

@@ -2,6 +2,7 @@
 use super::filters::Filter;
 use crate::fault::Result;
 use crate::geometry::view::{MAX_VALUES, refuse};
+use std::ops::Range;
 
 /// Bits after the point of an eight-bit pass's weights.
 pub(super) const PRECISION: u32 = 32 - 8 - 2;
@@ -57,6 +58,21 @@ impl<W> Spans<W> {
     /// The most positions that an output position weighs.
     pub fn longest(&self) -> usize {
         self.places.iter().map(|place| place.count).max().unwrap_or(0)
+    }
+
+    /// The source positions that are weighed.
+    pub fn needs(&self) -> Range<usize> {
+        let start = self.places.iter().map(|place| place.start).min().unwrap_or(0);
+        start..self.places.iter().map(|place| place.start + place.count).max().unwrap_or(0)
+    }
+
+    /// Only the output positions of `part` stay; source positions count from the first that is weighed, and these are returned.
+    pub fn keep(&mut self, part: Range<usize>) -> Range<usize> {
+        self.places.truncate(part.end);
+        self.places.drain(..part.start);
+        let needs = self.needs();
+        self.places.iter_mut().for_each(|place| place.start -= needs.start);
+        needs
     }
 
     /// The last output position becomes the first.
