@@ -5,7 +5,7 @@ from __future__ import annotations
 from benches.tasks.base import Bound, Ratio, Task
 
 AS_THEY_ARE, WITH_POINTS = "files as they are", "row entry points"
-# What the fused forms of TensorFlow compute: two taps, the quick inverse transform; the fast one without fancy upsampling.
+# As TensorFlow's fused forms compute it: two taps, the quick inverse transform; the fast one without fancy upsampling.
 LIKE_FUSED, LIKE_FAST = "like TensorFlow's fused", "like TensorFlow's fused, fast"
 _LIKE_FOR_LIKE = (Ratio("tensorflow", 2.2, LIKE_FUSED, "fused"), Ratio("tensorflow", 2.2, LIKE_FAST, "fused, fast"))
 # Variant of the limits: the same records by positioned reads into memory that is kept.
