@@ -67,6 +67,7 @@ impl<E: Encode> Kernel for Planes<'_, E> {
 }
 
 /// Pixels of three channels to a row of floats of each plane.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
 pub(super) fn float_planes(row: &[u8], mean: [f32; 3], factor: [f32; 3], mut output: [&mut [f32]; 3]) {
     #[cfg(target_arch = "x86_64")]
     let done = if dispatch::has_avx2() {
