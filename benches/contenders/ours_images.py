@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from benches.jobs import Job
-from benches.tasks.images import AS_THEY_ARE, WITH_POINTS
+from benches.tasks.images import AS_THEY_ARE, LIKE_FAST, LIKE_FUSED, WITH_POINTS
 
 LABEL = "ours"
 ENVIRONMENT = ""
 REQUIREMENTS = ("recordmill", "numpy")
-_FORMS = (AS_THEY_ARE, WITH_POINTS)
+_FORMS = (AS_THEY_ARE, WITH_POINTS, LIKE_FUSED, LIKE_FAST)
+# Options of an image by variant; without any, it is antialiased and has the accurate transform, as in Pillow.
+_LIKE: dict[str, dict[str, Any]] = {
+    LIKE_FUSED: {"kernel": "tensorflow:bilinear", "dct": "fast"},
+    LIKE_FAST: {"kernel": "tensorflow:bilinear", "dct": "fast", "upsampling": "plain"},
+}
 VARIANTS = {
     "P4a": _FORMS,
     "P4b": _FORMS,
@@ -62,12 +67,13 @@ def spec_of(job: Job) -> Any:
     import recordmill as rm
 
     normal = {"mean": rm.IMAGENET_MEAN, "std": rm.IMAGENET_STD}
+    like = _LIKE.get(job.variant, {})
     if job.task.recipe == "crop":
-        return rm.Image(crop=rm.RandomResizedCrop(224), flip=True, **normal)
+        return rm.Image(crop=rm.RandomResizedCrop(224), flip=True, **normal, **like)
     if job.task.recipe == "crop-uint8":
-        return rm.Image(crop=rm.RandomResizedCrop(224), flip=True, dtype="uint8")
+        return rm.Image(crop=rm.RandomResizedCrop(224), flip=True, dtype="uint8", **like)
     if job.task.recipe == "centre":
-        return rm.Image(resize=rm.Resize(shorter=256), crop=rm.CenterCrop(224), **normal)
+        return rm.Image(resize=rm.Resize(shorter=256), crop=rm.CenterCrop(224), **normal, **like)
     if job.task.recipe == "digit":
         return rm.Image(channels="grey", dtype="float32")
     return rm.Raw("uint8", (28, 28))

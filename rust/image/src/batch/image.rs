@@ -9,9 +9,10 @@ use crate::collate::slot::Slot;
 use crate::colour::channels::swap_red_blue;
 use crate::colour::normalise::Normalise;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::geometry::part::Part;
 use crate::geometry::rearrange::upright;
 use crate::geometry::view::View;
-use crate::pixels::Size;
+use crate::pixels::{Size, Window};
 
 /// Where an image goes once its size and number of channels are known.
 pub trait Memory {
@@ -22,14 +23,48 @@ pub trait Memory {
 /// Decodes image number `row` of the job, moves and colours it, and writes it into its slot.
 pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory) -> Result<()> {
     let step = &job.moves[row];
-    let window = (step.orientation == 1).then_some(step.window);
+    let part = part_of(job, step)?;
+    let needs = part.as_ref().map_or(step.window, |part| within(step.window, part.needs()));
+    let window = (step.orientation == 1).then_some(needs);
     let reading = Reading { scale: step.scale.unwrap_or(job.reading.scale), ..job.reading };
     let points = job.points.get(row).copied().unwrap_or_default();
     let found = read(engine, (job.payloads[row], points), &reading, window)?;
+    if let (Some(part), false) = (part, found.is_deep) {
+        if job.finish.reverse && found.channels >= 3 {
+            swap_red_blue(&mut engine.pixels, found.channels)?;
+        }
+        let source = View::new(&engine.pixels, found.size, found.channels)?;
+        let source = if found.is_window { source } else { source.crop(needs)? };
+        let slot = place_of(found.channels, step, &job.finish, memory)?;
+        return part.write(source, step.flip[0], &job.finish.normalise, slot);
+    }
     if found.is_deep {
         return make_from(&mut engine.deep, (found.size, found.channels), false, job, row, memory);
     }
     make_from(&mut engine.pixels, (found.size, found.channels), found.is_window, job, row, memory)
+}
+
+/// The part of the resized image that is wanted, where that is all there is to do and its pixels can be made alone.
+fn part_of(job: &Job, step: &Move) -> Result<Option<Part>> {
+    let resized = step.resized;
+    let from = Size { width: step.window.width, height: step.window.height };
+    let alone = step.orientation == 1 && is_plain(job, step);
+    match inside(&step.place, resized) {
+        Some(window) if alone && from != resized && !is_whole(&step.place, resized) => {
+            Part::new(job.kernel, from, resized, window)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A window of a window.
+fn within(outer: Window, inner: Window) -> Window {
+    Window { x: outer.x + inner.x, y: outer.y + inner.y, ..inner }
+}
+
+/// Whether nothing but resizing, cutting and one mirror is asked for.
+fn is_plain(job: &Job, step: &Move) -> bool {
+    job.colours.is_empty() && step.matrix.is_none() && !step.flip[1]
 }
 
 /// The same from pixels; `is_window`: they are what the window cuts out.
@@ -57,7 +92,7 @@ pub fn make_from<T: Source>(
 fn finish<T: Source>(source: View<T>, job: &Job, row: usize, memory: &mut dyn Memory) -> Result<()> {
     let step = &job.moves[row];
     let normalise = job.finish.normalise::<T>();
-    let simple = job.colours.is_empty() && step.matrix.is_none() && !step.flip[1];
+    let simple = is_plain(job, step);
     if simple
         && source.size() == step.resized
         && let Some(window) = inside(&step.place, step.resized)

@@ -1,6 +1,8 @@
 //! Rows of bytes on their way to memory: widened, normalised and stored in one pass.
-use super::writer::Encode;
-use crate::geometry::dispatch::Kernel;
+#[cfg(target_arch = "x86_64")]
+use super::planes;
+use super::writer::{Encode, Floats};
+use crate::geometry::dispatch::{self, Kernel};
 
 /// An interleaved row; mean and factor repeat along it.
 pub(super) struct Interleaved<'a, E: Encode> {
@@ -60,6 +62,44 @@ impl<E: Encode> Kernel for Planes<'_, E> {
         };
         for (((pixel, first), second), third) in pixels.iter().zip(first).zip(second).zip(third) {
             (*first, *second, *third) = (value(pixel, 0), value(pixel, 1), value(pixel, 2));
+        }
+    }
+}
+
+/// Pixels of three channels to a row of floats of each plane.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
+pub(super) fn float_planes(row: &[u8], mean: [f32; 3], factor: [f32; 3], mut output: [&mut [f32]; 3]) {
+    #[cfg(target_arch = "x86_64")]
+    let done = if dispatch::has_avx2() {
+        let output = output.each_mut().map(|plane| &mut **plane);
+        // SAFETY: the function needs AVX2 alone, and `has_avx2` has just found it on this machine.
+        #[allow(unsafe_code)]
+        unsafe {
+            planes::bytes(row, mean, factor, output)
+        }
+    } else {
+        0
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let done = 0;
+    let output = output.map(|plane| &mut plane[done..]);
+    dispatch::run(Planes::<Floats> { row: &row[3 * done..], mean, factor, output });
+}
+
+/// Pixels of three channels to a row of each plane, as they are.
+pub(super) struct Part<'a> {
+    pub row: &'a [u8],
+    pub output: [&'a mut [u8]; 3],
+}
+
+impl Kernel for Part<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let ([first, second, third], (pixels, _)) = (self.output, self.row.as_chunks::<3>());
+        for (((pixel, first), second), third) in pixels.iter().zip(first).zip(second).zip(third) {
+            [*first, *second, *third] = *pixel;
         }
     }
 }

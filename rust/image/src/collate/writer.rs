@@ -1,5 +1,6 @@
 //! Writes the rows of an image into its slot: normalised, in the slot's element type and layout.
-use super::bytes::{Interleaved, Planes, Single};
+use super::between::{Pair, Row, Stored, planes_between};
+use super::bytes::{Interleaved, Part, Planes, Single, float_planes};
 use super::half::narrow;
 use super::lanes::{Blend, Widen, to_byte, to_word};
 use super::slot::{Layout, Slot, SlotValues};
@@ -47,6 +48,7 @@ impl<'a> RowWriter<'a> {
         let (length, mean, factor) = (row.len(), &self.mean[..], &self.factor[..]);
         let place = y * length..(y + 1) * length;
         match &mut self.slot.values {
+            SlotValues::U8(slot) if self.normalise == Normalise::IDENTITY => slot[place].copy_from_slice(row),
             SlotValues::U8(slot) => {
                 dispatch::run(Interleaved::<Bytes> { row, mean, factor, output: &mut slot[place] });
             }
@@ -71,7 +73,10 @@ impl<'a> RowWriter<'a> {
         match &mut self.slot.values {
             SlotValues::U8(slot) => {
                 let output = three(slot, plane, row_of_plane);
-                dispatch::run(Planes::<Bytes> { row, mean, factor, output });
+                match self.normalise == Normalise::IDENTITY {
+                    true => dispatch::run(Part { row, output }),
+                    false => dispatch::run(Planes::<Bytes> { row, mean, factor, output }),
+                }
             }
             SlotValues::U16(slot) => {
                 let output = three(slot, plane, row_of_plane);
@@ -79,13 +84,13 @@ impl<'a> RowWriter<'a> {
             }
             SlotValues::F16(slot) => {
                 let output = three(&mut self.blended, width, 0..width);
-                dispatch::run(Planes::<Floats> { row, mean, factor, output });
+                float_planes(row, mean, factor, output);
                 let halves = three(slot, plane, row_of_plane);
                 self.blended.chunks_exact(width).zip(halves).for_each(|(floats, halves)| narrow(floats, halves));
             }
             SlotValues::F32(slot) => {
                 let output = three(slot, plane, row_of_plane);
-                dispatch::run(Planes::<Floats> { row, mean, factor, output });
+                float_planes(row, mean, factor, output);
             }
         }
     }
@@ -104,9 +109,39 @@ impl<'a> RowWriter<'a> {
             return self.write_interleaved(y, Pair { upper, lower, weight });
         }
         let mut blended = std::mem::take(&mut self.blended);
+        if self.slot.channels == 3 {
+            self.write_planes_between(y, Pair { upper, lower, weight }, &mut blended);
+            self.blended = blended;
+            return;
+        }
         dispatch::run(Blend { upper, lower, weight, output: &mut blended });
         self.write_planes(y, &blended);
         self.blended = blended;
+    }
+
+    fn write_planes_between(&mut self, y: usize, pair: Pair, spare: &mut [f32]) {
+        let Size { width, height } = self.slot.size;
+        let (plane, row) = (width * height, y * width..(y + 1) * width);
+        let mean = std::array::from_fn(|channel| self.normalise.channel(channel).0);
+        let factor = std::array::from_fn(|channel| self.normalise.channel(channel).1);
+        if let SlotValues::F32(slot) = &mut self.slot.values {
+            return planes_between(pair, mean, factor, three(slot, plane, row), spare);
+        }
+        self.plane.resize(3 * width, 0.0);
+        planes_between(pair, mean, factor, three(&mut self.plane, width, 0..width), spare);
+        for (channel, floats) in self.plane.chunks_exact(width).enumerate() {
+            let place = (channel * height + y) * width;
+            match &mut self.slot.values {
+                SlotValues::U8(slot) => {
+                    dispatch::run(Stored::<Bytes> { row: floats, output: &mut slot[place..][..width] });
+                }
+                SlotValues::U16(slot) => {
+                    dispatch::run(Stored::<Words> { row: floats, output: &mut slot[place..][..width] });
+                }
+                SlotValues::F16(slot) => narrow(floats, &mut slot[place..][..width]),
+                SlotValues::F32(slot) => slot[place..][..width].copy_from_slice(floats),
+            }
+        }
     }
 
     fn is_planar(&self) -> bool {
@@ -186,7 +221,7 @@ pub(super) trait Encode {
 
 struct Bytes;
 struct Words;
-struct Floats;
+pub(super) struct Floats;
 
 impl Encode for Bytes {
     type Stored = u8;
@@ -209,35 +244,6 @@ impl Encode for Floats {
     #[inline(always)]
     fn encode(value: f32) -> f32 {
         value
-    }
-}
-
-/// Two rows and how far the wanted one lies between them.
-#[derive(Clone, Copy)]
-struct Pair<'a> {
-    upper: &'a [f32],
-    lower: &'a [f32],
-    weight: f32,
-}
-
-/// An interleaved row on its way to memory; mean and factor repeat along it.
-struct Row<'a, E: Encode> {
-    pair: Pair<'a>,
-    mean: &'a [f32],
-    factor: &'a [f32],
-    output: &'a mut [E::Stored],
-}
-
-impl<E: Encode> Kernel for Row<'_, E> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Pair { upper, lower, weight } = self.pair;
-        let rows = upper.iter().zip(lower).zip(self.mean).zip(self.factor);
-        for (to, (((upper, lower), mean), factor)) in self.output.iter_mut().zip(rows) {
-            *to = E::encode((upper + (lower - upper) * weight - mean) * factor);
-        }
     }
 }
 

@@ -30,10 +30,20 @@ fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_avx2() -> bool {
     #[cfg(test)]
-    if PORTABLE.get() {
+    if WIDEST.get() < Widest::Avx2 {
         return false;
     }
     is_x86_feature_detected!("avx2")
+}
+
+/// Whether the byte dot products of AVX-512 on 256 bits are there, and tests have not switched them off.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn has_vnni() -> bool {
+    #[cfg(test)]
+    if WIDEST.get() < Widest::Any {
+        return false;
+    }
+    has_avx2() && is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512vl")
 }
 
 /// Whether AVX and F16C are there, and tests have not switched them off.
@@ -42,16 +52,34 @@ pub(crate) fn has_f16c() -> bool {
     has_avx2() && is_x86_feature_detected!("f16c")
 }
 
+/// The widest instructions that may be used.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Widest {
+    /// Those of the build's target.
+    Portable,
+    /// Those of AVX2.
+    Avx2,
+    /// All that the machine has.
+    Any,
+}
+
 #[cfg(test)]
 thread_local! {
-    static PORTABLE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    static WIDEST: std::cell::Cell<Widest> = const { std::cell::Cell::new(Widest::Any) };
+}
+
+/// Runs `work` on this thread with no wider instructions than `widest`.
+#[cfg(test)]
+pub(crate) fn at_most<R>(widest: Widest, work: impl FnOnce() -> R) -> R {
+    WIDEST.set(widest);
+    let result = work();
+    WIDEST.set(Widest::Any);
+    result
 }
 
 /// Runs `work` on this thread without any wider instructions.
 #[cfg(test)]
 pub(crate) fn portably<R>(work: impl FnOnce() -> R) -> R {
-    PORTABLE.set(true);
-    let result = work();
-    PORTABLE.set(false);
-    result
+    at_most(Widest::Portable, work)
 }

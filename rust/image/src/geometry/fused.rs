@@ -1,34 +1,28 @@
 //! Resize, horizontal flip and normalisation in one pass, straight into a batch slot.
-use super::resize::pillow;
-use super::resize::two_tap::TwoTap;
-use super::resize::{Kernel, resize, resize_f32};
+use super::part::Part;
+use super::resize::{Kernel, pillow, resize, resize_f32};
 use super::view::View;
 use crate::collate::slot::Slot;
-use crate::collate::writer::RowWriter;
 use crate::colour::normalise::Normalise;
 use crate::fault::Result;
-use crate::geometry::resize::tensorflow::Method;
+use crate::pixels::Window;
 
 /// Resizes `source` to the slot's size, mirrors it left to right when `flip` is set, and normalises.
 ///
-/// The two-tap kernel and Pillow's filters go from source rows to the slot; others make an image between.
+/// Kernels of two taps and Pillow's filters go from source rows to the slot; others make an image between.
 pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalise: &Normalise, slot: Slot) -> Result<()> {
     let (size, channels) = (slot.size(), source.channels());
     slot.expect(size, channels)?;
+    if let Some(part) = Part::new(kernel, source.size(), size, Window::whole(size))? {
+        let source = source.crop(part.needs())?;
+        return part.write(source, flip, normalise, slot);
+    }
     match kernel {
-        Kernel::Fast | Kernel::Tensorflow { method: Method::Bilinear, antialias: false } => {
-            two_tap_into(source, flip, normalise, slot);
-            Ok(())
-        }
         Kernel::Tensorflow { .. } => {
             let values = resize_f32(source, size, kernel)?;
             slot.write_levels(View::new(&values, size, channels)?, flip, normalise)
         }
         Kernel::Pillow(filter) => {
-            if let Some(reader) = pillow::reader(source, size, filter, flip)? {
-                pillow_into(reader, normalise, slot);
-                return Ok(());
-            }
             let bytes = pillow::resize(source, size, filter, flip)?;
             slot.write(View::new(&bytes, size, channels)?, false, normalise)
         }
@@ -36,26 +30,5 @@ pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalise: &Nor
             let bytes = resize(source, size, kernel)?;
             slot.write(View::new(&bytes, size, channels)?, flip, normalise)
         }
-    }
-}
-
-fn two_tap_into(source: View<u8>, flip: bool, normalise: &Normalise, slot: Slot) {
-    let size = slot.size();
-    let mut reader = TwoTap::new(source, size, flip);
-    let mut writer = RowWriter::new(slot, normalise);
-    for y in 0..size.height {
-        let (upper, lower, weight) = reader.pair(y);
-        writer.write_between(y, upper, lower, weight);
-    }
-}
-
-fn pillow_into(mut reader: pillow::Reader, normalise: &Normalise, slot: Slot) {
-    let size = slot.size();
-    let length = size.width * slot.channels();
-    let mut bytes = vec![0; length];
-    let mut writer = RowWriter::new(slot, normalise);
-    for y in 0..size.height {
-        reader.read(y, &mut bytes);
-        writer.write_bytes(y, &bytes);
     }
 }

@@ -5,6 +5,7 @@ pub mod fused;
 pub mod level;
 #[cfg(test)]
 mod parity;
+pub(crate) mod part;
 pub mod rearrange;
 pub mod resize;
 pub mod view;

@@ -1,13 +1,14 @@
-//! Tests: what the wide path gives, the portable path gives bit for bit.
-use super::dispatch::portably;
+//! Tests: what the widest path gives, the others give bit for bit.
+use super::dispatch::{Widest, at_most};
 use super::fused::resize_into;
+use super::part::Part;
 use super::resize::opencv::Interpolation;
 use super::resize::pillow::Filter;
 use super::resize::{Kernel, resize};
 use super::view::View;
 use crate::collate::slot::{Layout, Slot, SlotValues};
 use crate::colour::normalise::Normalise;
-use crate::pixels::Size;
+use crate::pixels::{Size, Window};
 
 const FROM: [Size; 4] = [
     Size { width: 67, height: 45 },
@@ -26,22 +27,25 @@ fn bytes(size: Size, channels: usize) -> Vec<u8> {
     (0..size.width * size.height * channels).map(|place| (place * place / 7 + place * 31) as u8).collect()
 }
 
-/// Whatever `work` gives on both paths, for every pair of sizes and number of channels.
+/// What `work` gives is the same on every path, for every pair of sizes and number of channels.
 fn compare<R: PartialEq>(work: impl Fn(View<u8>, Size) -> R) {
     for (from, to) in FROM.into_iter().flat_map(|from| TO.map(|to| (from, to))) {
         for channels in 1..=4 {
             let bytes = bytes(from, channels);
             let view = View::new(&bytes, from, channels).expect("a picture");
             let wide = work(view, to);
-            assert!(portably(|| work(view, to)) == wide, "{from:?} to {to:?}, {channels} channels");
+            for widest in [Widest::Portable, Widest::Avx2] {
+                let equal = at_most(widest, || work(view, to)) == wide;
+                assert!(equal, "{from:?} to {to:?}, {channels} channels, {widest:?}");
+            }
         }
     }
 }
 
 #[test]
-fn resized_bytes_when_computed_on_both_paths_then_are_equal() {
+fn resized_bytes_when_computed_on_all_paths_then_are_equal() {
     let mut kernels: Vec<Kernel> = vec![Kernel::Fast];
-    kernels.extend([Filter::Box, Filter::Bilinear, Filter::Lanczos].map(Kernel::Pillow));
+    kernels.extend([Filter::Box, Filter::Bilinear, Filter::Lanczos, Filter::Mks2021].map(Kernel::Pillow));
     let opencv = [Interpolation::Linear, Interpolation::Cubic, Interpolation::Area, Interpolation::Lanczos4];
     kernels.extend(opencv.map(Kernel::Opencv));
     for kernel in kernels {
@@ -50,9 +54,9 @@ fn resized_bytes_when_computed_on_both_paths_then_are_equal() {
 }
 
 #[test]
-fn slots_when_written_on_both_paths_then_are_equal() {
+fn slots_when_written_on_all_paths_then_are_equal() {
     let normalise = Normalise::new(&[123.7, 116.3, 103.5, 76.5], &[0.0171, 0.0175, 0.0174, 0.02]).expect("channels");
-    let kernels = [Kernel::Fast, Kernel::Pillow(Filter::Bilinear)];
+    let kernels = [Kernel::Fast, Kernel::Pillow(Filter::Bilinear), Kernel::Opencv(Interpolation::Linear)];
     for (layout, kernel) in [Layout::Nhwc, Layout::Nchw].into_iter().flat_map(|layout| kernels.map(|k| (layout, k))) {
         compare(|view, size| {
             let length = size.width * size.height * view.channels();
@@ -64,5 +68,36 @@ fn slots_when_written_on_both_paths_then_are_equal() {
             write(SlotValues::U8(&mut bytes));
             (floats.into_iter().map(f32::to_bits).collect::<Vec<u32>>(), halves, bytes)
         });
+    }
+}
+
+#[test]
+fn part_when_made_alone_then_equals_that_part_of_the_whole() {
+    let normalise = Normalise::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174]).expect("channels");
+    let (from, to) = (Size { width: 61, height: 83 }, Size { width: 37, height: 44 });
+    let bytes = bytes(from, 3);
+    let source = View::new(&bytes, from, 3).expect("a picture");
+    let kernels = [
+        Kernel::Fast,
+        Kernel::Pillow(Filter::Bilinear),
+        Kernel::Pillow(Filter::Lanczos),
+        Kernel::Opencv(Interpolation::Linear),
+    ];
+    fn slot(values: &mut [f32], size: Size) -> Slot<'_> {
+        Slot::new(SlotValues::F32(values), Layout::Nhwc, size, 3).expect("a slot")
+    }
+    for (kernel, corner) in kernels.into_iter().flat_map(|kernel| [(0, 0), (5, 9), (17, 20)].map(|at| (kernel, at))) {
+        let mut whole = vec![0.0_f32; to.width * to.height * 3];
+        resize_into(source, kernel, false, &normalise, slot(&mut whole, to)).expect("a resize");
+        let window = Window { x: corner.0, y: corner.1, width: 20, height: 24 };
+        let size = Size { width: window.width, height: window.height };
+        let expected = View::new(&whole, to, 3).and_then(|view| view.crop(window)).expect("a window").to_vec();
+        let part = Part::new(kernel, from, to, window).expect("sizes").expect("a part");
+        let needs = part.needs();
+        assert!(needs.width * needs.height < from.width * from.height, "{kernel:?} needs all");
+        let mut found = vec![0.0_f32; size.width * size.height * 3];
+        let needed = source.crop(needs).expect("a window");
+        part.write(needed, false, &normalise, slot(&mut found, size)).expect("a part");
+        assert!(found == expected, "{kernel:?} at {corner:?}");
     }
 }

@@ -79,6 +79,11 @@ impl<'a, T: Copy> View<'a, T> {
         &self.samples[y * self.stride..][..self.size.width * self.channels]
     }
 
+    /// Row `y` and whatever lies behind it in memory.
+    pub(crate) fn row_on(&self, y: usize) -> &'a [T] {
+        &self.samples[y * self.stride..]
+    }
+
     /// Pixel (`x`, `y`): its channels.
     pub(crate) fn pixel(&self, x: usize, y: usize) -> &'a [T] {
         &self.samples[y * self.stride + x * self.channels..][..self.channels]

@@ -7,12 +7,47 @@ use crate::collate::lanes::{Blend, Widen};
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::level::Level;
 use crate::geometry::view::View;
-use crate::pixels::Size;
+use crate::pixels::{Size, Window};
+use std::ops::Range;
 
 /// Values that one load and one store take; those beyond the pixel's channels are overwritten by the next pixel's store.
 const LANES: usize = 4;
 /// Pixels that share one check of the output's bounds.
 const GROUP: usize = 4;
+
+/// A part of a resized image: the taps of its columns and lines, which count from the corner of what they need.
+pub(crate) struct Part {
+    columns: Vec<Tap>,
+    lines: Vec<Tap>,
+    window: Window,
+    needs: Window,
+}
+
+impl Part {
+    /// The `window` of an image of size `from` at size `to`.
+    pub fn new(from: Size, to: Size, window: Window) -> Self {
+        let (mut columns, mut lines) = (bilinear(from.width, to.width), bilinear(from.height, to.height));
+        let across = keep(&mut columns, window.x..window.x + window.width, from.width);
+        let down = keep(&mut lines, window.y..window.y + window.height, from.height);
+        let needs = Window { x: across.start, y: down.start, width: across.len(), height: down.len() };
+        Self { columns, lines, window, needs }
+    }
+
+    /// The part of the source that is read.
+    pub fn needs(&self) -> Window {
+        self.needs
+    }
+}
+
+/// Keeps the taps of `part`; their places count from the first that is read, and those read of `input` are returned.
+fn keep(taps: &mut Vec<Tap>, part: Range<usize>, input: usize) -> Range<usize> {
+    taps.truncate(part.end);
+    taps.drain(..part.start);
+    let start = taps.iter().map(|tap| tap.first).min().unwrap_or(0);
+    let last = taps.iter().map(|tap| tap.first).max().unwrap_or(0);
+    taps.iter_mut().for_each(|tap| tap.first -= start);
+    start as usize..(last as usize + 2).min(input)
+}
 
 /// Reads a source image as rows of the output, each in float32, from the top.
 pub(crate) struct TwoTap<'a, T> {
@@ -34,15 +69,21 @@ struct Line {
 impl<'a, T: Level> TwoTap<'a, T> {
     /// A reader of `source` at `size`; `flip` turns left and right.
     pub fn new(source: View<'a, T>, size: Size, flip: bool) -> Self {
-        let channels = source.channels();
-        let mut columns = bilinear(source.size().width, size.width);
+        let (lines, columns) = (bilinear(source.size().height, size.height), bilinear(source.size().width, size.width));
+        let part = Part { columns, lines, window: Window::whole(size), needs: Window::whole(source.size()) };
+        Self::of_part(source, part, flip)
+    }
+
+    /// A reader of what a part needs; `flip` turns left and right.
+    pub fn of_part(source: View<'a, T>, part: Part, flip: bool) -> Self {
+        let (channels, Part { mut columns, lines, window, .. }) = (source.channels(), part);
+        let size = Size { width: window.width, height: window.height };
         columns.iter_mut().for_each(|tap| tap.first *= channels as u32);
         if flip {
             columns.reverse();
         }
         columns.resize(size.width.next_multiple_of(GROUP), Tap { first: 0, weight: 0.0 });
         let line = || Line { y: usize::MAX, values: vec![0.0; columns.len() * channels + LANES] };
-        let lines = bilinear(source.size().height, size.height);
         let wide = vec![0.0; source.size().width * channels + channels + LANES];
         Self { source, size, lines, upper: line(), lower: line(), columns, wide }
     }

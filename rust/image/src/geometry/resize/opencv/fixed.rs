@@ -8,12 +8,6 @@ const LANES: usize = 4;
 /// Values that OpenCV's cubic kernel takes at once on x86.
 const CUBIC_BLOCK: usize = 8;
 
-/// Two taps.
-pub(super) fn linear(source: View<u8>, columns: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Vec<u8> {
-    let columns: Vec<Taps<2>> = columns.into_iter().map(Taps::joined).collect();
-    separable(source, &columns, &lines, |rows, weights, output| dispatch::run(Linear { rows, weights, output }))
-}
-
 /// Four taps.
 pub(super) fn cubic(source: View<u8>, columns: Vec<Taps<4>>, lines: Vec<Taps<4>>) -> Vec<u8> {
     separable(source, &columns, &lines, |rows, weights, output| dispatch::run(Cubic { rows, weights, output }))
@@ -98,25 +92,6 @@ impl<const K: usize, const CHANNELS: usize> Kernel for Across<'_, K, CHANNELS> {
                 sum = std::array::from_fn(|lane| sum[lane] + values[lane] * weight);
             }
             self.output[index * CHANNELS..][..LANES].copy_from_slice(&sum);
-        }
-    }
-}
-
-struct Linear<'a> {
-    rows: [&'a [i32]; 2],
-    weights: [i32; 2],
-    output: &'a mut [u8],
-}
-
-impl Kernel for Linear<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let [first, second] = self.weights;
-        for ((to, upper), lower) in self.output.iter_mut().zip(self.rows[0]).zip(self.rows[1]) {
-            let sum = ((first * (upper >> 4)) >> 16) + ((second * (lower >> 4)) >> 16);
-            *to = ((sum + 2) >> 2) as u8;
         }
     }
 }

@@ -8,13 +8,17 @@ mod coefficients;
 mod deep;
 mod fixed;
 mod nearest;
+mod two_tap;
+#[cfg(target_arch = "x86_64")]
+mod two_tap_avx2;
 
 use crate::fault::Result;
 use crate::geometry::level::Level;
 use crate::geometry::view::{View, count_values};
-use crate::pixels::Size;
+use crate::pixels::{Size, Window};
 use coefficients::Axis;
 pub(crate) use nearest::nearest;
+pub(crate) use two_tap::Part;
 
 /// OpenCV's `InterpolationFlags`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,25 +48,44 @@ impl Interpolation {
 
 /// `source` at `size`.
 pub(crate) fn resize(source: View<u8>, size: Size, interpolation: Interpolation) -> Result<Vec<u8>> {
-    count_values(size, source.channels())?;
+    let count = count_values(size, source.channels())?;
     count_values(Size { width: size.width, height: source.size().height }, source.channels())?;
-    if source.size() == size {
-        return Ok(source.to_vec());
+    if let Some(part) = part(source.size(), size, interpolation, Window::whole(size))? {
+        let mut output = vec![0; count];
+        let source = source.crop(part.needs())?;
+        let mut reader = part.reader(source, false);
+        let rows = output.chunks_exact_mut(size.width * source.channels());
+        rows.enumerate().for_each(|(y, row)| reader.read(y, row));
+        return Ok(output);
     }
-    let from = source.size();
-    let (across, down) = (Axis::new(from.width, size.width), Axis::new(from.height, size.height));
+    let (across, down) = axes(source.size(), size);
+    Ok(match interpolation.between(source.size(), size) {
+        _ if source.size() == size => source.to_vec(),
+        Interpolation::Cubic => fixed::cubic(source, across.cubic_taps(), down.cubic_taps()),
+        Interpolation::Lanczos4 => fixed::lanczos(source, across.lanczos_taps(), down.lanczos_taps()),
+        Interpolation::Area => rounded(area::shrunk(source, size, across, down)),
+        Interpolation::Linear | Interpolation::Auto => rounded(area::blocks(source, size, 2, 2)),
+    })
+}
+
+/// The `window` of an image of size `from` at size `to`, where the kernel has two taps.
+pub(crate) fn part(from: Size, to: Size, interpolation: Interpolation, window: Window) -> Result<Option<Part>> {
+    count_values(to, 1)?;
+    let (across, down) = axes(from, to);
     let halves = across.whole_scale() == Some(2) && down.whole_scale() == Some(2);
     let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
-    match interpolation.between(from, size) {
-        Interpolation::Linear if halves => Ok(rounded(area::blocks(source, size, 2, 2))),
-        Interpolation::Area if shrinks => Ok(rounded(area::shrunk(source, size, across, down))),
-        Interpolation::Area => Ok(fixed::linear(source, across.area_taps(), down.area_taps())),
-        Interpolation::Linear | Interpolation::Auto => {
-            Ok(fixed::linear(source, across.linear_taps(), down.linear_taps()))
+    Ok(match interpolation.between(from, to) {
+        _ if from == to => None,
+        Interpolation::Linear | Interpolation::Auto if !halves => {
+            Some(Part::new(across.linear_taps(), down.linear_taps(), window))
         }
-        Interpolation::Cubic => Ok(fixed::cubic(source, across.cubic_taps(), down.cubic_taps())),
-        Interpolation::Lanczos4 => Ok(fixed::lanczos(source, across.lanczos_taps(), down.lanczos_taps())),
-    }
+        Interpolation::Area if !shrinks => Some(Part::new(across.area_taps(), down.area_taps(), window)),
+        _ => None,
+    })
+}
+
+fn axes(from: Size, to: Size) -> (Axis, Axis) {
+    (Axis::new(from.width, to.width), Axis::new(from.height, to.height))
 }
 
 fn rounded(values: Vec<f32>) -> Vec<u8> {

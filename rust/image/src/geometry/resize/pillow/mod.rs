@@ -3,16 +3,21 @@
 //! Eight-bit results equal Pillow's bit for bit. Channels are independent: colours are not multiplied with alpha
 //! first, as Pillow does for RGBA and LA.
 #[cfg(target_arch = "x86_64")]
-mod across_avx2;
+mod avx2;
 mod deep;
-#[cfg(target_arch = "x86_64")]
-mod down_avx2;
 mod filters;
 mod nearest;
+mod part;
 mod passes;
+mod path;
+mod quads;
 mod reader;
 mod spans;
 mod stretch;
+#[cfg(target_arch = "x86_64")]
+mod vnni;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 use crate::fault::Result;
 use crate::geometry::level::Level;
@@ -21,38 +26,36 @@ use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
 pub use filters::Filter;
 pub(crate) use nearest::nearest;
-pub(crate) use reader::Reader;
-use spans::{Span, spans};
+pub(crate) use part::Part;
+use reader::Reader;
+use spans::{Spans, spans};
 
 /// `source` at `size`, mirrored left to right when `flip` is set.
 pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -> Result<Vec<u8>> {
-    let mut plan = Plan::new(source, size, filter)?;
+    let mut plan = Plan::new(source.size(), size, source.channels(), filter)?;
     if flip {
         plan.columns.reverse();
     }
-    let across = |rows: &[&[u8]]| passes::across(rows, source.channels(), &plan.columns);
-    let output = plan.run(source, across, |rows| passes::down(rows, &plan.lines, plan.first));
+    if plan.goes_across_first() {
+        let mut output = vec![0; count_values(size, source.channels())?];
+        let (mut reader, rows) = (
+            Reader::new(source, &plan.columns, plan.lines.fixed()),
+            output.chunks_exact_mut(size.width * source.channels()),
+        );
+        rows.enumerate().for_each(|(y, row)| reader.read(y, row));
+        return Ok(output);
+    }
+    let across = |rows: &[&[u8]]| passes::across(rows, source.channels(), &plan.columns.fixed());
+    let output = plan.run(source, across, |rows| passes::down(rows, &plan.lines.fixed(), plan.first));
     if flip && !plan.changes_width {
         return Ok(flip_horizontal(View::new(&output, size, source.channels())?));
     }
     Ok(output)
 }
 
-/// A reader of `source` at `size`, row by row, where both sides change and the pass across comes first.
-pub(crate) fn reader<'a>(source: View<'a, u8>, size: Size, filter: Filter, flip: bool) -> Result<Option<Reader<'a>>> {
-    let mut plan = Plan::new(source, size, filter)?;
-    if !plan.changes_width || !plan.changes_height || plan.down_first {
-        return Ok(None);
-    }
-    if flip {
-        plan.columns.reverse();
-    }
-    Ok(Some(Reader::new(source, plan)))
-}
-
 /// An image at `size` as Pillow treats mode `F`, not rounded.
 pub(crate) fn resize_deep<T: Level>(source: View<T>, size: Size, filter: Filter) -> Result<Vec<f32>> {
-    let plan = Plan::new(source, size, filter)?;
+    let plan = Plan::new(source.size(), size, source.channels(), filter)?;
     let (columns, lines, first) = (&plan.columns, &plan.lines, plan.first);
     let rows = plan.rows(source);
     Ok(match (plan.changes_width, plan.changes_height) {
@@ -68,8 +71,8 @@ pub(crate) fn resize_deep<T: Level>(source: View<T>, size: Size, filter: Filter)
 
 /// Where each output column and row reads, the source rows that are needed, and which passes are.
 struct Plan {
-    columns: Vec<Span>,
-    lines: Vec<Span>,
+    columns: Spans<f64>,
+    lines: Spans<f64>,
     first: usize,
     count: usize,
     changes_width: bool,
@@ -78,24 +81,26 @@ struct Plan {
 }
 
 impl Plan {
-    fn new<T: Copy>(source: View<T>, size: Size, filter: Filter) -> Result<Self> {
-        let from = source.size();
-        count_values(size, source.channels())?;
+    fn new(from: Size, size: Size, channels: usize, filter: Filter) -> Result<Self> {
         let most = Size { width: size.width.max(from.width), height: size.height.max(from.height) };
-        count_values(most, source.channels())?;
+        count_values(most, channels)?;
         let columns = spans(from.width, size.width, filter)?;
         let lines = spans(from.height, size.height, filter)?;
-        let first = lines.iter().map(|span| span.start).min().unwrap_or(0);
-        let end = lines.iter().map(Span::end).max().unwrap_or(0);
+        let needs = lines.needs();
         Ok(Self {
             columns,
             lines,
-            first,
-            count: end - first,
+            first: needs.start,
+            count: needs.len(),
             changes_width: size.width != from.width,
             changes_height: size.height != from.height,
             down_first: down_first(from, size),
         })
+    }
+
+    /// Whether both sides change, and the pass across comes first.
+    fn goes_across_first(&self) -> bool {
+        self.changes_width && self.changes_height && !self.down_first
     }
 
     /// The source rows that are needed.

@@ -1,23 +1,35 @@
-//! The two passes over eight-bit values, in fixed point with 22 bits after the point.
+//! The two passes over whole images of eight-bit values, in fixed point with 22 bits after the point.
+use super::path::Path;
+use super::quads::Quads;
+use super::spans::{PRECISION, Span, Spans};
+use super::stretch::{ROWS, Stretcher};
 #[cfg(target_arch = "x86_64")]
-use super::down_avx2;
-use super::spans::{PRECISION, Span};
-use super::stretch::Stretcher;
+use super::{avx2, vnni};
 use crate::geometry::dispatch::{self, Kernel};
 
-/// Values of a row that the downward pass holds in registers.
+/// Values of a row that the portable downward pass holds in registers.
 const BLOCK: usize = 32;
 
 /// All rows resized across, side by side in memory.
-pub(super) fn across(rows: &[&[u8]], channels: usize, columns: &[Span]) -> Vec<u8> {
+pub(super) fn across(rows: &[&[u8]], channels: usize, columns: &Spans<i32>) -> Vec<u8> {
     let length = columns.len() * channels;
-    let mut output = vec![0; rows.len() * length];
+    let mut output = Vec::with_capacity(rows.len() * length);
     let mut stretcher = Stretcher::new(columns, channels);
-    let mut spare = vec![0; length];
-    for (rows, output) in rows.chunks(2).zip(output.chunks_mut(2 * length)) {
-        let (upper, lower) = output.split_at_mut(length);
-        let lower = if lower.is_empty() { &mut spare[..] } else { lower };
-        stretcher.pair([rows[0], rows[rows.len() - 1]], [upper, lower]);
+    let mut made: [Vec<u8>; ROWS] = std::array::from_fn(|_| vec![0; stretcher.room()]);
+    for rows in rows.chunks(ROWS) {
+        let from = std::array::from_fn(|row| rows[row.min(rows.len() - 1)]);
+        stretcher.rows(from, made.each_mut().map(Vec::as_mut_slice));
+        made[..rows.len()].iter().for_each(|row| output.extend_from_slice(&row[..length]));
+    }
+    output
+}
+
+/// `rows`, the first being row `first`, resized down.
+pub(super) fn down(rows: &[&[u8]], lines: &Spans<i32>, first: usize) -> Vec<u8> {
+    let length = rows.first().map_or(0, |row| row.len());
+    let (mut output, shrinker) = (vec![0; lines.len() * length], Shrinker::new(lines));
+    for (y, (output, span)) in output.chunks_exact_mut(length).zip(lines.iter()).enumerate() {
+        shrinker.row(y, &rows[span.start - first..][..span.weights.len()], span, output);
     }
     output
 }
@@ -27,32 +39,36 @@ pub(super) fn clip(sum: i32) -> u8 {
     (sum >> PRECISION).clamp(0, 255) as u8
 }
 
-/// `rows`, the first being row `first`, resized down.
-pub(super) fn down(rows: &[&[u8]], lines: &[Span], first: usize) -> Vec<u8> {
-    let length = rows.first().map_or(0, |row| row.len());
-    let mut output = vec![0; lines.len() * length];
-    for (output, span) in output.chunks_exact_mut(length).zip(lines) {
-        down_row(&rows[span.start - first..][..span.weights.len()], span, output);
-    }
-    output
+/// Resizes rows down.
+pub(super) struct Shrinker {
+    path: Path,
+    quads: Quads,
 }
 
-/// The weighted sum of the rows of `span`.
-pub(super) fn down_row(rows: &[&[u8]], span: &Span, output: &mut [u8]) {
-    let weights: Vec<i32> = span.fixed().collect();
-    let done = down_wide(rows, &weights, output);
-    dispatch::run(Down { rows, weights: &weights, done, output });
-}
-
-/// Does what can be done with wide instructions; how many values that are.
-fn down_wide(rows: &[&[u8]], weights: &[i32], output: &mut [u8]) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if dispatch::has_avx2() {
-        // SAFETY: the function needs AVX2 alone, and `has_avx2` has just found it on this machine.
-        #[allow(unsafe_code)]
-        return unsafe { down_avx2::down(rows, weights, output) };
+impl Shrinker {
+    /// Makes `lines` ready.
+    pub fn new(lines: &Spans<i32>) -> Self {
+        let path = Path::of(lines);
+        Self { path, quads: Quads::new(lines, path.cut()) }
     }
-    0
+
+    /// The weighted sum of the rows of `span`, which is that of output row `y`.
+    pub fn row(&self, y: usize, rows: &[&[u8]], span: Span<'_, i32>, output: &mut [u8]) {
+        let done = match self.path {
+            Path::Portable => 0,
+            // SAFETY: the function needs AVX2 alone, and this path is taken only where `has_avx2` has found it.
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code)]
+            Path::Avx2 => unsafe { avx2::down(rows, self.quads.of(y), output) },
+            // SAFETY: the function needs what `has_vnni` looks for, and this path is taken only where it has found it.
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code)]
+            Path::Vnni => unsafe { vnni::down(rows, self.quads.of(y), output) },
+        };
+        if done < output.len() {
+            dispatch::run(Down { rows, weights: span.weights, done, output });
+        }
+    }
 }
 
 struct Down<'a> {

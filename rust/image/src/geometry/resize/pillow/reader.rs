@@ -1,50 +1,62 @@
 //! Reads a resized image row by row: across, then down, with only the rows of one span between the passes.
-use super::Plan;
-use super::passes::down_row;
-use super::stretch::Stretcher;
+use super::passes::Shrinker;
+use super::spans::Spans;
+use super::stretch::{ROWS, Stretcher};
 use crate::geometry::view::View;
 
 /// Rows of the output from the top.
 pub(crate) struct Reader<'a> {
     source: View<'a, u8>,
-    plan: Plan,
+    length: usize,
+    lines: Spans<i32>,
     stretcher: Stretcher,
-    /// Row `y` resized across stands at `y % lines.len()`, if the number beside it says so.
-    lines: Vec<(usize, Vec<u8>)>,
+    shrinker: Shrinker,
+    /// Row `y` resized across stands at `y % kept.len()`, if the number beside it says so.
+    kept: Vec<(usize, Vec<u8>)>,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `source` for a plan that goes across first.
-    pub(super) fn new(source: View<'a, u8>, plan: Plan) -> Self {
-        let length = plan.columns.len() * source.channels();
-        // One more than the longest span, as rows are resized in pairs; two at least.
-        let count = plan.lines.iter().map(|span| span.weights.len()).max().unwrap_or(1) + 1;
-        let stretcher = Stretcher::new(&plan.columns, source.channels());
-        Self { source, plan, stretcher, lines: vec![(usize::MAX, vec![0; length]); count] }
+    /// A reader of `source`, whose pass across comes first.
+    pub(super) fn new(source: View<'a, u8>, columns: &Spans<f64>, lines: Spans<i32>) -> Self {
+        let columns = columns.fixed();
+        let (stretcher, shrinker) = (Stretcher::new(&columns, source.channels()), Shrinker::new(&lines));
+        // As many more than the longest span as are made together with the one that is wanted.
+        let kept = vec![(usize::MAX, vec![0; stretcher.room()]); lines.longest() + ROWS - 1];
+        Self { source, length: columns.len() * source.channels(), lines, stretcher, shrinker, kept }
     }
 
     /// Output row `y`.
     pub fn read(&mut self, y: usize, output: &mut [u8]) {
-        let span = &self.plan.lines[y];
-        let count = self.lines.len();
+        let Self { source, length, lines, stretcher, shrinker, kept } = self;
+        let (span, count) = (lines.get(y), kept.len());
         for row in span.start..span.end() {
-            if self.lines[row % count].0 != row {
-                let next = (row + 1).min(self.source.size().height - 1);
-                stretch_pair(&mut self.stretcher, self.source, [row, next], &mut self.lines);
+            if kept[row % count].0 != row {
+                stretch(stretcher, *source, row, kept);
             }
         }
-        let rows: Vec<&[u8]> = (span.start..span.end()).map(|row| &self.lines[row % count].1[..]).collect();
-        down_row(&rows, span, output);
+        let row = |row: usize| &kept[row % count].1[..*length];
+        let (few, many): ([&[u8]; FEW], Vec<&[u8]>);
+        let rows = if span.weights.len() <= FEW {
+            few = std::array::from_fn(|tap| row(span.start + tap));
+            &few[..span.weights.len()]
+        } else {
+            many = (span.start..span.end()).map(row).collect();
+            &many[..]
+        };
+        shrinker.row(y, rows, span, output);
     }
 }
 
-fn stretch_pair(stretcher: &mut Stretcher, source: View<u8>, rows: [usize; 2], lines: &mut [(usize, Vec<u8>)]) {
-    let count = lines.len();
-    let [first, second] = rows.map(|row| row % count);
-    let mut upper = std::mem::take(&mut lines[first].1);
-    let length = upper.len();
-    let mut lower = if first == second { vec![0; length] } else { std::mem::take(&mut lines[second].1) };
-    stretcher.pair(rows.map(|row| source.row(row)), [&mut upper, &mut lower]);
-    lines[second] = (rows[1], lower);
-    lines[first] = (rows[0], upper);
+/// Rows that need no list of their own.
+const FEW: usize = 8;
+
+/// Makes row `first` and those after it; places behind the last row of the source are filled with that row.
+fn stretch(stretcher: &mut Stretcher, source: View<u8>, first: usize, kept: &mut [(usize, Vec<u8>)]) {
+    let (count, last) = (kept.len(), source.size().height - 1);
+    let rows = std::array::from_fn(|row| source.row_on((first + row).min(last)));
+    let places: [usize; ROWS] = std::array::from_fn(|row| (first + row) % count);
+    places.iter().enumerate().for_each(|(row, place)| kept[*place].0 = first + row);
+    if let Ok(output) = kept.get_disjoint_mut(places) {
+        stretcher.rows(rows, output.map(|(_, row)| &mut row[..]));
+    }
 }

@@ -2,55 +2,121 @@
 use super::filters::Filter;
 use crate::fault::Result;
 use crate::geometry::view::{MAX_VALUES, refuse};
+use std::ops::Range;
 
 /// Bits after the point of an eight-bit pass's weights.
 pub(super) const PRECISION: u32 = 32 - 8 - 2;
 
 /// The source positions of one output position.
-#[derive(Debug, Clone)]
-pub(super) struct Span {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span<'a, W> {
     /// The first position.
     pub start: usize,
     /// The weight of it and those after it; their sum is 1.
-    pub weights: Vec<f64>,
+    pub weights: &'a [W],
 }
 
-impl Span {
+impl<W> Span<'_, W> {
     /// The position behind the last.
     pub fn end(&self) -> usize {
         self.start + self.weights.len()
     }
+}
 
+/// The spans of all output positions, their weights side by side in memory.
+#[derive(Debug, Clone)]
+pub(super) struct Spans<W> {
+    places: Vec<Place>,
+    weights: Vec<W>,
+}
+
+/// Where a span begins in the source and among the weights, and how long it is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    start: usize,
+    first: usize,
+    count: usize,
+}
+
+impl<W> Spans<W> {
+    /// The number of output positions.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The span of one output position.
+    pub fn get(&self, index: usize) -> Span<'_, W> {
+        let Place { start, first, count } = self.places[index];
+        Span { start, weights: &self.weights[first..first + count] }
+    }
+
+    /// All spans in order.
+    pub fn iter(&self) -> impl Iterator<Item = Span<'_, W>> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// The most positions that an output position weighs.
+    pub fn longest(&self) -> usize {
+        self.places.iter().map(|place| place.count).max().unwrap_or(0)
+    }
+
+    /// The source positions that are weighed.
+    pub fn needs(&self) -> Range<usize> {
+        let start = self.places.iter().map(|place| place.start).min().unwrap_or(0);
+        start..self.places.iter().map(|place| place.start + place.count).max().unwrap_or(0)
+    }
+
+    /// Only the output positions of `part` stay; source positions count from the first that is weighed, and these are returned.
+    pub fn keep(&mut self, part: Range<usize>) -> Range<usize> {
+        self.places.truncate(part.end);
+        self.places.drain(..part.start);
+        let needs = self.needs();
+        self.places.iter_mut().for_each(|place| place.start -= needs.start);
+        needs
+    }
+
+    /// The last output position becomes the first.
+    pub fn reverse(&mut self) {
+        self.places.reverse();
+    }
+}
+
+impl Spans<f64> {
     /// The weights with `PRECISION` bits after the point, halves away from zero.
-    pub fn fixed(&self) -> impl Iterator<Item = i32> + '_ {
+    pub fn fixed(&self) -> Spans<i32> {
         let scale = f64::from(1 << PRECISION);
-        self.weights.iter().map(move |weight| (weight * scale + 0.5_f64.copysign(*weight)) as i32)
+        let fix = |weight: &f64| (weight * scale + 0.5_f64.copysign(*weight)) as i32;
+        Spans { places: self.places.clone(), weights: self.weights.iter().map(fix).collect() }
     }
 }
 
 /// The spans of `output` positions over `input` positions.
-pub(super) fn spans(input: usize, output: usize, filter: Filter) -> Result<Vec<Span>> {
+pub(super) fn spans(input: usize, output: usize, filter: Filter) -> Result<Spans<f64>> {
     let scale = input as f64 / output as f64;
     let stretch = scale.max(1.0);
     let reach = filter.reach() * stretch;
-    let work = output as f64 * (reach.ceil() * 2.0 + 1.0);
+    let most = reach.ceil() * 2.0 + 1.0;
+    let work = output as f64 * most;
     if work > MAX_VALUES as f64 / 256.0 {
         return refuse("a resize with fewer weights", format!("{work}"));
     }
-    let span = |place: usize| {
+    let (mut places, mut weights) = (Vec::with_capacity(output), Vec::with_capacity(work as usize));
+    for place in 0..output {
         let centre = (place as f64 + 0.5) * scale;
         let start = (centre - reach + 0.5).max(0.0) as usize;
         let end = ((centre + reach + 0.5) as usize).min(input);
+        let first = weights.len();
         let weight = |index: usize| filter.at((index as f64 - centre + 0.5) * (1.0 / stretch));
-        Span { start, weights: normal((start..end).map(weight).collect()) }
-    };
-    Ok((0..output).map(span).collect())
+        weights.extend((start..end).map(weight));
+        normalise(&mut weights[first..]);
+        places.push(Place { start, first, count: weights.len() - first });
+    }
+    Ok(Spans { places, weights })
 }
 
-fn normal(mut weights: Vec<f64>) -> Vec<f64> {
+fn normalise(weights: &mut [f64]) {
     let sum = weights.iter().fold(0.0, |sum, weight| sum + weight);
     if sum != 0.0 {
         weights.iter_mut().for_each(|weight| *weight /= sum);
     }
-    weights
 }

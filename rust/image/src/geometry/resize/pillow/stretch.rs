@@ -1,98 +1,82 @@
-//! The pass across over eight-bit values, two rows at a time: spans made ready once, and the path that the machine allows.
-#[cfg(target_arch = "x86_64")]
-use super::across_avx2;
+//! The pass across over eight-bit values, four rows at a time: spans made ready once, and the path that the machine allows.
 use super::passes::clip;
-use super::spans::{PRECISION, Span};
+use super::path::Path;
+use super::quads::{Columns, TAPS};
+use super::spans::{PRECISION, Spans};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, vnni};
 use crate::geometry::dispatch::{self, Kernel};
 
-/// Values that one load takes; those beyond the pixel's channels are not used.
+/// Rows that are resized at once.
+pub(super) const ROWS: usize = 4;
+/// Values that one step of the portable path takes; those beyond the pixel's channels are not used.
 const LANES: usize = 4;
 
 /// Resizes rows across.
 pub(super) struct Stretcher {
     channels: usize,
     path: Path,
-}
-
-enum Path {
-    Portable {
-        taps: usize,
-        starts: Vec<u32>,
-        weights: Vec<i32>,
-        wide: Vec<i32>,
-    },
-    #[cfg(target_arch = "x86_64")]
-    Avx2 {
-        columns: across_avx2::Columns,
-        padded: [Vec<u8>; 2],
-    },
+    columns: Columns,
+    padded: [Vec<u8>; ROWS],
+    wide: Vec<i32>,
 }
 
 impl Stretcher {
     /// Makes `columns` ready for pixels of `channels`.
-    pub fn new(columns: &[Span], channels: usize) -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if channels >= 3 && dispatch::has_avx2() {
-            let columns = across_avx2::Columns::new(columns, channels);
-            return Self { channels, path: Path::Avx2 { columns, padded: [Vec::new(), Vec::new()] } };
-        }
-        let taps = columns.iter().map(|span| span.weights.len()).max().unwrap_or(1);
-        let starts = columns.iter().map(|span| (span.start * channels) as u32).collect();
-        let mut weights = vec![0; taps * columns.len()];
-        for (weights, span) in weights.chunks_exact_mut(taps).zip(columns) {
-            weights.iter_mut().zip(span.fixed()).for_each(|(to, from)| *to = from);
-        }
-        Self { channels, path: Path::Portable { taps, starts, weights, wide: Vec::new() } }
+    pub fn new(columns: &Spans<i32>, channels: usize) -> Self {
+        let path = Path::of(columns);
+        let columns = Columns::new(columns, channels, path.cut());
+        Self { channels, path, columns, padded: Default::default(), wide: Vec::new() }
     }
 
-    /// Two rows resized across.
-    pub fn pair(&mut self, rows: [&[u8]; 2], output: [&mut [u8]; 2]) {
-        let channels = self.channels;
-        match &mut self.path {
-            Path::Portable { taps, starts, weights, wide } => {
+    /// Values that an output row needs room for; those beyond the row have no meaning.
+    pub fn room(&self) -> usize {
+        self.columns.starts.len() * self.channels + Columns::LOAD
+    }
+
+    /// Rows resized across. Rows may go on beyond their last pixel, with anything.
+    pub fn rows(&mut self, rows: [&[u8]; ROWS], output: [&mut [u8]; ROWS]) {
+        match self.channels {
+            1 => self.stretch::<1>(rows, output),
+            2 => self.stretch::<2>(rows, output),
+            3 => self.stretch::<3>(rows, output),
+            _ => self.stretch::<4>(rows, output),
+        }
+    }
+
+    fn stretch<'a, const CHANNELS: usize>(&'a mut self, mut rows: [&'a [u8]; ROWS], output: [&mut [u8]; ROWS]) {
+        let Self { path, columns, padded, wide, .. } = self;
+        for (row, padded) in rows.iter_mut().zip(padded) {
+            if row.len() < columns.reach {
+                padded.clear();
+                padded.extend_from_slice(row);
+                padded.resize(columns.reach, 0);
+                *row = padded;
+            }
+        }
+        match path {
+            Path::Portable => {
                 for (row, output) in rows.into_iter().zip(output) {
-                    // Spans shorter than the longest run on into the padding with weight 0.
-                    wide.resize(row.len() + (*taps + 1) * channels + LANES, 0);
-                    portable(channels, row, wide, (starts, weights, *taps), output);
+                    wide.resize(columns.reach, 0);
+                    dispatch::run(Across::<CHANNELS> { row, wide, columns, output });
                 }
             }
+            // SAFETY: the function needs AVX2 alone, and this path is taken only where `has_avx2` has found it.
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2 { columns, padded } => {
-                for (padded, row) in padded.iter_mut().zip(rows) {
-                    padded.clear();
-                    padded.extend_from_slice(row);
-                    padded.resize(row.len() + columns.padding(channels), 0);
-                }
-                let padded = [&padded[0][..], &padded[1][..]];
-                // SAFETY: the function needs AVX2 alone, and `new` takes this path only where `has_avx2` has found it.
-                #[allow(unsafe_code)]
-                unsafe {
-                    match channels {
-                        3 => across_avx2::across::<3>(padded, columns, output),
-                        _ => across_avx2::across::<4>(padded, columns, output),
-                    }
-                }
-            }
+            #[allow(unsafe_code)]
+            Path::Avx2 => unsafe { avx2::across::<CHANNELS>(rows, columns, output) },
+            // SAFETY: the function needs what `has_vnni` looks for, and this path is taken only where it has found it.
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code)]
+            Path::Vnni => unsafe { vnni::across::<CHANNELS>(rows, columns, output) },
         }
-    }
-}
-
-fn portable(channels: usize, row: &[u8], wide: &mut [i32], spans: (&[u32], &[i32], usize), output: &mut [u8]) {
-    let (starts, weights, taps) = spans;
-    match channels {
-        1 => dispatch::run(Across::<1> { row, wide, starts, weights, taps, output }),
-        2 => dispatch::run(Across::<2> { row, wide, starts, weights, taps, output }),
-        3 => dispatch::run(Across::<3> { row, wide, starts, weights, taps, output }),
-        _ => dispatch::run(Across::<4> { row, wide, starts, weights, taps, output }),
     }
 }
 
 struct Across<'a, const CHANNELS: usize> {
     row: &'a [u8],
     wide: &'a mut [i32],
-    starts: &'a [u32],
-    weights: &'a [i32],
-    taps: usize,
+    columns: &'a Columns,
     output: &'a mut [u8],
 }
 
@@ -101,12 +85,13 @@ impl<const CHANNELS: usize> Kernel for Across<'_, CHANNELS> {
 
     #[inline(always)]
     fn run(self) {
+        let Columns { groups, starts, weights, .. } = self.columns;
         self.wide.iter_mut().zip(self.row).for_each(|(to, from)| *to = i32::from(*from));
         let (pixels, _) = self.output.as_chunks_mut::<CHANNELS>();
-        for ((pixel, start), weights) in pixels.iter_mut().zip(self.starts).zip(self.weights.chunks_exact(self.taps)) {
-            let from = &self.wide[*start as usize..][..(self.taps - 1) * CHANNELS + LANES];
+        for ((pixel, start), weights) in pixels.iter_mut().zip(starts).zip(weights.chunks_exact(*groups)) {
+            let from = &self.wide[*start as usize..];
             let mut sum = [1 << (PRECISION - 1); LANES];
-            for (tap, weight) in weights.iter().enumerate() {
+            for (tap, weight) in weights.as_flattened().iter().enumerate() {
                 let values: &[i32; LANES] = from[tap * CHANNELS..].first_chunk().expect("the row is padded");
                 sum = std::array::from_fn(|lane| values[lane].wrapping_mul(*weight).wrapping_add(sum[lane]));
             }
@@ -115,3 +100,5 @@ impl<const CHANNELS: usize> Kernel for Across<'_, CHANNELS> {
         }
     }
 }
+
+const _: () = assert!(Columns::LOAD >= TAPS * LANES, "the last tap's values lie within a load");
