@@ -67,7 +67,10 @@ impl AcTable {
         let mut place = 0;
         loop {
             at.refill(data);
-            let Some(entry) = self.run(at, &mut place, block) else { continue };
+            if self.run(at, &mut place, block) {
+                continue;
+            }
+            let entry = self.look(at);
             if entry.steps < VALUE {
                 return end(entry, at, place);
             }
@@ -81,22 +84,27 @@ impl AcTable {
         }
     }
 
-    /// The lookups of one refill; gives the entry that needs a closer look.
     #[inline(always)]
-    fn run(&self, at: &mut Bits, place: &mut usize, block: &mut RoomyBlock) -> Option<&Entry> {
+    fn look(&self, at: &Bits) -> &Entry {
+        &self.entries[(at.word() >> (64 - BITS)) as usize]
+    }
+
+    /// The lookups of one refill; false at an entry that needs a closer look.
+    #[inline(always)]
+    fn run(&self, at: &mut Bits, place: &mut usize, block: &mut RoomyBlock) -> bool {
         for _ in 0..LOOKUPS {
-            let entry = &self.entries[(at.word() >> (64 - BITS)) as usize];
+            let entry = *self.look(at);
             let first = *place + usize::from(entry.step);
             let last = *place + usize::from(entry.steps);
             block[usize::from(NATURAL[last & 255])] = entry.second;
             block[usize::from(NATURAL[first & 255])] = entry.first;
             if last >= 63 {
-                return Some(entry);
+                return false;
             }
             at.skip(entry.total.into());
             *place = last;
         }
-        None
+        true
     }
 
     /// A symbol that the table does not resolve. Gives its place, and whether the block ends.

@@ -43,7 +43,7 @@ impl Bits {
     #[inline(always)]
     pub(in crate::jpeg) fn skip(&mut self, count: u32) {
         self.word = self.word.wrapping_shl(count);
-        self.count = self.count.wrapping_sub(count & 63);
+        self.count = self.count.wrapping_sub(count);
     }
 
     /// Takes the next bit.
