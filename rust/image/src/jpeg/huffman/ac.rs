@@ -19,7 +19,9 @@ const CODE: u8 = 0xc0;
 const ZEROS: u8 = 0xf0;
 
 /// A block in natural order; what lies behind its 64 coefficients takes writes that nobody reads.
-pub(in crate::jpeg) type RoomyBlock = [i16; 256];
+pub(in crate::jpeg) type RoomyBlock = [i16; ROOM];
+/// Places that a step may lead to; from 64 on they are all place 64.
+pub(in crate::jpeg) const ROOM: usize = 256;
 
 /// What a lookup finds.
 #[derive(Clone, Copy, Default)]
