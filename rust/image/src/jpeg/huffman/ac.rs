@@ -6,7 +6,7 @@ use crate::jpeg::stream::bits::{Bits, extend};
 use crate::jpeg::zigzag::NATURAL;
 
 /// Bits of a lookup: more would miss the nearest cache, fewer would resolve less.
-pub(super) const BITS: usize = 11;
+const BITS: usize = 10;
 /// Lookups that one refill pays for.
 const LOOKUPS: usize = 3;
 /// Bits that one lookup may consume: the value of the first coefficient may reach beyond what is looked up.
