@@ -20,6 +20,8 @@ pub(super) struct Slot<'a> {
     pub(super) dc: &'a DcTable,
     pub(super) ac: &'a AcTable,
     pub(super) skip: Option<&'a SkipTable>,
+    /// Whether its AC coefficients make a difference.
+    pub(super) is_read: bool,
     /// Whether pixels are made of the component; with what, and where its samples go in the first MCU of even and odd rows.
     pub(super) output: Option<(&'a Transform, [usize; 2])>,
     /// Samples from an MCU to the next.
@@ -59,10 +61,11 @@ impl Blocks {
         for (index, (slot, last)) in slots.iter().zip(&mut self.lasts).enumerate() {
             let dc = slot.next_dc(bits, data, predictors)?;
             let room = self.values[index * PITCH..].first_chunk_mut();
-            if let (Some(_), Some(block)) = (slot.output, room) {
+            if let (true, Some(block)) = (slot.is_read, room) {
                 block[0] = dc as i16;
                 *last = slot.ac.block(bits, data, block)? as u8;
             } else {
+                (self.values[index * PITCH], *last) = (dc as i16, 0);
                 slot.skip(bits, data)?;
             }
         }

@@ -109,6 +109,7 @@ pub(super) fn slots<'j>(
                 dc: &coder.dc,
                 ac: &coder.ac,
                 skip: coder.skip.as_deref(),
+                is_read: plane.is_some() && transforms[component].needs_all(),
                 output: plane.map(|plane| (&transforms[component], plane.origins(column, row))),
                 mcu_columns: plane.map_or(0, |plane| plane.mcu_columns()),
             });
