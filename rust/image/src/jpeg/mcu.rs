@@ -1,5 +1,5 @@
-//! The blocks of one MCU: first all of them are decoded, then all become samples. A transform takes long until its first result, and so
-//! does a block that was only just written until it can be read whole; one after the other they wait together.
+//! The blocks of one MCU: first all of them are decoded, then all become samples.
+use super::header::frame::MAX_MCU_BLOCKS;
 use super::huffman::ac::{AcTable, ROOM};
 use super::huffman::code::Damage;
 use super::huffman::dc::DcTable;
@@ -9,8 +9,6 @@ use super::samples::{Kernel, Transform};
 use super::stream::bits::Bits;
 use super::walk::Walk;
 
-/// Blocks of an MCU at most (T.81 B.2.3).
-const MOST: usize = 10;
 /// Values from a block to the next: its own 64, and place 64 for what nobody reads.
 const PITCH: usize = 80;
 
@@ -29,16 +27,19 @@ pub(super) struct Slot<'a> {
 }
 
 /// Room for the coefficients of an MCU, all zero between two of them.
+///
+/// A block that was only just written cannot be read whole at once, and a transform takes long until its first result: one after
+/// the other, transforms wait together.
 #[repr(align(32))]
 pub(super) struct Blocks {
-    values: [i16; (MOST - 1) * PITCH + ROOM],
+    values: [i16; (MAX_MCU_BLOCKS - 1) * PITCH + ROOM],
     /// For each block, the place of its last coefficient in the order of transmission.
-    lasts: [u8; MOST],
+    lasts: [u8; MAX_MCU_BLOCKS],
 }
 
 impl Blocks {
     pub(super) fn new() -> Self {
-        Self { values: [0; (MOST - 1) * PITCH + ROOM], lasts: [0; MOST] }
+        Self { values: [0; (MAX_MCU_BLOCKS - 1) * PITCH + ROOM], lasts: [0; MAX_MCU_BLOCKS] }
     }
 
     /// Decodes the next MCU.
