@@ -7,7 +7,7 @@ use super::header::tables::Quantisation;
 use super::huffman::cache::required;
 use super::options::{Limits, Options};
 use super::picture::{Picture, Target};
-use super::samples::run;
+use super::samples::{Scale, run};
 use super::scans::{decode_scans, num_blocks};
 use super::scratch::{Scratch, TableCaches};
 use super::sequential::{Sequential, check_plausible, coders, transforms};
@@ -163,7 +163,8 @@ fn decode_whole_scan<'a>(
     (picture, target): (&mut Picture, &mut Target<'_>),
 ) -> Result<()> {
     let mcus = reader.frame.mcus();
-    let skips = !picture.is_whole(mcus) || picture.planes.len() < scan.parts.len();
+    let has_means = picture.layout.components.iter().any(|component| component.block == Scale::Eighth);
+    let skips = has_means || !picture.is_whole(mcus) || picture.planes.len() < scan.parts.len();
     let coders = coders(reader, &scan, caches, skips)?;
     let transforms = transforms(&picture.layout, &quantisation(reader, &scan)?, options.dct);
     let places = points.map_or(Ok(&[][..]), |points| points.places(reader, scan.data))?;

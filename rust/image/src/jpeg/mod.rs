@@ -3,6 +3,7 @@ mod decoder;
 mod entry;
 mod header;
 mod huffman;
+mod mcu;
 mod options;
 mod picture;
 mod planes;

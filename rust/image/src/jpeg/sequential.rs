@@ -2,15 +2,14 @@
 use super::header::Reader;
 use super::header::scan::Scan;
 use super::header::tables::Quantisation;
-use super::huffman::ac::{AcTable, RoomyBlock};
+use super::huffman::ac::AcTable;
 use super::huffman::cache::required;
-use super::huffman::code::Damage;
 use super::huffman::dc::DcTable;
 use super::huffman::skip::SkipTable;
+use super::mcu::{self, Blocks, Slot};
 use super::picture::{Picture, Target};
-use super::samples::{Block, Dct, Job, Kernel, Layout, Transform};
+use super::samples::{Dct, Job, Kernel, Layout, Transform};
 use super::scratch::TableCaches;
-use super::stream::bits::Bits;
 use super::walk::Walk;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use std::sync::Arc;
@@ -21,18 +20,6 @@ pub(super) struct Coder {
     ac: Arc<AcTable>,
     /// Only where some of its blocks are stepped over.
     skip: Option<Arc<SkipTable>>,
-}
-
-/// One block of every MCU.
-pub(super) struct Slot<'a> {
-    component: usize,
-    dc: &'a DcTable,
-    ac: &'a AcTable,
-    skip: Option<&'a SkipTable>,
-    /// Whether pixels are made of the component; with what, and where its samples go in the first MCU of even and odd rows.
-    output: Option<(&'a Transform, [usize; 2])>,
-    /// Samples from an MCU to the next.
-    mcu_columns: usize,
 }
 
 /// The tables of a scan's components; `skips` tells whether blocks will be stepped over.
@@ -73,13 +60,13 @@ impl Job for Sequential<'_, '_, '_, '_> {
         let slots = slots(reader, coders, transforms, Some(&*picture));
         let mcus = reader.frame.mcus();
         let (rows, columns) = (picture.mcu_rows.clone(), picture.mcu_columns.clone());
-        let mut block: RoomyBlock = [0; 256];
+        let mut blocks = Blocks::new();
         for row in rows {
             skip_to(&mut walk, &slots, row * mcus.width + columns.start)?;
             for column in 0..columns.len() {
                 walk.begin_mcu()?;
-                decode_mcu(kernel, &mut walk, &slots, picture, (row, column), &mut block)
-                    .map_err(|damage| walk.damaged(damage))?;
+                blocks.decode(&mut walk, &slots).map_err(|damage| walk.damaged(damage))?;
+                blocks.transform(kernel, &slots, &mut picture.planes, (row, column));
             }
             walk.check_row()?;
             picture.finish_rows(kernel, row, target);
@@ -100,78 +87,9 @@ fn skip_to(walk: &mut Walk<'_, '_>, slots: &[Slot<'_>], target: usize) -> Result
 pub(super) fn pass_to(walk: &mut Walk<'_, '_>, slots: &[Slot<'_>], target: usize) -> Result<()> {
     while walk.mcu() < target {
         walk.begin_mcu()?;
-        skip_mcu(walk, slots).map_err(|damage| walk.damaged(damage))?;
+        mcu::skip(walk, slots).map_err(|damage| walk.damaged(damage))?;
     }
     Ok(())
-}
-
-#[inline(always)]
-fn skip_mcu(walk: &mut Walk<'_, '_>, slots: &[Slot<'_>]) -> std::result::Result<(), Damage> {
-    let mut bits = walk.bits;
-    let data = walk.stream.bytes();
-    let result = slots.iter().try_for_each(|slot| {
-        slot.next_dc(&mut bits, data, &mut walk.predictors)?;
-        slot.skip(&mut bits, data)
-    });
-    walk.bits = bits;
-    result
-}
-
-/// Decodes the next MCU into column `column` of the picture's planes.
-#[inline(always)]
-fn decode_mcu<K: Kernel>(
-    kernel: K,
-    walk: &mut Walk<'_, '_>,
-    slots: &[Slot<'_>],
-    picture: &mut Picture,
-    (row, column): (usize, usize),
-    block: &mut RoomyBlock,
-) -> std::result::Result<(), Damage> {
-    let mut bits = walk.bits;
-    let data = walk.stream.bytes();
-    let result = slots.iter().try_for_each(|slot| {
-        let dc = slot.next_dc(&mut bits, data, &mut walk.predictors)?;
-        let Some((transform, origins)) = slot.output else { return slot.skip(&mut bits, data) };
-        block[0] = dc as i16;
-        let last = slot.ac.block(&mut bits, data, block)?;
-        let plane = &mut picture.planes[slot.component];
-        let stride = plane.stride();
-        let samples = plane.samples_mut(origins[row % 2] + column * slot.mcu_columns);
-        let Some(coefficients) = block.first_chunk_mut::<64>() else { return Ok(()) };
-        transform.block(kernel, coefficients, last, samples, stride);
-        clear(coefficients, last);
-        Ok(())
-    });
-    walk.bits = bits;
-    result
-}
-
-impl Slot<'_> {
-    /// Decodes the block's DC.
-    #[inline(always)]
-    fn next_dc(&self, bits: &mut Bits, data: &[u8], predictors: &mut [i64; 3]) -> std::result::Result<i64, Damage> {
-        bits.refill(data);
-        let predictor = &mut predictors[self.component];
-        *predictor += i64::from(self.dc.difference(bits)?);
-        Ok(*predictor)
-    }
-
-    /// Steps over the rest of the block.
-    #[inline(always)]
-    fn skip(&self, bits: &mut Bits, data: &[u8]) -> std::result::Result<(), Damage> {
-        match self.skip {
-            Some(skip) => skip.block(bits, data),
-            None => self.ac.block(bits, data, &mut [0; 256]).map(drop),
-        }
-    }
-}
-
-/// Makes a block zero again whose last coefficient is number `last`.
-#[inline(always)]
-fn clear(block: &mut Block, last: usize) {
-    if last > 0 {
-        *block = [0; 64];
-    }
 }
 
 /// The blocks of an MCU in the order of the scan (T.81 A.2.3). Without a picture none of them yields samples.
@@ -191,6 +109,7 @@ pub(super) fn slots<'j>(
                 dc: &coder.dc,
                 ac: &coder.ac,
                 skip: coder.skip.as_deref(),
+                is_read: plane.is_some() && transforms[component].needs_all(),
                 output: plane.map(|plane| (&transforms[component], plane.origins(column, row))),
                 mcu_columns: plane.map_or(0, |plane| plane.mcu_columns()),
             });

@@ -7,7 +7,7 @@ use crate::pixels::Size;
 /// The largest width or height that libjpeg decodes.
 const MAX_EDGE: usize = 65_500;
 /// The most blocks that one MCU may hold (T.81 B.2.3).
-const MAX_MCU_BLOCKS: usize = 10;
+pub(in crate::jpeg) const MAX_MCU_BLOCKS: usize = 10;
 
 /// How the coefficients of a frame are coded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,20 +6,22 @@ use crate::jpeg::stream::bits::{Bits, extend};
 use crate::jpeg::zigzag::NATURAL;
 
 /// Bits of a lookup: more would miss the nearest cache, fewer would resolve less.
-pub(super) const BITS: usize = 11;
+const BITS: usize = 10;
 /// Lookups that one refill pays for.
-const LOOKUPS: usize = 56 / BITS;
+const LOOKUPS: usize = 3;
+/// Bits that one lookup may consume: the value of the first coefficient may reach beyond what is looked up.
+const LONGEST: u8 = 56 / LOOKUPS as u8;
 /// A step of this or more: the block ends here.
 const END: u8 = 0x40;
-/// Steps of this or more: the value behind the code is not in the table.
-const VALUE: u8 = 0x80;
-/// Steps of this or more: the code is not in the table, or is a run of sixteen zeros.
-const CODE: u8 = 0xc0;
+/// A step of this: a symbol that the table does not resolve.
+const OTHER: u8 = 0x80;
 /// Symbol of a run of sixteen zeros.
 const ZEROS: u8 = 0xf0;
 
 /// A block in natural order; what lies behind its 64 coefficients takes writes that nobody reads.
-pub(in crate::jpeg) type RoomyBlock = [i16; 256];
+pub(in crate::jpeg) type RoomyBlock = [i16; ROOM];
+/// Places that a step may lead to; from 64 on they are all place 64.
+pub(in crate::jpeg) const ROOM: usize = 256;
 
 /// What a lookup finds.
 #[derive(Clone, Copy, Default)]
@@ -31,12 +33,14 @@ struct Entry {
     step: u8,
     /// From the previous coefficient to the last found.
     steps: u8,
-    /// Bits of the first find alone; of its code alone where the value is not in the table.
-    alone: u8,
-    /// First value; where it is not in the table, its size.
-    first: i16,
+    /// Bits of the first code alone.
+    code: u8,
+    /// 64 less the bits of the first value.
+    shift: u8,
     /// Second value.
-    second: i16,
+    second: i8,
+    /// What to add to the first value where it begins with a zero bit.
+    negative: i16,
 }
 
 /// A table for the AC coefficients of sequential blocks.
@@ -67,36 +71,45 @@ impl AcTable {
         let mut place = 0;
         loop {
             at.refill(data);
-            let Some(entry) = self.run(at, &mut place, block) else { continue };
-            if entry.steps < VALUE {
+            if self.run(at, &mut place, block) {
+                continue;
+            }
+            let entry = self.look(at);
+            if entry.steps < OTHER {
                 return end(entry, at, place);
             }
             at.refill(data);
             let is_end;
-            (place, is_end) =
-                if entry.steps < CODE { value(entry, at, place, block)? } else { self.symbol(at, place, block)? };
+            (place, is_end) = self.symbol(at, place, block)?;
             if is_end {
                 return Ok(place);
             }
         }
     }
 
-    /// The lookups of one refill; gives the entry that needs a closer look.
     #[inline(always)]
-    fn run(&self, at: &mut Bits, place: &mut usize, block: &mut RoomyBlock) -> Option<&Entry> {
+    fn look(&self, at: &Bits) -> &Entry {
+        &self.entries[(at.word() >> (64 - BITS)) as usize]
+    }
+
+    /// The lookups of one refill; false at an entry that needs a closer look.
+    #[inline(always)]
+    fn run(&self, at: &mut Bits, place: &mut usize, block: &mut RoomyBlock) -> bool {
         for _ in 0..LOOKUPS {
-            let entry = &self.entries[(at.word() >> (64 - BITS)) as usize];
-            let first = *place + usize::from(entry.step);
+            let entry = self.look(at);
+            let total = entry.total;
+            let value = entry.first(at.word());
             let last = *place + usize::from(entry.steps);
-            block[usize::from(NATURAL[last & 255])] = entry.second;
-            block[usize::from(NATURAL[first & 255])] = entry.first;
+            block[usize::from(NATURAL[last & 255])] = entry.second.into();
+            let first = *place + usize::from(entry.step);
+            block[usize::from(NATURAL[first & 255])] = value;
             if last >= 63 {
-                return Some(entry);
+                return false;
             }
-            at.skip(entry.total.into());
+            at.skip(total.into());
             *place = last;
         }
-        None
+        true
     }
 
     /// A symbol that the table does not resolve. Gives its place, and whether the block ends.
@@ -117,25 +130,12 @@ impl AcTable {
     }
 }
 
-/// A value whose code the table resolves, and whose size it gives.
-#[inline(always)]
-fn value(entry: &Entry, at: &mut Bits, place: usize, block: &mut RoomyBlock) -> Result<(usize, bool), Damage> {
-    let place = place + usize::from(entry.step);
-    if place > 63 {
-        return Err(Damage::Run);
-    }
-    let size = (entry.first as u32) & 15;
-    at.skip(entry.alone.into());
-    block[usize::from(NATURAL[place])] = extend(at.take(size), size) as i16;
-    Ok((place, place == 63))
-}
-
 /// The block ends within `entry`, which is resolved: by an end-of-block symbol, or because its last coefficient is reached.
 #[inline(always)]
 fn end(entry: &Entry, at: &mut Bits, place: usize) -> Result<usize, Damage> {
     let first = if entry.step < END { place + usize::from(entry.step) } else { place };
     if first >= 63 {
-        at.skip(entry.alone.into());
+        at.skip(u32::from(entry.code) + (64 - u32::from(entry.shift)));
         return if first == 63 { Ok(63) } else { Err(Damage::Run) };
     }
     at.skip(entry.total.into());
@@ -148,37 +148,38 @@ fn end(entry: &Entry, at: &mut Bits, place: usize) -> Result<usize, Damage> {
 impl Entry {
     /// What the `BITS` bits of `pattern` hold, told from the codes that `prefixes` finds.
     fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
-        let (length, symbol) = prefixes[pattern];
-        if length == 0 || symbol == ZEROS {
-            return Self { step: CODE, steps: CODE, ..Self::default() };
+        let (code, symbol) = prefixes[pattern];
+        let (size, step) = (symbol & 15, step(symbol));
+        let total = code + size;
+        if code == 0 || symbol == ZEROS || total > LONGEST {
+            return Self { step: OTHER, steps: OTHER, ..Self::default() };
         }
-        let size = symbol & 15;
-        let step = step(symbol);
-        let used = length + size;
-        if usize::from(used) > BITS {
-            return Self { total: used, step, steps: VALUE, alone: length, first: size.into(), second: 0 };
-        }
-        let only = Self { total: used, step, steps: step, alone: used, first: stored(pattern, used, size), second: 0 };
-        if step == END { only } else { only.with_second(pattern, prefixes) }
+        let negative = 1 - (1 << size);
+        let only = Self { total, step, steps: step, code, shift: 64 - size, second: 0, negative };
+        if step == END || usize::from(total) > BITS { only } else { only.with_second(pattern, prefixes) }
     }
 
     fn with_second(self, pattern: usize, prefixes: &[(u8, u8)]) -> Self {
-        let (length, symbol) = prefixes[pattern << self.total & ((1 << BITS) - 1)];
+        let (code, symbol) = prefixes[pattern << self.total & ((1 << BITS) - 1)];
         let size = symbol & 15;
-        let total = self.total + length + size;
-        if length == 0 || symbol == ZEROS || usize::from(total) > BITS {
+        let total = self.total + code + size;
+        if code == 0 || symbol == ZEROS || size > 7 || usize::from(total) > BITS {
             return self;
         }
-        Self { total, steps: self.step + step(symbol), second: stored(pattern, total, size), ..self }
+        let bits = pattern >> (BITS - usize::from(total)) & ((1 << size) - 1);
+        let second = extend(bits as u32, size.into()) as i8;
+        Self { total, steps: self.step + step(symbol), second, ..self }
+    }
+
+    /// The first value (T.81 F.2.2.1, table F.1), which stands in `word` behind its code.
+    #[inline(always)]
+    fn first(&self, word: u64) -> i16 {
+        let bits = word.wrapping_shl(self.code.into());
+        let is_positive = (bits as i64 >> 63) as i16;
+        (bits.wrapping_shr(self.shift.into()) as i16).wrapping_add(self.negative & !is_positive)
     }
 }
 
 fn step(symbol: u8) -> u8 {
     if symbol & 15 == 0 { END } else { (symbol >> 4) + 1 }
-}
-
-/// The value of `size` bits that ends `used` bits into `pattern`.
-fn stored(pattern: usize, used: u8, size: u8) -> i16 {
-    let bits = pattern >> (BITS - usize::from(used)) & ((1 << size) - 1);
-    extend(bits as u32, size.into()) as i16
 }

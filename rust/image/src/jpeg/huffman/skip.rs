@@ -1,10 +1,11 @@
 //! Stepping over the AC coefficients of sequential blocks: as many symbols per lookup as fit, no values.
-use super::ac::BITS;
 use super::code::{Code, Damage};
 use crate::fault;
 use crate::jpeg::header::tables::HuffmanSpec;
 use crate::jpeg::stream::bits::Bits;
 
+/// Bits of a lookup.
+const BITS: usize = 11;
 /// Lookups that one refill pays for, of which each takes at most `LONGEST` bits.
 const LOOKUPS: usize = 4;
 /// A single symbol with its value may reach beyond the lookup by so much.

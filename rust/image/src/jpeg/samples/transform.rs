@@ -84,6 +84,12 @@ impl Transform {
         Self { form, multipliers }
     }
 
+    /// Whether more than the first coefficient makes a difference.
+    #[inline(always)]
+    pub fn needs_all(&self) -> bool {
+        !matches!(self.form, Form::Eighth)
+    }
+
     /// Writes the samples of `block` to the upper left corner of `out`, whose rows lie `stride` bytes apart.
     ///
     /// `last` is the zig-zag position of the last coefficient that may differ from zero, 0 to 63. A block whose later

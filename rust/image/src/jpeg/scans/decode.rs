@@ -4,7 +4,7 @@ use super::store::Grid;
 use crate::fault::Result;
 use crate::jpeg::header::frame::Frame;
 use crate::jpeg::header::scan::Scan;
-use crate::jpeg::huffman::ac::{AcTable, RoomyBlock};
+use crate::jpeg::huffman::ac::{AcTable, ROOM, RoomyBlock};
 use crate::jpeg::huffman::code::Damage;
 use crate::jpeg::huffman::dc::DcTable;
 use crate::jpeg::samples::{Block, Job, Kernel};
@@ -62,7 +62,7 @@ impl Job for ScanJob<'_, '_, '_> {
         let (mcus, slots) = (mcus(frame, scan), slots(frame, scan));
         match content {
             Content::Sequential { dc, ac } => {
-                let mut roomy: RoomyBlock = [0; 256];
+                let mut roomy: RoomyBlock = [0; ROOM];
                 each_block(&mut walk, mcus, &slots, grids, |at, block, _| at.sequential(dc, ac, block, &mut roomy))
             }
             Content::FirstDc { dc, low } => {

@@ -39,11 +39,11 @@ impl Bits {
         (self.word >> (64 - count)) as u32
     }
 
-    /// Steps over `count` bits, at most as many as are valid. Only the low six bits of `count` matter.
+    /// Steps over `count` bits, at most as many as are valid.
     #[inline(always)]
     pub(in crate::jpeg) fn skip(&mut self, count: u32) {
         self.word = self.word.wrapping_shl(count);
-        self.count = self.count.wrapping_sub(count & 63);
+        self.count = self.count.wrapping_sub(count);
     }
 
     /// Takes the next bit.
