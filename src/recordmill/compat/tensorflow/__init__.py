@@ -28,8 +28,26 @@ from recordmill.compat.tensorflow.ops.names import TOP as OPERATIONS
 
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
-MODULES: dict[str, str] = {"errors": "core.errors", "dtypes": "core.dtypes", "io": "io"}
-MEMBERS: dict[str, str] = {**OPERATIONS}
+MODULES: dict[str, str] = {
+    "dtypes": "core.dtypes",
+    "errors": "core.errors",
+    "io": "io",
+    # pipelines
+    "data": "data",
+    # records and files
+    "compat": "compat",
+    "gfile": "gfile",
+    "python_io": "python_io",
+    "ragged": "ragged",
+    "sparse": "sparse",
+    "train": "train",
+}
+MEMBERS: dict[str, str] = {
+    **OPERATIONS,
+    # records and files
+    "RaggedTensor": "core.ragged",
+    "SparseTensor": "core.sparse",
+}
 __getattr__, __dir__ = lazy(__name__, MEMBERS, MODULES)
 
 __all__ = [
