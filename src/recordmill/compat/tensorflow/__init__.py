@@ -45,8 +45,21 @@ MODULES: dict[str, str] = {
 MEMBERS: dict[str, str] = {
     **OPERATIONS,
     # records and files
+    "FixedLenFeature": "io.features",
+    "FixedLenSequenceFeature": "io.features",
     "RaggedTensor": "core.ragged",
+    "SparseFeature": "io.features",
     "SparseTensor": "core.sparse",
+    "VarLenFeature": "io.features",
+    "decode_raw": "io.raw",
+    "matching_files": "files.whole",
+    "parse_example": "io.parsing_v1",
+    "parse_single_example": "io.parsing_v1",
+    "parse_single_sequence_example": "io.sequences",
+    "parse_tensor": "io.tensor_protos",
+    "read_file": "files.whole",
+    "serialize_tensor": "io.tensor_protos",
+    "write_file": "files.whole",
 }
 __getattr__, __dir__ = lazy(__name__, MEMBERS, MODULES)
 

@@ -11,11 +11,21 @@ MEMBERS: dict[str, str] = {
     "FixedLenSequenceFeature": "io.features",
     "RaggedFeature": "io.features",
     "SparseFeature": "io.features",
+    "TFRecordCompressionType": "io.options",
+    "TFRecordOptions": "io.options",
+    "TFRecordWriter": "io.records",
     "VarLenFeature": "io.features",
+    "decode_raw": "io.raw",
+    "matching_files": "files.whole",
     "parse_example": "io.parsing",
     "parse_sequence_example": "io.sequences",
     "parse_single_example": "io.parsing",
     "parse_single_sequence_example": "io.sequences",
+    "parse_tensor": "io.tensor_protos",
+    "read_file": "files.whole",
+    "serialize_tensor": "io.tensor_protos",
+    "tf_record_iterator": "io.records",
+    "write_file": "files.whole",
     # images
 }
-__getattr__, __dir__ = lazy(__name__, MEMBERS)
+__getattr__, __dir__ = lazy(__name__, MEMBERS, {"gfile": "files.gfile"})
