@@ -34,6 +34,8 @@ MODULES: dict[str, str] = {
     "io": "io",
     # pipelines
     "data": "data",
+    # images
+    "image": "image",
     # records and files
     "compat": "compat",
     "gfile": "gfile",

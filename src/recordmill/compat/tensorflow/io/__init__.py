@@ -27,5 +27,16 @@ MEMBERS: dict[str, str] = {
     "tf_record_iterator": "io.records",
     "write_file": "files.whole",
     # images
+    "decode_and_crop_jpeg": "images.decoding",
+    "decode_bmp": "images.decoding",
+    "decode_gif": "images.decoding",
+    "decode_image": "images.decoding",
+    "decode_jpeg": "images.decoding",
+    "decode_png": "images.decoding",
+    "decode_webp": "images.decoding",
+    "encode_jpeg": "images.encoding",
+    "encode_png": "images.encoding",
+    "extract_jpeg_shape": "images.decoding",
+    "is_jpeg": "images.decoding",
 }
 __getattr__, __dir__ = lazy(__name__, MEMBERS, {"gfile": "files.gfile"})
