@@ -29,7 +29,7 @@ from recordmill.compat.tensorflow.ops.names import TOP as OPERATIONS
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
 MODULES: dict[str, str] = {
-    "dtypes": "core.dtypes",
+    "dtypes": "dtypes",
     "errors": "core.errors",
     "io": "io",
     # pipelines
@@ -43,6 +43,16 @@ MODULES: dict[str, str] = {
     "ragged": "ragged",
     "sparse": "sparse",
     "train": "train",
+    # operations
+    "bitwise": "bitwise",
+    "debugging": "debugging",
+    "linalg": "linalg",
+    "math": "math",
+    "nest": "ops.trees",
+    "nn": "nn",
+    "random": "random",
+    "strings": "strings",
+    "version": "version",
 }
 MEMBERS: dict[str, str] = {
     **OPERATIONS,

@@ -11,9 +11,10 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
-from recordmill.compat.tensorflow.ops import trees
+from recordmill.compat.tensorflow.ops import told, trees
 
 
 @op("control.cond")
@@ -66,13 +67,16 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
 @op("control.switch_case")
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
     """Call a function by its number; the default, or the one of the largest number, for any other number."""
-    pairs = branch_fns.items() if isinstance(branch_fns, dict) else enumerate(branch_fns)
-    functions = {one[0]: one[1] for one in (pair if isinstance(pair[1], Callable) else pair[1] for pair in pairs)}  # type: ignore[arg-type]
-    return functions.get(int(branch_index), default or functions[max(functions)])()
+    pairs: list[Any] = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
+    functions: dict[int, Callable[[], Any]] = dict(
+        pair if isinstance(pair, tuple) else (place, pair) for place, pair in enumerate(pairs)
+    )
+    last = functions[max(functions)] if default is None else default
+    return functions.get(int(branch_index), last)()
 
 
 @op("control.while_loop")
-def while_loop(  # noqa: PLR0913, PLR0917 (TensorFlow's parameters)
+def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
     loop_vars: Any,
@@ -95,7 +99,7 @@ def while_loop(  # noqa: PLR0913, PLR0917 (TensorFlow's parameters)
 
 
 @op("control.map_fn")
-def map_fn(  # noqa: PLR0913, PLR0917 (TensorFlow's parameters)
+def map_fn(
     fn: Callable[..., Any],
     elems: Any,
     dtype: Any = None,
@@ -130,14 +134,18 @@ def map_fn(  # noqa: PLR0913, PLR0917 (TensorFlow's parameters)
     return trees.pack_sequence_as(results[0], [Tensor(one) for one in stacked])
 
 
-def _empty(signature: Any) -> Tensor:
-    from recordmill.compat.tensorflow.core.dtypes import as_dtype
+@op("control.vectorized_map")
+def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True) -> Any:  # noqa: ARG001
+    """Call a function on each row and stack its results; one row after the other."""
+    return map_fn(fn, elems)
 
+
+def _empty(signature: Any) -> Tensor:
     return Tensor(np.empty(0, as_dtype(getattr(signature, "dtype", signature)).numpy_dtype))
 
 
 @op("control.group")
-def group(*inputs: Any) -> None:  # noqa: ARG001 (they are done already)
+def group(*inputs: Any) -> None:
     """Nothing: what is given is done already."""
 
 
@@ -160,17 +168,7 @@ def print(*inputs: Any, output_stream: Any = None, summarize: Any = 3, sep: str 
     sep, end : str
         As in Python's ``print``.
     """
-    count = sys.maxsize if summarize in (-1, None) else int(summarize)
-    with np.printoptions(edgeitems=count, threshold=2 * count, linewidth=sys.maxsize):
-        texts = [_printed(one) for one in inputs]
+    ends = -1 if summarize is None else int(summarize)
+    texts = [told.printed(one, ends) for one in inputs]
     stream = output_stream if hasattr(output_stream, "write") else sys.stderr
     builtins.print(*texts, sep=sep, end="\n" if end is None else end, file=stream)
-
-
-def _printed(value: Any) -> str:
-    if not isinstance(value, Tensor):
-        return str(value)
-    if value.dtype.name == "string":
-        text = np.array2string(value.values, formatter={"object": lambda one: f'"{one.decode(errors="replace")}"'})
-        return text.strip('"') if not value.ndim else text
-    return np.array2string(value.values)

@@ -62,8 +62,8 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
     if not batch:
         return wrap(np.take(array, places, at))
     rows = np.moveaxis(array, at, batch)
-    grids = np.ogrid[tuple(slice(n) for n in array.shape[:batch])]
-    grids = [one.reshape(one.shape + (1,) * (places.ndim - batch)) for one in grids]
+    borders = np.ogrid[tuple(slice(n) for n in array.shape[:batch])]
+    grids = [one.reshape(one.shape + (1,) * (places.ndim - batch)) for one in borders]
     found: Any = rows[(*grids, places)]
     # The new axes stand where the picked axis was.
     new = list(range(batch, places.ndim))
