@@ -52,6 +52,8 @@ class Map(Node):
     def iterate(self, way: Way) -> Iterator[Step]:
         """Run the function, ahead of the caller where threads are asked for."""
         numbered = self.deferred(way)
+        if self in way.put_off:
+            return numbered
         if not self.threads:
             return map(self.finish, numbered)
         return mapped_ahead(self.finish, numbered, self.threads, 0)
