@@ -12,9 +12,10 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way
 from recordmill.compat.tensorflow.data.functions import placed
 from recordmill.compat.tensorflow.data.sources import Slices
-from recordmill.compat.tensorflow.data.specs import TensorSpec, spec_of, with_axis, without_axis
+from recordmill.compat.tensorflow.data.specs import spec_of, with_axis, without_axis
 from recordmill.compat.tensorflow.data.stacking import padded, stacked
 from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Batch(Node):

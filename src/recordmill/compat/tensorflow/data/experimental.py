@@ -11,10 +11,25 @@ from recordmill.compat.tensorflow.data.nesting import AssertCardinality
 
 AUTOTUNE = -1
 __all__ = [
-    *("AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Counter", "assert_cardinality", "cardinality"),
-    *("choose_from_datasets", "enumerate_dataset", "get_single_element", "group_by_window", "ignore_errors"),
-    *("map_and_batch", "parallel_interleave", "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while"),
-    *("unbatch", "unique"),
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Counter",
+    "assert_cardinality",
+    "cardinality",
+    "choose_from_datasets",
+    "enumerate_dataset",
+    "get_single_element",
+    "group_by_window",
+    "ignore_errors",
+    "map_and_batch",
+    "parallel_interleave",
+    "sample_from_datasets",
+    "scan",
+    "shuffle_and_repeat",
+    "take_while",
+    "unbatch",
+    "unique",
 ]
 Counter = Dataset.counter
 choose_from_datasets = Dataset.choose_from_datasets

@@ -22,7 +22,7 @@ from recordmill.compat.tensorflow.core.errors import (
 )
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way
-from recordmill.compat.tensorflow.data.specs import TensorSpec
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.types import RecordRef
 
@@ -187,7 +187,7 @@ def opener(compression: str) -> Any:
         return _inflated
     if compression:
         raise InvalidArgumentError(f'Not a valid compression_type: "{compression}"')
-    return lambda path: open(path, "rb")  # noqa: SIM115, PTH123
+    return lambda path: open(path, "rb")
 
 
 def _inflated(path: str) -> Any:

@@ -21,8 +21,9 @@ from recordmill.compat.tensorflow.data.elements import (
     Way,
 )
 from recordmill.compat.tensorflow.data.functions import Function, placed
-from recordmill.compat.tensorflow.data.specs import TensorSpec, common
+from recordmill.compat.tensorflow.data.specs import common
 from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Interleave(Node):
@@ -256,7 +257,7 @@ class AssertCardinality(Node):
                 yield Failed(FailedPreconditionError(f"{refusal} at least {found} elements."))
                 return
             yield element
-        if found != self._expected and self._expected != UNKNOWN_CARDINALITY:
+        if self._expected not in {found, UNKNOWN_CARDINALITY}:
             yield Failed(FailedPreconditionError(f"{refusal} only {found} elements."))
 
     def cardinality(self) -> int:

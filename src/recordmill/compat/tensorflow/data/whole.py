@@ -176,7 +176,7 @@ def _is_parse(call: Call) -> bool:
 
 
 def _parse(call: Call, known: dict[int, Column]) -> None:
-    serialized = call.kwargs.get("serialized", call.args[0] if call.args else None)
+    serialized: Any = call.kwargs.get("serialized", call.args[0] if call.args else None)
     features = call.kwargs.get("features", call.args[-1] if call.args else None)
     rows = whole_of(known[serialized.number])
     if rows.ndim != 1:
@@ -245,4 +245,3 @@ def first_columns(values: Sequence[Any]) -> list[Column]:
         plain = all(type(row) is Tensor and row.values.shape == rows[0].values.shape for row in rows)
         found.append(Whole(join([row.values for row in rows])) if plain and _alike(list(rows)) else list(rows))
     return found
-
