@@ -20,15 +20,15 @@ def test_pipelines_when_run_then_give_what_tensorflow_gave(name: str, tmp_path: 
 
 
 # What ours tells otherwise: the same class, other words.
-OTHER_WORDS = {"concatenated", "generator raises", "unknown"}
+OTHER_WORDS = {"generator raises"}
 
 
 @pytest.mark.parametrize("name", list(load(RECORDED)["errors"]))
 def test_errors_when_raised_then_are_tensorflows(name: str, recorded_errors: dict[str, Any]) -> None:
     kind, text = load(RECORDED)["errors"][name]
-    ours, words = recorded_errors[name]
-    assert ours == kind
-    assert name in OTHER_WORDS or words.startswith(text.rstrip("."))
+    _, words, ours = recorded_errors[name]
+    assert kind in [one.__name__ for one in ours.__mro__]
+    assert name in OTHER_WORDS or text.rstrip(".") in words
 
 
 @pytest.fixture(scope="module")

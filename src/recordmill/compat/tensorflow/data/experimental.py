@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from recordmill.compat.tensorflow.data.checking import AssertCardinality
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from recordmill.compat.tensorflow.data.nesting import AssertCardinality
 
 AUTOTUNE = -1
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from recordmill.compat.tensorflow.data.batching import Batch
 from recordmill.compat.tensorflow.data.elements import Node
 from recordmill.compat.tensorflow.data.fusing import Fused, fused
-from recordmill.compat.tensorflow.data.mapping import IgnoreErrors, Map
+from recordmill.compat.tensorflow.data.mapping import Map
 from recordmill.compat.tensorflow.data.recording import Program
 
 
@@ -22,25 +22,22 @@ def explain(node: Node) -> str:
     str
         A line for each map, and for each batch that runs natively.
     """
-    lines = _lines(node, True, set())
+    lines = _lines(node, set())
     return "\n".join(lines) if lines else "no functions"
 
 
-def _lines(node: Node, whole_batches: bool, done: set[int]) -> list[str]:
+def _lines(node: Node, done: set[int]) -> list[str]:
     mine: list[str] = []
     if type(node) is Batch:
         plan = fused(node)
-        if isinstance(plan, Fused) and whole_batches:
+        if isinstance(plan, Fused):
             mine.append(_native(plan))
             done.update(map(id, plan.maps))
-        elif isinstance(plan, str) and any(isinstance(one, Map) for one in _before(node)):
+        elif any(isinstance(one, Map) for one in _before(node)):
             mine.append(f"python: batch({node.size}) joins elements: {plan}")
-        elif whole_batches is False:
-            mine.append(f"python: batch({node.size}) joins elements: errors are ignored behind it")
     if isinstance(node, Map) and id(node) not in done:
         mine.append(_python(node))
-    whole_batches = whole_batches and not isinstance(node, IgnoreErrors)
-    return [line for one in node.inputs for line in _lines(one, whole_batches, done)] + mine
+    return [line for one in node.inputs for line in _lines(one, done)] + mine
 
 
 def _before(node: Node) -> list[Node]:

@@ -47,30 +47,17 @@ class Fused:
         -------
         iterator of Element or Failed
         """
-        groups = self._groups(replace(way, put_off=tuple(self.maps)))
+        groups = self.batch.groups(replace(way, put_off=tuple(self.maps)))
         return mapped_ahead(self._finish, groups, num_cores(), 1)
 
-    def _groups(self, way: Way) -> Iterator[list[Deferred] | Failed]:
-        waiting: list[Any] = []
-        for element in self.batch.input.iterate(way):
-            if isinstance(element, Failed):
-                waiting = []
-                yield element
-                continue
-            waiting.append(element)
-            if len(waiting) == self.batch.size:
-                yield waiting
-                waiting = []
-        if waiting and not self.batch.drop_remainder:
-            yield waiting
-
-    def _finish(self, group: list[Deferred] | Failed) -> Step:
-        if isinstance(group, Failed):
-            return group
-        try:
-            return Element(self._whole(group))
-        except Exception:  # noqa: BLE001 (sample by sample it tells which one it is, and what)
-            return self._one_by_one(group)
+    def _finish(self, group: list[Step]) -> Step:
+        waiting = [step for step in group if isinstance(step, Deferred)]
+        if len(waiting) == len(group):
+            try:
+                return Element(self._whole(waiting))
+            except Exception:  # noqa: BLE001, S110 (sample by sample it tells which one it is, and what)
+                pass
+        return self._one_by_one(group)
 
     def _whole(self, group: list[Deferred]) -> Any:
         layers = [group]
@@ -81,10 +68,10 @@ class Fused:
             columns = program.run(columns, [element.position for element in layer])
         return self.programs[-1].form(columns)
 
-    def _one_by_one(self, group: list[Deferred]) -> Step:
+    def _one_by_one(self, group: list[Step]) -> Step:
         done: list[Any] = []
-        for element in group:
-            step = self._single(element)
+        for given in group:
+            step = self._single(given) if isinstance(given, Deferred) else given
             if isinstance(step, Failed):
                 return step
             done.append(step.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -203,11 +204,9 @@ class IgnoreErrors(Node):
         super().__init__(node)
         self._log = log_warning
 
-    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
-        """Give the others; map functions are not put off, as what is left of a batch depends on the element."""
-        import sys
-
-        for element in self.input.iterate(Way(whole_batches=False)):
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give the others."""
+        for element in self.input.iterate(way):
             if isinstance(element, Element):
                 yield element
             elif self._log:
