@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.data.base import steps
+from recordmill.compat.tensorflow.data.elements import Element, Failed
 from recordmill.compat.tensorflow.data.structures import leaves
 
 Image = pytest.importorskip("PIL.Image")
@@ -89,6 +90,10 @@ def check_equal(make: Callable[[], Any]) -> None:
     single = steps(make(), whole_batches=False)
     assert len(whole) == len(single) > 0
     for one, other in zip(whole, single, strict=True):
+        if isinstance(other, Failed):
+            assert isinstance(one, Failed) and str(one.error) == str(other.error)
+            continue
+        assert isinstance(one, Element)
         for array, expected in zip(leaves(one.value), leaves(other.value), strict=True):
             assert array.dtype == expected.dtype
             np.testing.assert_array_equal(array.numpy(), expected.numpy())
@@ -103,9 +108,21 @@ def test_tutorials_pipeline_when_explained_then_runs_natively(paths: list[str]) 
     assert images.shape == (4, 24, 32, 3) and images.dtype == tf.float32 and labels.dtype == tf.int32
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_pipeline_when_random_then_gives_the_same_in_both_ways(data: st.DataObject, paths: list[str]) -> None:
+    run_random(data, paths)
+
+
+@pytest.mark.deep
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_pipelines_when_many_are_random_then_give_the_same_in_both_ways(data: st.DataObject, paths: list[str]) -> None:
+    run_random(data, paths)
+
+
+def run_random(data: st.DataObject, paths: list[str]) -> None:
+    """Draw a function and a pipeline around it."""
     decode = data.draw(st.sampled_from(sorted(DECODERS)))
     resize = data.draw(st.sampled_from(sorted(RESIZES)))
     changes = data.draw(st.lists(st.sampled_from(sorted(CHANGES)), max_size=3, unique=True))
