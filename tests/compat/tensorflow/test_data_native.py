@@ -15,6 +15,7 @@ import recordmill as rm
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.data.base import steps
 from recordmill.compat.tensorflow.data.elements import Element, Failed
+from recordmill.compat.tensorflow.data.fusing import Fused
 from recordmill.compat.tensorflow.data.structures import leaves
 
 Image = pytest.importorskip("PIL.Image")
@@ -83,9 +84,14 @@ ORDERS: dict[str, Callable[[Any], Any]] = {
 
 
 def check_equal(make: Callable[[], Any]) -> None:
-    """Hold both ways of a pipeline against one another, to the bit."""
+    """Hold both ways of a pipeline against one another, to the bit; the native one must not fall back."""
     tf.random.set_seed(7)
-    whole = steps(make())
+    with pytest.MonkeyPatch.context() as patch:
+        left: list[Any] = []
+        one_by_one = Fused.one_by_one
+        patch.setattr(Fused, "one_by_one", lambda self, group: left.append(one_by_one(self, group)) or left[-1])
+        whole = steps(make())
+    assert all(isinstance(step, Failed) for step in left)
     tf.random.set_seed(7)
     single = steps(make(), whole_batches=False)
     assert len(whole) == len(single) > 0

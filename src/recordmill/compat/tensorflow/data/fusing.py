@@ -57,7 +57,7 @@ class Fused:
                 return Element(self._whole(waiting))
             except Exception:  # noqa: BLE001, S110 (sample by sample it tells which one it is, and what)
                 pass
-        return self._one_by_one(group)
+        return self.one_by_one(group)
 
     def _whole(self, group: list[Deferred]) -> Any:
         layers = [group]
@@ -68,7 +68,17 @@ class Fused:
             columns = program.run(columns, [element.position for element in layer])
         return self.programs[-1].form(columns)
 
-    def _one_by_one(self, group: list[Step]) -> Step:
+    def one_by_one(self, group: list[Step]) -> Step:
+        """Batch made sample by sample, or the error of the first that fails.
+
+        Parameters
+        ----------
+        group : list of Element or Failed
+
+        Returns
+        -------
+        Element or Failed
+        """
         done: list[Any] = []
         for given in group:
             step = self._single(given) if isinstance(given, Deferred) else given

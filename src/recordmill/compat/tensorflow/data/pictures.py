@@ -43,7 +43,7 @@ class Picture:
         return found
 
     def takes(self, rows: list[bytes]) -> bool:
-        """Whether the native call knows all of these files: JPEG, and PNG of 8 bits a sample.
+        """Whether the native call knows all of these files: JPEG, and PNG of 8 bits a sample at its size.
 
         Parameters
         ----------
@@ -53,7 +53,10 @@ class Picture:
         -------
         bool
         """
-        return all(row[:3] == _JPEG or (row[:8] == _PNG and row[_DEPTH : _DEPTH + 1] == b"\x08") for row in rows)
+        whole = self.image.reduce == 1
+        return all(
+            row[:3] == _JPEG or (whole and row[:8] == _PNG and row[_DEPTH : _DEPTH + 1] == b"\x08") for row in rows
+        )
 
     def run(self, rows: list[bytes]) -> NDArray[Any]:
         """Decode and resize.

@@ -66,7 +66,7 @@ def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     """
     whole: NDArray[Any] = np.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
     for position, array in enumerate(arrays):
-        whole[position] = array
+        whole[position, ...] = array
     return whole
 
 
