@@ -26,7 +26,8 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.types import RecordRef
 
-_CHUNK = 128
+# Records read together: few, so that those of photographs stay in memory that is used again.
+_CHUNK = 16
 _FRAME_HEAD, _FRAME_BYTES = 12, 16
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
 
