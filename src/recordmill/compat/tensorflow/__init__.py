@@ -33,6 +33,10 @@ MODULES: dict[str, str] = {
     "errors": "core.errors",
     "image": "image",
     "io": "io",
+    # pipelines
+    "data": "data",
+    # images
+    "image": "image",
     # records and files
     "compat": "compat",
     "gfile": "gfile",

@@ -1,0 +1,122 @@
+"""What elements are: dtypes and shapes, as far as they are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.data.structures import leaves, mapped, same_form
+from recordmill.compat.tensorflow.ops.specs import type_spec_from_value
+
+
+class DatasetSpec:
+    """Spec of data sets whose elements are of a spec.
+
+    Parameters
+    ----------
+    element_spec : structure of TensorSpec
+    """
+
+    __slots__ = ("element_spec",)
+
+    def __init__(self, element_spec: Any) -> None:
+        self.element_spec = element_spec
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the specs of the elements."""
+        return isinstance(other, DatasetSpec) and bool(self.element_spec == other.element_spec)
+
+    def __hash__(self) -> int:
+        """Hash of the type: element specs may be dicts."""
+        return hash(DatasetSpec)
+
+    def __repr__(self) -> str:
+        """TensorFlow's spelling."""
+        return f"DatasetSpec({self.element_spec!r}, TensorShape([]))"
+
+
+def spec_of(value: Any) -> Any:
+    """Structure of the specs of an element.
+
+    Parameters
+    ----------
+    value : structure of Tensor
+
+    Returns
+    -------
+    structure of TensorSpec
+        A sparse or ragged tensor is told by its shape and dtype; a data set by the spec of its elements.
+    """
+    return mapped(_spec, value)
+
+
+def _spec(leaf: Any) -> Any:
+    if hasattr(leaf, "element_spec"):
+        return DatasetSpec(leaf.element_spec)
+    return type_spec_from_value(leaf)
+
+
+def with_axis(spec: Any, length: int | None) -> Any:
+    """Specs of elements that are put together.
+
+    Parameters
+    ----------
+    spec : structure of TensorSpec
+    length : int, optional
+        Of the new first axis.
+
+    Returns
+    -------
+    structure of TensorSpec
+    """
+    return mapped(lambda leaf: _like(leaf, TensorShape([length]) + leaf.shape), spec)
+
+
+def without_axis(spec: Any) -> Any:
+    """Specs of the rows of elements.
+
+    Parameters
+    ----------
+    spec : structure of TensorSpec
+
+    Returns
+    -------
+    structure of TensorSpec
+    """
+    return mapped(lambda leaf: _like(leaf, leaf.shape[1:] if leaf.shape.rank is not None else None), spec)
+
+
+def _like(leaf: Any, shape: Any) -> Any:
+    """Spec of the same kind with another shape."""
+    return type(leaf)(shape, leaf.dtype)
+
+
+def common(one: Any, other: Any) -> Any:
+    """Specs of which both are: lengths that differ are unknown.
+
+    Parameters
+    ----------
+    one, other : structure of TensorSpec
+
+    Returns
+    -------
+    structure of TensorSpec
+
+    Raises
+    ------
+    TypeError
+        They nest otherwise, or have other dtypes.
+    """
+    if not same_form(one, other) or any(
+        getattr(a, "dtype", None) != getattr(b, "dtype", None) for a, b in zip(leaves(one), leaves(other), strict=True)
+    ):
+        raise TypeError(f"Incompatible dataset elements:\n  {one} vs.   {other}")
+    return mapped(_common, one, other)
+
+
+def _common(one: Any, other: Any) -> Any:
+    if isinstance(one, DatasetSpec):
+        return one
+    if one.shape.rank is None or one.shape.rank != other.shape.rank:
+        return _like(one, None)
+    return _like(one, [a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)])
