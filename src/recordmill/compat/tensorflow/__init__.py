@@ -36,7 +36,6 @@ MODULES: dict[str, str] = {
     # pipelines
     "data": "data",
     # images
-    "image": "image",
     # records and files
     "compat": "compat",
     "gfile": "gfile",
