@@ -24,11 +24,34 @@ from recordmill.compat.tensorflow.core.dtypes import (
 from recordmill.compat.tensorflow.core.lazy import lazy
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.ops.names import TOP as OPERATIONS
 
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
-MODULES: dict[str, str] = {"errors": "core.errors", "dtypes": "core.dtypes", "io": "io"}
-MEMBERS: dict[str, str] = {}
+MODULES: dict[str, str] = {
+    "dtypes": "core.dtypes",
+    "errors": "core.errors",
+    "io": "io",
+    # records and files
+    "compat": "compat",
+    "gfile": "gfile",
+    "python_io": "python_io",
+    "ragged": "ragged",
+    "sparse": "sparse",
+    "train": "train",
+    # Keras
+    "initializers": "keras.initializers",
+    "keras": "keras",
+    "losses": "keras.losses",
+    "metrics": "keras.metrics",
+    "optimizers": "keras.optimizers",
+}
+MEMBERS: dict[str, str] = {
+    **OPERATIONS,
+    # records and files
+    "RaggedTensor": "core.ragged",
+    "SparseTensor": "core.sparse",
+}
 __getattr__, __dir__ = lazy(__name__, MEMBERS, MODULES)
 
 __all__ = [

@@ -1,12 +1,13 @@
 """The table of operations, and the one place that each call of an operation passes.
 
 While a map function is being recorded, a call that touches a recorded value is handed to the recording;
-every other call runs at once.
+every other call runs at once, on values of another library by that library.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -27,15 +28,29 @@ class Recording(Protocol):
 
 RECORDING: ContextVar[Recording | None] = ContextVar("recording", default=None)
 OPS: dict[str, Callable[..., Any]] = {}
+# Takes the calls on values of another library: Keras's backend, once tf.keras is in use.
+BESIDE: list[Recording] = []
+# family of operations: the modules that enter them
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "array": ("ops.slicing",),
+    "linalg": ("ops.matrices",),
+    "math": ("ops.arithmetic", "ops.comparing", "ops.bits"),
+}
+_PACKAGE = "recordmill.compat.tensorflow"
 
 
-def op(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def op(name: str, *, always: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Enter a function into the table of operations.
+
+    Every operation takes TensorFlow's ``name=``, which changes no result and is dropped here.
 
     Parameters
     ----------
     name : str
         By which recordings know it, such as ``"image.resize"``.
+    always : bool, default False
+        Note each call while recording, also one without recorded values: the operation draws random numbers or
+        does something besides giving a value.
 
     Returns
     -------
@@ -46,10 +61,15 @@ def op(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def enter(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            kwargs.pop("name", None)
             recording = RECORDING.get()
-            if recording is not None and recording.touches((args, kwargs)):
+            if recording is not None and (always or recording.touches((args, kwargs))):
                 noted: R = recording.note(name, args, kwargs)
                 return noted
+            for other in BESIDE:
+                if other.touches((args, kwargs)):
+                    theirs: R = other.note(name, args, kwargs)
+                    return theirs
             return function(*args, **kwargs)
 
         if name in OPS:
@@ -73,4 +93,7 @@ def run(name: str, *args: Any, **kwargs: Any) -> Any:
     -------
     object
     """
+    if name not in OPS:
+        for module in FAMILIES[name.partition(".")[0]]:
+            importlib.import_module(f"{_PACKAGE}.{module}")
     return OPS[name](*args, **kwargs)

@@ -20,7 +20,8 @@ def lazy(
     module : str
         Its ``__name__``.
     members : mapping of str to str
-        Module of this package that each name comes from, such as ``{"cast": "ops.casting"}``.
+        Module of this package that each name comes from, such as ``{"cast": "ops.casting"}``; ``"module:other"``
+        where it has another name there.
     modules : mapping of str to str, optional
         Names that are modules themselves.
 
@@ -34,7 +35,8 @@ def lazy(
         if name in whole:
             found: Any = importlib.import_module(f"{_PACKAGE}.{whole[name]}")
         elif name in members:
-            found = getattr(importlib.import_module(f"{_PACKAGE}.{members[name]}"), name)
+            place, _, other = members[name].partition(":")
+            found = getattr(importlib.import_module(f"{_PACKAGE}.{place}"), other or name)
         else:
             raise AttributeError(f"module {module!r} has no attribute {name!r}; the migration page lists what is here")
         setattr(sys.modules[module], name, found)

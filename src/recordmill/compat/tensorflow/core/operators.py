@@ -110,6 +110,10 @@ class Operators:
         """Logical exclusive or of truth values, bitwise of whole numbers."""
         return run("math.xor", self, other)
 
+    def __rxor__(self, other: Any) -> Any:
+        """Logical exclusive or of truth values, bitwise of whole numbers."""
+        return run("math.xor", other, self)
+
     def __lt__(self, other: Any) -> Any:
         """Element by element."""
         return run("math.less", self, other)
@@ -127,12 +131,12 @@ class Operators:
         return run("math.greater_equal", self, other)
 
     def __eq__(self, other: object) -> Any:
-        """Element by element."""
-        return run("math.equal_or_false", self, other)
+        """Element by element; nothing is None."""
+        return False if other is None else run("math.equal_or_false", self, other)
 
     def __ne__(self, other: object) -> Any:
-        """Element by element."""
-        return run("math.not_equal_or_true", self, other)
+        """Element by element; nothing is None."""
+        return True if other is None else run("math.not_equal_or_true", self, other)
 
     def __getitem__(self, key: Any) -> Any:
         """Part of the values."""

@@ -49,10 +49,12 @@ def keras() -> ModuleType:
         raise MissingExtraError(f"tf.keras needs the package {missing.name}", hint=_HINT) from missing
     _check(found)
     from recordmill.compat.tensorflow.keras.feeding import register_datasets
+    from recordmill.compat.tensorflow.keras.methods import register_methods
     from recordmill.compat.tensorflow.keras.operations import register_operations
 
     register_datasets()
-    register_operations()
+    register_methods(found)
+    register_operations(found)
     return found
 
 

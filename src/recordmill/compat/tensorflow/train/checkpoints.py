@@ -11,7 +11,13 @@ from recordmill.compat.tensorflow.core.errors import UnimplementedError
 SUFFIXES = (".weights.h5", ".keras")
 
 
-def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
+class Checkpoint(str):
+    """Path of a file that was written last: from it, ``model.load_weights`` also restores the optimizer."""
+
+    __slots__ = ()
+
+
+def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> Checkpoint | None:
     """Find the file of weights, or of a model, that was written last.
 
     Parameters
@@ -22,8 +28,8 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 
     Returns
     -------
-    str or None
-        For ``model.load_weights``; None if the folder holds no such file, or is not there.
+    Checkpoint or None
+        A str, for ``model.load_weights``; None if the folder holds no such file, or is not there.
 
     Raises
     ------
@@ -36,7 +42,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
     names = [entry.name for entry in os.scandir(folder)] if folder.is_dir() else []
     found = [name for name in names if name.endswith(SUFFIXES) and not name.startswith(".")]
     if found:
-        return os.path.join(os.fsdecode(checkpoint_dir), max(found, key=lambda name: _age(folder, name)))
+        return Checkpoint(os.path.join(os.fsdecode(checkpoint_dir), max(found, key=lambda name: _age(folder, name))))
     theirs = sorted(name for name in names if name.endswith(".index"))
     if theirs:
         raise UnimplementedError(

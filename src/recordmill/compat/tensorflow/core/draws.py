@@ -1,0 +1,113 @@
+"""Where operations get random numbers from: one sequence for the process, and one for each element of a data set.
+
+The numbers are NumPy's (PCG64), not TensorFlow's; the same seeds give the same numbers again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+
+
+class Draws:
+    """Generators of one place in a program: one for each seed of an operation, and one for those without.
+
+    Parameters
+    ----------
+    seed : int or None
+        Of the program. Without one, operations that have no seed either draw other numbers in each process.
+    position : tuple of int
+        Tells the places of one program apart.
+    """
+
+    def __init__(self, seed: int | None, position: tuple[int, ...] = ()) -> None:
+        self.seed = seed
+        self._position = position
+        self._generators: dict[int | None, np.random.Generator] = {}
+
+    def generator(self, seed: int | None = None) -> np.random.Generator:
+        """Find the generator for an operation.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Of the operation.
+
+        Returns
+        -------
+        numpy.random.Generator
+            The same one each time.
+        """
+        if seed not in self._generators:
+            self._generators.setdefault(seed, np.random.default_rng(self._entropy(seed)))
+        return self._generators[seed]
+
+    def _entropy(self, seed: int | None) -> list[int]:
+        program = self.seed
+        if program is None:
+            program = _UNSEEDED if seed is None else 0
+        own = [0] if seed is None else [1, abs(seed), seed < 0]
+        return [abs(program), program < 0, *own, *self._position]
+
+
+_UNSEEDED = secrets.randbits(128)
+_process = Draws(None)
+_CURRENT: ContextVar[Draws | None] = ContextVar("draws", default=None)
+
+
+def set_seed(seed: int | None) -> None:
+    """Begin the random numbers of the process anew.
+
+    Parameters
+    ----------
+    seed : int or None
+        None draws other numbers in each process.
+    """
+    global _process  # noqa: PLW0603 (the seed of a program is one for the process)
+    _process = Draws(None if seed is None else int(seed))
+
+
+def global_seed() -> int | None:
+    """Seed of the program.
+
+    Returns
+    -------
+    int or None
+        None unless `set_seed` was called.
+    """
+    return _process.seed
+
+
+def generator(seed: int | None = None) -> np.random.Generator:
+    """Find the generator that an operation draws from now.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Of the operation.
+
+    Returns
+    -------
+    numpy.random.Generator
+    """
+    return (_CURRENT.get() or _process).generator(seed)
+
+
+@contextmanager
+def element(*position: int) -> Iterator[None]:
+    """Let operations draw what belongs to one element of a data set, whichever thread computes it.
+
+    Parameters
+    ----------
+    *position : int
+        Of the element, such as the number of the stage, the pass and the element; not negative.
+    """
+    before = _CURRENT.set(Draws(_process.seed, position))
+    try:
+        yield
+    finally:
+        _CURRENT.reset(before)

@@ -1,0 +1,189 @@
+"""Operations on ragged tensors: parts, comparison, arrays of them, and how they are made of nested lists."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core import ragged_parts as parts
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor, rows_of
+from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
+
+
+@op("ragged.getitem")
+def getitem(ragged: RaggedTensor, key: Any) -> Any:
+    """Take a row, some rows, or the same part of each of them.
+
+    Parameters
+    ----------
+    ragged : RaggedTensor
+    key : int, slice, or a tuple of them
+
+    Returns
+    -------
+    Tensor or RaggedTensor
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no such row.
+    NotImplementedError
+        A form of indexing that is not supported.
+    """
+    first, *rest = key if isinstance(key, tuple) else (key,)
+    if isinstance(first, slice):
+        start, stop, step = first.indices(len(ragged))
+        if step != 1:
+            raise NotImplementedError("rows of a ragged tensor are taken in steps of 1")
+        taken = rows_of(ragged, start, max(start, stop))
+        return _part_of_rows(taken, rest) if rest else taken
+    place = int(first)
+    if not -len(ragged) <= place < len(ragged):
+        raise InvalidArgumentError(f"slice index {place} of dimension 0 out of bounds: there are {len(ragged)} rows")
+    splits = ragged.row_splits.values
+    place %= len(ragged)
+    row: Any = rows_of(ragged.values, splits[place], splits[place + 1])
+    return row[tuple(rest) if len(rest) > 1 else rest[0]] if rest else row
+
+
+def _part_of_rows(ragged: Any, rest: list[Any]) -> RaggedTensor:
+    if len(rest) > 1 or not isinstance(rest[0], slice):
+        raise NotImplementedError("of all rows of a ragged tensor, a slice is taken, such as rows[:, 1:]")
+    picked, splits = parts.slice_rows(ragged.row_splits.values, rest[0])
+    if isinstance(ragged.values, Tensor):
+        return RaggedTensor(Tensor(ragged.values.values[picked]), splits)
+    return RaggedTensor(_gathered(ragged.values, picked), splits)
+
+
+def _gathered(ragged: RaggedTensor, rows: Any) -> RaggedTensor:
+    chosen, splits = parts.gather_rows(ragged.row_splits.values, rows)
+    inner = ragged.values
+    return RaggedTensor(Tensor(inner.values[chosen]) if isinstance(inner, Tensor) else _gathered(inner, chosen), splits)
+
+
+@op("ragged.to_tensor")
+def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None, shape: Any = None) -> Tensor:
+    """Put rows side by side in one array.
+
+    Parameters
+    ----------
+    ragged : RaggedTensor
+    default_value : scalar, optional
+        Fills up short rows; zero, or the empty string.
+    name : str, optional
+        Without influence.
+    shape : sequence of int or None, optional
+        Of the result; longer rows are cut. None is the longest row's length.
+
+    Returns
+    -------
+    Tensor
+    """
+    del name
+    flat = ragged.flat_values.values
+    nested = [splits.values for splits in ragged.nested_row_splits]
+    lengths = parts.bounding(nested, flat.shape[1:])
+    given = [None] * len(lengths) if shape is None else list(shape)
+    if len(given) != len(lengths):
+        raise ValueError(f"shape has {len(given)} axes, the ragged tensor {len(lengths)}")
+    wanted = [length if one is None or one == -1 else int(one) for one, length in zip(given, lengths, strict=True)]
+    if default_value is None:
+        default_value = b"" if flat.dtype == object else 0
+    out = np.empty(wanted, flat.dtype)
+    out[...] = array_of(default_value, ragged.dtype)[()]
+    at = parts.places(nested)
+    inside = np.logical_and.reduce([axis < wanted[place] for place, axis in enumerate(at)])
+    behind: Any = tuple(slice(0, length) for length in wanted[len(at) :])
+    out[(*(axis[inside] for axis in at), *behind)] = flat[(inside, *behind)]
+    return Tensor(out)
+
+
+@op("ragged.equal")
+def equal(first: RaggedTensor, second: Any) -> RaggedTensor:
+    """Compare element by element.
+
+    Parameters
+    ----------
+    first : RaggedTensor
+    second : RaggedTensor of the same rows, or scalar
+
+    Returns
+    -------
+    RaggedTensor of bool
+    """
+    return _compared(first, second, operator.eq)
+
+
+@op("ragged.not_equal")
+def not_equal(first: RaggedTensor, second: Any) -> RaggedTensor:
+    """Compare element by element; as `equal`."""
+    return _compared(first, second, operator.ne)
+
+
+def _compared(first: RaggedTensor, second: Any, compare: Callable[[Any, Any], Any]) -> RaggedTensor:
+    if isinstance(second, RaggedTensor):
+        theirs = [splits.values for splits in second.nested_row_splits]
+        mine = [splits.values for splits in first.nested_row_splits]
+        if len(mine) != len(theirs) or not all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True)):
+            raise InvalidArgumentError("Inputs must have identical ragged splits")
+        values = second.flat_values.values
+    else:
+        values = array_of(second, first.dtype)
+        if values.ndim:
+            raise NotImplementedError("a ragged tensor is compared with another one, or with a single value")
+    return first.with_flat_values(Tensor(np.asarray(compare(first.flat_values.values, values), np.bool_)))
+
+
+def constant(pylist: Any, dtype: Any = None, name: Any = None, row_splits_dtype: Any = np.int64) -> Any:
+    """Make a ragged tensor of nested lists.
+
+    Parameters
+    ----------
+    pylist : nested list
+        To one depth everywhere; empty lists may be shallower.
+    dtype : DType, optional
+        What the values say by default.
+    name : str, optional
+        Without influence.
+    row_splits_dtype : DType
+        int32 or int64.
+
+    Returns
+    -------
+    RaggedTensor
+        A Tensor where there is only one list.
+
+    Raises
+    ------
+    ValueError
+        Values beside lists.
+    """
+    del name
+    if not isinstance(pylist, list | tuple | np.ndarray):
+        return as_tensor(pylist, dtype)
+    nested, values = [], list(pylist)
+    depth = _depth(pylist)
+    for _ in range(depth - 1):
+        if not all(isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes) for value in values):
+            raise ValueError(f"all scalar values must have the same nesting depth: {pylist!r}")
+        lengths = np.array([len(value) for value in values], as_dtype(row_splits_dtype).numpy_dtype)
+        nested.append(parts.from_lengths(lengths))
+        values = [item for value in values for item in value]
+    found: Any = as_tensor(values, dtype)
+    if found.ndim != 1:
+        raise ValueError(f"all scalar values must have the same nesting depth: {pylist!r}")
+    for splits in reversed(nested):
+        found = RaggedTensor(found, splits)
+    return found
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
+        return 0
+    return 1 + max((_depth(item) for item in value), default=0)

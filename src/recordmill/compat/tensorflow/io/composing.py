@@ -1,0 +1,59 @@
+"""Features that are put together of several: values with their indices, and values divided into rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.sparse import SparseTensor
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.io.features import RaggedFeature, SparseFeature
+from recordmill.compat.tensorflow.io.partitions import partitioned
+from recordmill.compat.tensorflow.io.specs import Spec
+
+
+def composed(spec: Spec, tensors: dict[str, Any]) -> dict[str, Any]:
+    """Put together what is made of several columns, and leave out columns that were asked for only for that.
+
+    Parameters
+    ----------
+    spec : Spec
+    tensors : dict of str to tensor
+        By key of the column.
+
+    Returns
+    -------
+    dict of str to tensor
+        By name of the feature.
+
+    Raises
+    ------
+    ValueError
+        Numbers of indices and values that differ.
+    """
+    made = {}
+    for name, feature in spec.features.items():
+        if isinstance(feature, SparseFeature):
+            made[name] = _indexed(feature, tensors)
+        elif isinstance(feature, RaggedFeature):
+            made[name] = partitioned(name, feature, tensors)
+    return {name: tensor for name, tensor in (tensors | made).items() if name in spec.features}
+
+
+def _indexed(feature: SparseFeature, tensors: dict[str, Any]) -> SparseTensor:
+    keys = [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
+    sizes = [feature.size] if isinstance(feature.index_key, str) else list(feature.size)
+    given = tensors[feature.value_key]
+    values, outer = given.values.values, given.indices.values[:, :-1]
+    axes = [tensors[key].values.values for key in keys]
+    for axis in axes:
+        if len(axis) != len(values):
+            raise ValueError(f"Dimensions {len(axis)} and {len(values)} are not compatible")
+    indices: NDArray[np.int64] = np.concatenate([outer, *(axis[:, None] for axis in axes)], axis=1)
+    if not feature.already_sorted:
+        order = np.lexsort(indices.T[::-1])
+        indices, values = indices[order], values[order]
+    shape = np.array([*given.dense_shape.values[:-1].tolist(), *sizes], np.int64)
+    return SparseTensor(Tensor(indices), Tensor(values), Tensor(shape))

@@ -1,0 +1,94 @@
+"""Tensors that mark places: one-hot rows and masks of lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.arrays import array_of, scalar_array
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
+from recordmill.compat.tensorflow.ops.matching import WHOLE, allow
+
+
+@op("array.one_hot")
+def one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None
+) -> Tensor:
+    """Rows with one value at the place that an index names, and another value elsewhere.
+
+    Parameters
+    ----------
+    indices : array_like of int
+        Indices outside 0 to depth - 1 give rows without it.
+    depth : int
+        Length of the new axis.
+    on_value, off_value : value, default 1 and 0
+    axis : int, default -1
+        Where the new axis is.
+    dtype : DType or what names one, optional
+        That of the values unless given, or float32.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        Values of two dtypes, or not of the given one.
+    InvalidArgumentError
+        Indices that are no whole numbers, a negative depth, or an axis that cannot be.
+    """
+    array = array_of(indices)
+    allow(array, "bBilq", "OneHot")
+    on, off = _hot_values(on_value, off_value, dtype)
+    count = int(depth)
+    if count < 0:
+        raise InvalidArgumentError(f"depth must be non-negative, got: {count} [Op:OneHot]")
+    place = -1 if axis is None else int(axis)
+    if not -1 <= place <= array.ndim:
+        raise InvalidArgumentError(
+            f"Expected axis to be -1 or between [0, {array.ndim + 1}).  But received: {place} [Op:OneHot]"
+        )
+    where = np.expand_dims(array, place)
+    places = np.arange(count).reshape([-1 if one == place % (array.ndim + 1) else 1 for one in np.arange(where.ndim)])
+    return wrap(np.where(where == places, on, off), on.dtype)
+
+
+def _hot_values(on_value: Any, off_value: Any, dtype: Any) -> Any:
+    given = {"on_value": on_value, "off_value": off_value}
+    arrays = {
+        name: array_of(value) if dtype is None else _hot(value, dtype, name)
+        for name, value in given.items()
+        if value is not None
+    }
+    found = [one.dtype for one in arrays.values()]
+    wanted = as_dtype(dtype).numpy_dtype if dtype is not None else (found or [np.dtype(np.float32)])[0]
+    if len(found) == 2 and found[0] != found[1]:
+        raise TypeError(
+            f"dtype {as_dtype(found[0])} of on_value does not match dtype {as_dtype(found[1])} of off_value"
+        )
+    on, off = (arrays.get(name, scalar_array(value, wanted)) for name, value in (("on_value", 1), ("off_value", 0)))
+    return on, off
+
+
+def _hot(value: Any, dtype: Any, name: str) -> Any:
+    try:
+        return array_of(value, dtype)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"dtype {as_dtype(array_of(value).dtype)} of {name} does not match dtype parameter {as_dtype(dtype)}"
+        ) from None
+
+
+@op("array.sequence_mask")
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Tensor:
+    """Rows that are True up to a length."""
+    array = array_of(lengths)
+    allow(array, WHOLE, "Range")
+    count = int(array.max(initial=0)) if maxlen is None else int(maxlen)
+    return Tensor((np.arange(count) < array[..., None]).astype(as_dtype(dtype).numpy_dtype))

@@ -1,0 +1,86 @@
+"""Products of matrices and vectors, and norms: ``tf.linalg``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
+from recordmill.compat.tensorflow.ops.matching import FLOATS, allow, bracketed, matched, one_of
+from recordmill.compat.tensorflow.ops.reducing import axes_of
+
+_PRODUCTS = FLOATS + "hiqlHIQL"
+
+
+@op("linalg.matmul")
+def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+    """Product of matrices, or of stacks of them; float32 sums may differ from TensorFlow's in the last bits."""
+    left, right = matched((a, b), "MatMul")
+    allow(left, _PRODUCTS, "MatMul")
+    for place, one in enumerate((left, right)):
+        if one.ndim < 2:
+            raise InvalidArgumentError(f"In[{place}] ndims must be >= 2: {one.ndim} [Op:MatMul]")
+    left = left.swapaxes(-1, -2) if transpose_a else left
+    right = right.swapaxes(-1, -2) if transpose_b else right
+    if left.shape[-1] != right.shape[-2]:
+        raise InvalidArgumentError(
+            f"Matrix size-incompatible: In[0]: {bracketed(left.shape)}, In[1]: {bracketed(right.shape)} [Op:MatMul]"
+        )
+    return wrap(_product(left, right))
+
+
+def _product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    with np.errstate(all="ignore"):
+        if left.dtype == np.float16:
+            left, right = left.astype(np.float32), right.astype(np.float32)
+            return np.asarray(np.matmul(left, right), np.float16)
+        return np.asarray(np.matmul(left, right))
+
+
+@op("linalg.matvec")
+def matvec(a: Any, b: Any, transpose_a: bool = False) -> Tensor:
+    """Product of a matrix and a vector."""
+    left, right = matched((a, b), "MatMul")
+    found = matmul(Tensor(left), Tensor(right[..., None]), transpose_a)
+    return wrap(found.values[..., 0])
+
+
+@op("linalg.norm")
+def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False) -> Tensor:  # noqa: A002
+    """Length of vectors: ``ord`` is ``"euclidean"``, 1, 2 or infinity.
+
+    Raises
+    ------
+    NotImplementedError
+        Another order, or one of matrices other than the euclidean one.
+    """
+    array = one_of(tensor, FLOATS, "Norm")
+    axes = axes_of(axis, array.ndim)
+    if ord not in ("euclidean", "fro", 1, 2, np.inf) or (len(axes) > 1 and axis is not None and ord != "euclidean"):
+        raise NotImplementedError(f"tf.norm of order {ord!r} over axes {axes} is not supported")
+    size = np.abs(array)
+    if ord in (1, np.inf):
+        return wrap(np.asarray((np.sum if ord == 1 else np.max)(size, axis=axes, keepdims=keepdims)))
+    return wrap(np.sqrt(np.sum(size * size, axis=axes, keepdims=keepdims)))
+
+
+@op("linalg.l2_normalize")
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Tensor:
+    """Vectors of length 1."""
+    array = one_of(x, FLOATS, "L2Normalize")
+    square = np.sum(array * array, axis=axes_of(axis, array.ndim), keepdims=True)
+    return wrap(array * (1 / np.sqrt(np.maximum(square, array.dtype.type(epsilon)))))
+
+
+@op("linalg.diag")
+def diag(diagonal: Any) -> Tensor:
+    """Matrix with the values on its diagonal."""
+    values = one_of(diagonal, FLOATS + "bhilqBHILQ?", "MatrixDiagV3")
+    found = np.zeros((*values.shape, values.shape[-1]), values.dtype)
+    places = np.arange(values.shape[-1])
+    found[..., places, places] = values
+    return wrap(found)

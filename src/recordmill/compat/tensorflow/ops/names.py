@@ -1,0 +1,41 @@
+"""Which module has each operation that stands directly under ``tf``."""
+
+from __future__ import annotations
+
+_BY_MODULE: dict[str, str] = {
+    "ops.arithmetic": "abs add add_n atan2 divide maximum minimum multiply negative pow subtract "
+    "truediv truncatediv truncatemod",
+    "ops.casting": "bitcast cast saturate_cast",
+    "ops.comparing": "equal greater greater_equal less less_equal logical_and logical_not logical_or not_equal",
+    "ops.hot": "one_hot sequence_mask",
+    "ops.joining": "concat repeat reverse roll split stack tile unstack",
+    "ops.making": "constant convert_to_tensor eye fill linspace ones ones_like range zeros zeros_like",
+    "ops.matrices": "matmul norm",
+    "ops.reducing": "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum",
+    "ops.shaping": "broadcast_to ensure_shape expand_dims identity rank reshape shape size squeeze transpose",
+    "ops.slicing": "boolean_mask newaxis slice:slice_",
+}
+
+
+def table(by_module: dict[str, str]) -> dict[str, str]:
+    """Turn lists of names by module into a module for each name.
+
+    Parameters
+    ----------
+    by_module : dict of str to str
+        Names separated by spaces; ``name:other`` where the module calls it otherwise.
+
+    Returns
+    -------
+    dict of str to str
+        As `recordmill.compat.tensorflow.core.lazy.lazy` takes it.
+    """
+    found = {}
+    for module, names in by_module.items():
+        for entry in names.split():
+            name, _, other = entry.partition(":")
+            found[name] = f"{module}:{other or name}"
+    return found
+
+
+TOP = table(_BY_MODULE)

@@ -1,0 +1,21 @@
+"""``tf.train``: the messages that records hold, and checkpoints."""
+
+from __future__ import annotations
+
+from recordmill.compat.tensorflow.core.lazy import lazy
+
+# name: the module that has it
+MEMBERS: dict[str, str] = {
+    "BytesList": "train.messages",
+    "Example": "train.messages",
+    "Feature": "train.messages",
+    "FeatureList": "train.messages",
+    "FeatureLists": "train.messages",
+    "Features": "train.messages",
+    "FloatList": "train.messages",
+    "Int64List": "train.messages",
+    "SequenceExample": "train.messages",
+    # checkpoints
+    "latest_checkpoint": "train.checkpoints",
+}
+__getattr__, __dir__ = lazy(__name__, MEMBERS)
