@@ -54,16 +54,17 @@ class ModelCheckpoint:
     ) -> None:
         if options is not None:
             raise NotImplementedError("ModelCheckpoint has no `options` here: Keras writes one file for a model")
-        super().__init__(
-            filepath=file_name(os.fspath(filepath), bool(save_weights_only)),
-            monitor=monitor,
-            verbose=verbose,
-            save_best_only=save_best_only,
-            save_weights_only=save_weights_only,
-            mode=mode,
-            save_freq=save_freq,
-            initial_value_threshold=initial_value_threshold,
-        )
+        chosen: dict[str, Any] = {
+            "filepath": file_name(os.fspath(filepath), bool(save_weights_only)),
+            "monitor": monitor,
+            "verbose": verbose,
+            "save_best_only": save_best_only,
+            "save_weights_only": save_weights_only,
+            "mode": mode,
+            "save_freq": save_freq,
+            "initial_value_threshold": initial_value_threshold,
+        }
+        super().__init__(**chosen)
 
     @property
     def model(self) -> Any:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import sys
 from importlib.util import find_spec
-from types import ModuleType
+from typing import Any
 
 from recordmill.errors import MissingExtraError
 
@@ -29,7 +28,7 @@ def chosen_backend() -> str:
 
 
 @functools.cache
-def keras() -> ModuleType:
+def keras() -> Any:
     """Import Keras 3, and teach it what it meets in programs for TensorFlow.
 
     Returns
@@ -44,7 +43,7 @@ def keras() -> ModuleType:
     if "keras" not in sys.modules:
         os.environ["KERAS_BACKEND"] = chosen_backend()
     try:
-        found = importlib.import_module("keras")
+        import keras as found
     except ModuleNotFoundError as missing:
         raise MissingExtraError(f"tf.keras needs the package {missing.name}", hint=_HINT) from missing
     _check(found)
@@ -58,7 +57,7 @@ def keras() -> ModuleType:
     return found
 
 
-def _check(found: ModuleType) -> None:
+def _check(found: Any) -> None:
     version = str(getattr(found, "__version__", "0"))
     if int(version.partition(".")[0]) < 3:
         raise MissingExtraError(f"tf.keras needs Keras 3 and found {version}", hint=_HINT)

@@ -101,7 +101,9 @@ def _extreme(name: str) -> Callable[..., Any]:
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
-        raise UnimplementedError("tf.where without values, on a tensor of Keras's backend: its result has no fixed shape")
+        raise UnimplementedError(
+            "tf.where without values, on a tensor of Keras's backend: its result has no fixed shape"
+        )
     return keras().ops.where(condition, x, y)
 
 
