@@ -29,9 +29,19 @@ from recordmill.compat.tensorflow.ops.names import TOP as OPERATIONS
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
 MODULES: dict[str, str] = {
-    "dtypes": "core.dtypes",
+    "dtypes": "dtypes",
     "errors": "core.errors",
     "io": "io",
+    # pipelines
+    "data": "data",
+    # Keras
+    "initializers": "keras.initializers",
+    "keras": "keras",
+    "losses": "keras.losses",
+    "metrics": "keras.metrics",
+    "optimizers": "keras.optimizers",
+    # images
+    "image": "image",
     # records and files
     "compat": "compat",
     "gfile": "gfile",
@@ -39,18 +49,35 @@ MODULES: dict[str, str] = {
     "ragged": "ragged",
     "sparse": "sparse",
     "train": "train",
-    # Keras
-    "initializers": "keras.initializers",
-    "keras": "keras",
-    "losses": "keras.losses",
-    "metrics": "keras.metrics",
-    "optimizers": "keras.optimizers",
+    # operations
+    "bitwise": "bitwise",
+    "debugging": "debugging",
+    "linalg": "linalg",
+    "math": "math",
+    "nest": "ops.trees",
+    "nn": "nn",
+    "random": "random",
+    "strings": "strings",
+    "version": "version",
 }
 MEMBERS: dict[str, str] = {
     **OPERATIONS,
     # records and files
+    "FixedLenFeature": "io.features",
+    "FixedLenSequenceFeature": "io.features",
     "RaggedTensor": "core.ragged",
+    "SparseFeature": "io.features",
     "SparseTensor": "core.sparse",
+    "VarLenFeature": "io.features",
+    "decode_raw": "io.raw",
+    "matching_files": "files.whole",
+    "parse_example": "io.parsing_v1",
+    "parse_single_example": "io.parsing_v1",
+    "parse_single_sequence_example": "io.sequences",
+    "parse_tensor": "io.tensor_protos",
+    "read_file": "files.whole",
+    "serialize_tensor": "io.tensor_protos",
+    "write_file": "files.whole",
 }
 __getattr__, __dir__ = lazy(__name__, MEMBERS, MODULES)
 

@@ -32,9 +32,25 @@ OPS: dict[str, Callable[..., Any]] = {}
 BESIDE: list[Recording] = []
 # family of operations: the modules that enter them
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "array": ("ops.slicing",),
+    "array": (
+        "ops.slicing",
+        "ops.casting",
+        "ops.hot",
+        "ops.joining",
+        "ops.making",
+        "ops.padding",
+        "ops.picking",
+        "ops.shaping",
+        "ops.sorting",
+    ),
+    "bitwise": ("ops.bits",),
+    "control": ("ops.control", "ops.functions"),
+    "debugging": ("ops.asserting", "ops.asserting_shapes"),
     "linalg": ("ops.matrices",),
-    "math": ("ops.arithmetic", "ops.comparing", "ops.bits"),
+    "math": ("ops.arithmetic", "ops.comparing", "ops.bits", "ops.elementwise", "ops.reducing", "ops.sorting"),
+    "nn": ("ops.activations",),
+    "random": ("ops.drawing", "ops.generators"),
+    "strings": ("ops.texts", "ops.patterns", "ops.numerals", "ops.pieces"),
 }
 _PACKAGE = "recordmill.compat.tensorflow"
 

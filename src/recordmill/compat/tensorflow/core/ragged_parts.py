@@ -90,7 +90,7 @@ def check(splits: Splits, num_values: int) -> None:
     """
     if int(splits[0]) != 0:
         raise InvalidArgumentError(
-            f"Arguments to _from_row_partition do not form a valid RaggedTensor: row splits begin with {splits[0]}, not 0"
+            f"Arguments to _from_row_partition do not form a valid RaggedTensor: they begin with {splits[0]}"
         )
     if (np.diff(splits) < 0).any():
         raise InvalidArgumentError(
@@ -98,7 +98,7 @@ def check(splits: Splits, num_values: int) -> None:
         )
     if int(splits[-1]) != num_values:
         raise InvalidArgumentError(
-            f"Arguments to _from_row_partition do not form a valid RaggedTensor: rows end at {splits[-1]}, and there are {num_values} values"
+            f"Arguments to _from_row_partition do not form a valid RaggedTensor: {splits[-1]} != {num_values}"
         )
 
 

@@ -14,6 +14,8 @@ from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 
+__all__ = ["Tensor", "array_of", "as_tensor", "wrap"]
+
 
 class Tensor(Operators):
     """Values of one dtype in an array; byte strings lie in an array of objects.

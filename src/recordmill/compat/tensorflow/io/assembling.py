@@ -88,7 +88,7 @@ def flat_values(found: Any) -> Array:
             strings[:] = list(found)
             return strings
         found = found.data
-    flat: Array = found
+    flat: Array = found.reshape(-1)
     return flat
 
 

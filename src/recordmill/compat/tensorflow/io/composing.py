@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.io.features import RaggedFeature, SparseFeature
@@ -50,7 +51,8 @@ def _indexed(feature: SparseFeature, tensors: dict[str, Any]) -> SparseTensor:
     axes = [tensors[key].values.values for key in keys]
     for axis in axes:
         if len(axis) != len(values):
-            raise ValueError(f"Dimensions {len(axis)} and {len(values)} are not compatible")
+            refusal = f"Dimensions {len(axis)} and {len(values)} are not compatible"
+            raise InvalidArgumentError(refusal) if len(axes) > 1 else ValueError(refusal)
     indices: NDArray[np.int64] = np.concatenate([outer, *(axis[:, None] for axis in axes)], axis=1)
     if not feature.already_sorted:
         order = np.lexsort(indices.T[::-1])

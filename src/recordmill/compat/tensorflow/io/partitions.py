@@ -76,9 +76,9 @@ def _splits(partition: Any, numbers: NDArray[Any], num_values: int) -> Splits:
 
 def _uniform(values: Any, length: int, feature: RaggedFeature) -> Any:
     if length < 1 or len(values) % length:
+        wanted = f"requires a multiple of {length}" if length > 0 else "has 0"
         raise InvalidArgumentError(
-            f"Input to reshape is a tensor with {len(values)} values, but the requested shape requires a multiple of "
-            f"{length}"
+            f"Input to reshape is a tensor with {len(values)} values, but the requested shape {wanted}"
         )
     if isinstance(values, RaggedTensor):
         dtype = feature.row_splits_dtype.numpy_dtype

@@ -196,6 +196,9 @@ def _shape(key: str, feature: Any) -> tuple[int, ...]:
 def _default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDArray[Any] | None:
     if feature.default_value is None:
         return None
+    # No values at all are no default, even of a shape that has none.
+    if not np.size(feature.default_value) and not math.prod(shape):
+        return None
     values = array_of(feature.default_value, dtype)
     if values.size != math.prod(shape):
         raise InvalidArgumentError(

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 _BY_MODULE: dict[str, str] = {
-    "ops.arithmetic": "abs add add_n atan2 divide maximum minimum multiply negative pow subtract "
-    "truediv truncatediv truncatemod",
+    "ops.arithmetic": "abs add add_n atan2 divide floordiv maximum minimum multiply negative pow subtract truediv "
+    "truncatediv truncatemod",
+    "ops.asserting": "Assert assert_equal assert_greater assert_less",
+    "ops.asserting_shapes": "assert_rank",
     "ops.casting": "bitcast cast saturate_cast",
     "ops.comparing": "equal greater greater_equal less less_equal logical_and logical_not logical_or not_equal",
+    "ops.control": "case cond group map_fn no_op print switch_case vectorized_map while_loop",
+    "ops.elementwise": "acos asin atan clip_by_value cos cosh cumsum exp floor round sigmoid sign sin sinh sqrt square "
+    "tan tanh",
+    "ops.functions": "function numpy_function py_function",
     "ops.hot": "one_hot sequence_mask",
     "ops.joining": "concat repeat reverse roll split stack tile unstack",
     "ops.making": "constant convert_to_tensor eye fill linspace ones ones_like range zeros zeros_like",
     "ops.matrices": "matmul norm",
+    "ops.padding": "pad",
+    "ops.picking": "gather gather_nd meshgrid scatter_nd tensor_scatter_nd_update where",
+    "ops.program": "__version__ device executing_eagerly get_static_value is_tensor name_scope stop_gradient",
     "ops.reducing": "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum",
     "ops.shaping": "broadcast_to ensure_shape expand_dims identity rank reshape shape size squeeze transpose",
     "ops.slicing": "boolean_mask newaxis slice:slice_",
+    "ops.sorting": "argmax argmin argsort searchsorted sort unique unique_with_counts",
+    "ops.specs": "RaggedTensorSpec SparseTensorSpec TensorSpec type_spec_from_value",
 }
 
 

@@ -201,3 +201,14 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:  # noqa: A002 (TensorFlow's 
         raise InvalidArgumentError(
             f"Incompatible shapes: {bracketed(array.shape)} vs. {bracketed(lengths)} [Op:BroadcastTo]"
         ) from None
+
+
+@op("linalg.matrix_transpose")
+def matrix_transpose(a: Any, conjugate: bool = False) -> Tensor:  # noqa: ARG001 (numbers are real)
+    """The last two axes exchanged."""
+    array = array_of(a)
+    if array.ndim < 2:
+        raise ValueError(
+            f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a} with shape {array.shape}"
+        )
+    return Tensor(array.swapaxes(-1, -2))

@@ -1,0 +1,34 @@
+"""``tf.compat.v1``: TensorFlow 1's names, and everything that kept its name."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.io.parsing_v1 import parse_example, parse_single_example
+
+__all__ = ["parse_example", "parse_single_example"]
+
+# name: the module that has it
+MEMBERS: dict[str, str] = {
+    "FixedLenFeature": "io.features",
+    "FixedLenSequenceFeature": "io.features",
+    "SparseFeature": "io.features",
+    "VarLenFeature": "io.features",
+    "decode_raw": "io.raw",
+    "matching_files": "files.whole",
+    "parse_single_sequence_example": "io.sequences",
+    "parse_tensor": "io.tensor_protos",
+    "read_file": "files.whole",
+    "serialize_tensor": "io.tensor_protos",
+    "write_file": "files.whole",
+}
+MODULES = {name: name for name in ("gfile", "io", "python_io", "train")}
+_own, __dir__ = lazy(__name__, MEMBERS, MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in MEMBERS or name in MODULES or name.startswith("__"):
+        return _own(name)
+    return getattr(importlib.import_module("recordmill.compat.tensorflow"), name)

@@ -1,0 +1,145 @@
+"""A data set as a value: what it is, before what can be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
+from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node, Step, Way
+from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
+from recordmill.compat.tensorflow.data.options import Options
+
+
+class DatasetBase:
+    """What every data set has, however it was made.
+
+    Parameters
+    ----------
+    node : Node
+        The last step.
+    options : Options, optional
+    """
+
+    def __init__(self, node: Node, options: Options | None = None) -> None:
+        self.node = node
+        self._options = options or Options()
+
+    def _then(self, node: Node) -> Any:
+        from recordmill.compat.tensorflow.data.dataset import Dataset
+
+        return Dataset(node, self._options)
+
+    def __iter__(self) -> Iterator:
+        """Iterate over the elements."""
+        return Iterator(self.node)
+
+    def as_numpy_iterator(self) -> NumpyIterator:
+        """Iterate over the elements as NumPy's arrays.
+
+        Returns
+        -------
+        NumpyIterator
+        """
+        return NumpyIterator(self.node)
+
+    @property
+    def element_spec(self) -> Any:
+        """Specs of the elements; behind functions that cannot be recorded, what the first elements show."""
+        return self.node.spec()
+
+    def cardinality(self) -> Tensor:
+        """Number of elements.
+
+        Returns
+        -------
+        Tensor of int64
+            INFINITE_CARDINALITY or UNKNOWN_CARDINALITY where it is no number.
+        """
+        return as_tensor(self.node.cardinality(), dtypes.int64)
+
+    def __len__(self) -> int:
+        """Return the number of elements."""
+        length = self.node.cardinality()
+        if length == INFINITE_CARDINALITY:
+            raise TypeError("The dataset is infinite.")
+        if length == UNKNOWN_CARDINALITY:
+            raise TypeError("The dataset length is unknown.")
+        return length
+
+    def __bool__(self) -> bool:
+        """Return True, also of data sets without elements, as TensorFlow does."""
+        return True
+
+    def options(self) -> Options:
+        """Options in effect.
+
+        Returns
+        -------
+        Options
+        """
+        return self._options
+
+    def with_options(self, options: Options, name: str | None = None) -> Any:  # noqa: ARG002
+        """Data set with other options, none of which changes elements or their order.
+
+        Parameters
+        ----------
+        options : Options
+        name : str, optional
+
+        Returns
+        -------
+        Dataset
+        """
+        from recordmill.compat.tensorflow.data.dataset import Dataset
+
+        return Dataset(self.node, self._options.merge(options))
+
+    def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
+        """What a function makes of the data set.
+
+        Parameters
+        ----------
+        transformation_func : callable
+
+        Returns
+        -------
+        Dataset
+        """
+        made = transformation_func(self)
+        if not isinstance(made, DatasetBase):
+            raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(made)}.")
+        return made
+
+    def explain(self) -> str:
+        """Which map functions run for whole batches in native code, which as Python, and why.
+
+        Returns
+        -------
+        str
+        """
+        from recordmill.compat.tensorflow.data.explaining import explain
+
+        return explain(self.node)
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        return f"<{type(self.node).__name__}Dataset depth={self.node.depth}>"
+
+
+def steps(dataset: DatasetBase, *, whole_batches: bool = True) -> list[Step]:
+    """All steps of a finite data set.
+
+    Parameters
+    ----------
+    dataset : DatasetBase
+    whole_batches : bool
+        Whether map functions may run for whole batches.
+
+    Returns
+    -------
+    list of Element or Failed
+    """
+    return list(dataset.node.iterate(Way(whole_batches)))

@@ -1,0 +1,235 @@
+"""Steps that put elements together, and take them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way
+from recordmill.compat.tensorflow.data.functions import placed
+from recordmill.compat.tensorflow.data.sources import Slices
+from recordmill.compat.tensorflow.data.specs import TensorSpec, spec_of, with_axis, without_axis
+from recordmill.compat.tensorflow.data.stacking import padded, stacked
+from recordmill.compat.tensorflow.data.structures import filled, leaves
+
+
+class Batch(Node):
+    """So many elements as one.
+
+    Parameters
+    ----------
+    node : Node
+    size : int
+    drop_remainder : bool
+    """
+
+    def __init__(self, node: Node, size: int, drop_remainder: bool) -> None:
+        super().__init__(node)
+        if size < 1:
+            raise InvalidArgumentError("Batch size must be greater than zero.")
+        self.size, self.drop_remainder = size, drop_remainder
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give batches: whole ones natively where that is possible."""
+        from recordmill.compat.tensorflow.data.fusing import fused
+
+        plan = fused(self) if way.whole_batches else None
+        if plan is not None and not isinstance(plan, str):
+            return plan.iterate(way)
+        return self._gathered(way)
+
+    def _gathered(self, way: Way) -> Iterator[Step]:
+        """A failed element spoils what was gathered; the next batch begins behind it."""
+        waiting: list[Element] = []
+        for element in self.input.iterate(way):
+            if isinstance(element, Failed):
+                waiting = []
+                yield element
+                continue
+            waiting.append(element)
+            if len(waiting) == self.size:
+                yield self._joined(waiting)
+                waiting = []
+        if waiting and not self.drop_remainder:
+            yield self._joined(waiting)
+
+    def _joined(self, elements: list[Element]) -> Step:
+        try:
+            return Element(self.join([element.value for element in elements]))
+        except Exception as error:  # noqa: BLE001 (it is told to the caller)
+            return Failed(placed(error, Element(None)))
+
+    def join(self, values: list[Any]) -> Any:
+        """One value of several.
+
+        Parameters
+        ----------
+        values : list of structure of Tensor
+
+        Returns
+        -------
+        structure of Tensor
+        """
+        return stacked(values)
+
+    def cardinality(self) -> int:
+        """A part of the elements."""
+        length = self.input.cardinality()
+        if length < 0:
+            return length
+        return length // self.size if self.drop_remainder else -(-length // self.size)
+
+    def spec(self) -> Any:
+        """Specs of the elements with an axis more."""
+        return with_axis(self.input.spec(), self.size if self.drop_remainder else None)
+
+    def sample(self) -> Iterator[Any]:
+        """Batches of the input's sample."""
+        values = self.input.sample()
+        while rows := list(islice(values, self.size)):
+            if len(rows) == self.size or not self.drop_remainder:
+                yield self.join(rows)
+
+
+class PaddedBatch(Batch):
+    """So many elements as one, short axes filled up.
+
+    Parameters
+    ----------
+    node : Node
+    size : int
+    drop_remainder : bool
+    shapes : list of TensorShape or None
+        For each leaf of an element.
+    fills : list or None
+        For each leaf of an element.
+    """
+
+    def __init__(self, node: Node, size: int, drop_remainder: bool, shapes: list[Any] | None, fills: Any) -> None:
+        super().__init__(node, size, drop_remainder)
+        self._shapes, self._fills = shapes, fills
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give batches."""
+        return self._gathered(way)
+
+    def join(self, values: list[Any]) -> Any:
+        """One value of several."""
+        count = len(list(leaves(values[0])))
+        return padded(values, self._shapes or [None] * count, self._fills or [None] * count)
+
+    def spec(self) -> Any:
+        """Specs with an axis more, lengths as wanted."""
+        spec = self.input.spec()
+        flat = list(leaves(spec))
+        shapes = self._shapes or [TensorShape([None] * (leaf.shape.rank or 0)) for leaf in flat]
+        wanted = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(shapes, flat, strict=True)]
+        return with_axis(filled(spec, iter(wanted)), self.size if self.drop_remainder else None)
+
+
+class Unbatch(Node):
+    """Rows of the elements.
+
+    Parameters
+    ----------
+    node : Node
+    """
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give the rows."""
+        for element in self.input.iterate(way):
+            if isinstance(element, Failed):
+                yield element
+                continue
+            try:
+                rows = Slices(_with_rows(element.value))
+            except Exception as error:  # noqa: BLE001 (it is told to the caller)
+                yield Failed(placed(error, element))
+                continue
+            for value in rows.sample():
+                yield Element(value, element.place)
+
+    def cardinality(self) -> int:
+        """Known where batches are of one size."""
+        length = self.input.cardinality()
+        if length < 0:
+            return length
+        shape = next(leaves(self.input.spec())).shape
+        return UNKNOWN_CARDINALITY if not shape.rank or shape[0] is None else length * int(shape[0])
+
+    def spec(self) -> Any:
+        """Specs with an axis less."""
+        return without_axis(self.input.spec())
+
+    def sample(self) -> Iterator[Any]:
+        """Rows of the input's sample."""
+        return (row for value in self.input.sample() for row in Slices(_with_rows(value)).sample())
+
+
+def _with_rows(value: Any) -> Any:
+    if any(isinstance(leaf, Tensor) and not leaf.ndim for leaf in leaves(value)):
+        raise ValueError("Cannot unbatch an input with scalar components.")
+    return value
+
+
+class Window(Node):
+    """Elements in windows that are data sets.
+
+    Parameters
+    ----------
+    node : Node
+    size, shift, stride : int
+    drop_remainder : bool
+    wrap : callable
+        Makes the element of the values in a window.
+    """
+
+    def __init__(
+        self, node: Node, sizes: tuple[int, int, int], drop_remainder: bool, wrap: Callable[[list[Any], Any], Any]
+    ) -> None:
+        super().__init__(node)
+        for name, given in zip(("size", "shift", "stride"), sizes, strict=True):
+            if given < 1:
+                raise InvalidArgumentError(f"Window {name} must be greater than zero.")
+        self._sizes, self._drop, self._wrap = sizes, drop_remainder, wrap
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give the windows."""
+        size, shift, stride = self._sizes
+        reach = (size - 1) * stride + 1
+        held: list[Any] = []
+        gap = 0
+        for element in self.input.iterate(way):
+            if isinstance(element, Failed):
+                yield element
+            elif gap:
+                gap -= 1
+            else:
+                held.append(element.value)
+                if len(held) == reach:
+                    yield Element(self._wrap(held[::stride], self.input))
+                    gap, held = max(shift - reach, 0), held[shift:]
+        while held and not self._drop:
+            yield Element(self._wrap(held[::stride], self.input))
+            held = held[shift:]
+
+    def cardinality(self) -> int:
+        """Windows that begin; with drop_remainder those that are full."""
+        length = self.input.cardinality()
+        if length < 0:
+            return length
+        size, shift, stride = self._sizes
+        span = length - (size - 1) * stride if self._drop else length
+        return max(-(-span // shift), 0)
+
+    def spec(self) -> Any:
+        """Specs of a window."""
+        return spec_of(self._wrap([], self.input))
+
+    def sample(self) -> Iterator[Any]:
+        """Windows of the input's sample."""
+        yield self._wrap(list(islice(self.input.sample(), self._sizes[0])), self.input)

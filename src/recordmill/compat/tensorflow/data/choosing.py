@@ -1,0 +1,106 @@
+"""Elements of one of several data sets at a time, as another data set says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.data.elements import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Element,
+    Failed,
+    Node,
+    Step,
+    Way,
+)
+from recordmill.compat.tensorflow.data.specs import TensorSpec, common
+
+
+class Choose(Node):
+    """Elements of the inputs that are chosen one by one.
+
+    Parameters
+    ----------
+    nodes : list of Node
+    choices : Node
+        Of numbers of inputs.
+    stop : bool
+        Whether the end of one input is the end; else it is passed over from there on.
+    """
+
+    def __init__(self, nodes: list[Node], choices: Node, stop: bool) -> None:
+        super().__init__(*nodes)
+        self._choices, self._stop = choices, stop
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give them."""
+        running: list[Iterator[Step] | None] = [node.iterate(way) for node in self.inputs]
+        for choice in self._choices.iterate(way):
+            if isinstance(choice, Failed):
+                yield choice
+                continue
+            number = int(choice.value.values)
+            if not 0 <= number < len(running):
+                yield Failed(InvalidArgumentError(f"Selector index out of range: {number} >= {len(running)}"))
+                continue
+            chosen = running[number]
+            step = None if chosen is None else next(chosen, None)
+            if step is not None:
+                yield step
+                continue
+            running[number] = None
+            if self._stop or all(one is None for one in running):
+                return
+
+    def cardinality(self) -> int:
+        """Infinite if all are; else not known."""
+        lengths = {node.cardinality() for node in self.inputs}
+        return INFINITE_CARDINALITY if lengths == {INFINITE_CARDINALITY} else UNKNOWN_CARDINALITY
+
+    def spec(self) -> Any:
+        """What all have in common."""
+        spec = self.inputs[0].spec()
+        for node in self.inputs[1:]:
+            spec = common(spec, node.spec())
+        return spec
+
+
+class Drawn(Node):
+    """Numbers of inputs, drawn with weights, without end.
+
+    Parameters
+    ----------
+    count : int
+    weights : sequence of float, optional
+    seed : int, optional
+    again : bool
+        Whether each pass draws others.
+    """
+
+    def __init__(self, count: int, weights: Any, seed: int | None, *, again: bool) -> None:
+        super().__init__()
+        shares = np.ones(count) if weights is None else array_of(weights).astype(np.float64)
+        if shares.shape != (count,) or not (shares >= 0).all() or not shares.sum():
+            raise ValueError(f"weights are {count} numbers from 0, not {weights!r}")
+        self._shares = shares / shares.sum()
+        self._seed, self._again = np.random.SeedSequence(None if seed is None else abs(seed)).entropy, again
+
+    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
+        """Give the numbers."""
+        drawn = np.random.default_rng([self._seed, self.begin() if self._again else 0])  # type: ignore[list-item]
+        while True:
+            yield Element(Tensor(np.array(drawn.choice(len(self._shares), p=self._shares), np.int64)))
+
+    def cardinality(self) -> int:
+        """Without end."""
+        return INFINITE_CARDINALITY
+
+    def spec(self) -> Any:
+        """A number."""
+        return TensorSpec([], dtypes.int64)

@@ -1,0 +1,137 @@
+"""What travels between the steps of a pipeline, and what a step is."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from recordmill.compat.tensorflow.data.specs import common, spec_of
+from recordmill.types import RecordRef
+
+INFINITE_CARDINALITY = -1
+UNKNOWN_CARDINALITY = -2
+
+
+class Element:
+    """One element on its way.
+
+    Parameters
+    ----------
+    value : structure of Tensor
+    place : RecordRef, optional
+        The record that it was made of.
+    """
+
+    __slots__ = ("place", "value")
+
+    def __init__(self, value: Any, place: RecordRef | None = None) -> None:
+        self.value, self.place = value, place
+
+
+class Failed:
+    """Stands where an element could not be had.
+
+    Parameters
+    ----------
+    error : Exception
+        What the caller gets, unless errors are ignored.
+    """
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+Step: TypeAlias = Element | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a pipeline is iterated over.
+
+    Parameters
+    ----------
+    whole_batches : bool
+        Whether map functions may be put off and run for whole batches.
+    """
+
+    whole_batches: bool = True
+
+
+class Node:
+    """One step of a pipeline: a source, or something that is done to the elements of other steps.
+
+    Parameters
+    ----------
+    *inputs : Node
+    """
+
+    # Whether it hands elements on without looking at them, so that a map function before it may be put off.
+    hands_on = False
+    # Whether it runs functions of the user while it is iterated over.
+    runs_python = False
+
+    def __init__(self, *inputs: Node) -> None:
+        self.inputs = inputs
+        self._passes = itertools.count()
+
+    @property
+    def input(self) -> Node:
+        """The only or first input."""
+        return self.inputs[0]
+
+    @property
+    def depth(self) -> int:
+        """Steps before this one: tells the steps of a pipeline apart in random numbers."""
+        return 1 + sum(node.depth for node in self.inputs)
+
+    def begin(self) -> int:
+        """Number of this pass over the elements, from 0."""
+        return next(self._passes)
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Elements in order.
+
+        Parameters
+        ----------
+        way : Way
+
+        Yields
+        ------
+        Element or Failed
+        """
+        raise NotImplementedError
+
+    def cardinality(self) -> int:
+        """Number of elements, infinite or unknown."""
+        return self.input.cardinality() if self.inputs else UNKNOWN_CARDINALITY
+
+    def spec(self) -> Any:
+        """Specs of the elements."""
+        return self.input.spec()
+
+    def sample(self) -> Iterator[Any]:
+        """Values such as the elements have, without the work of steps that only change the order."""
+        return self.input.sample()
+
+
+def seen_spec(node: Node, function: Any) -> Any:
+    """Specs of what a function makes of the first elements: a length that differs in the first two is unknown.
+
+    Parameters
+    ----------
+    node : Node
+        Where the elements come from.
+    function : callable
+
+    Returns
+    -------
+    structure of TensorSpec
+    """
+    specs = [spec_of(function(value)) for value in itertools.islice(node.sample(), 2)]
+    if not specs:
+        raise ValueError("the specs of the elements are found in the first ones, and there are none")
+    return common(specs[0], specs[-1])

@@ -1,0 +1,258 @@
+"""Files as elements: records, lines, pieces of one length."""
+
+from __future__ import annotations
+
+import errno
+import os
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import recordmill as rm
+from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.errors import (
+    DataLossError,
+    InvalidArgumentError,
+    NotFoundError,
+    OpError,
+    PermissionDeniedError,
+    UnknownError,
+)
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way
+from recordmill.compat.tensorflow.data.specs import TensorSpec
+from recordmill.errors import FormatError, RecordmillError
+from recordmill.types import RecordRef
+
+_CHUNK = 128
+_FRAME_HEAD, _FRAME_BYTES = 12, 16
+_COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
+
+
+class Files(Node):
+    """What files hold, one file after the other.
+
+    Parameters
+    ----------
+    paths : Node
+        Of names.
+    """
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give it; a file that fails ends there, and the next one follows where errors are ignored."""
+        for element in self.input.iterate(way):
+            if isinstance(element, Failed):
+                yield element
+            else:
+                yield from self._of_file(os.fsdecode(element.value.numpy()))
+
+    def _of_file(self, path: str) -> Iterator[Step]:
+        try:
+            yield from self.read(path)
+        except (RecordmillError, OSError, EOFError) as error:
+            yield Failed(translated(error, path))
+
+    @abstractmethod
+    def read(self, path: str) -> Iterator[Element]:
+        """Elements of one file.
+
+        Parameters
+        ----------
+        path : str
+
+        Yields
+        ------
+        Element
+        """
+
+    def cardinality(self) -> int:
+        """Not known before it is read."""
+        return UNKNOWN_CARDINALITY
+
+    def spec(self) -> Any:
+        """A byte string."""
+        return TensorSpec([], dtypes.string)
+
+    def sample(self) -> Iterator[Any]:
+        """What the first files hold."""
+        for path in self.input.sample():
+            for element in self.read(os.fsdecode(path.numpy())):
+                yield element.value
+
+
+class Records(Files):
+    """Payloads of TFRecord files.
+
+    Parameters
+    ----------
+    paths : Node
+    compression : str
+        ``""``, ``"GZIP"`` or ``"ZLIB"``.
+    """
+
+    def __init__(self, paths: Node, compression: str) -> None:
+        super().__init__(paths)
+        if compression not in _COMPRESSIONS:
+            raise InvalidArgumentError(f'Not a valid compression_type: "{compression}"')
+        self._compression = _COMPRESSIONS[compression]
+
+    def read(self, path: str) -> Iterator[Element]:
+        """Payloads, each with its place; checksums are computed."""
+        with rm.ShardReader(path, format="tfrecord", compression=self._compression, index="never") as reader:
+            record, offset = 0, 0
+            for payloads in reader.batches(_CHUNK):
+                for payload in payloads:
+                    yield Element(text(payload), RecordRef(path, record, offset))
+                    record += 1
+                    offset += len(payload) + _FRAME_BYTES
+
+
+class Lines(Files):
+    """Lines of text files, without their ends.
+
+    Parameters
+    ----------
+    paths : Node
+    compression : str
+    """
+
+    def __init__(self, paths: Node, compression: str) -> None:
+        super().__init__(paths)
+        self._opener = opener(compression)
+
+    def read(self, path: str) -> Iterator[Element]:
+        """Lines; a carriage return before the end belongs to it."""
+        with self._opener(path) as file:
+            offset = 0
+            for record, line in enumerate(file):
+                ended = line.removesuffix(b"\n").removesuffix(b"\r")
+                yield Element(text(ended), RecordRef(path, record, offset))
+                offset += len(line)
+
+
+class Pieces(Files):
+    """Pieces of files that are all of one length.
+
+    Parameters
+    ----------
+    paths : Node
+    compression : str
+    lengths : (int, int, int)
+        Bytes of a piece, and those left out at the beginning and at the end of each file.
+    """
+
+    def __init__(self, paths: Node, compression: str, lengths: tuple[int, int, int]) -> None:
+        super().__init__(paths)
+        if lengths[0] < 1:
+            raise InvalidArgumentError("`record_bytes` must be > 0")
+        if min(lengths) < 0:
+            raise InvalidArgumentError("`header_bytes` and `footer_bytes` must be >= 0")
+        self._opener, self._lengths = opener(compression), lengths
+
+    def read(self, path: str) -> Iterator[Element]:
+        """Pieces."""
+        length, head, foot = self._lengths
+        with self._opener(path) as file:
+            size = file.seek(0, os.SEEK_END)
+            body = size - head - foot
+            if body < 0 or body % length:
+                raise InvalidArgumentError(
+                    f'Excluding the header ({head} bytes) and footer ({foot} bytes), input file "{path}" has body '
+                    f"length {body} bytes, which is not an exact multiple of the record length ({length} bytes)."
+                )
+            file.seek(head)
+            for record in range(body // length):
+                offset = head + record * length
+                yield Element(text(file.read(length)), RecordRef(path, record, offset))
+
+
+def opener(compression: str) -> Any:
+    """Function that opens a file of a compression for reading bytes.
+
+    Parameters
+    ----------
+    compression : str
+
+    Returns
+    -------
+    callable
+    """
+    if compression == "GZIP":
+        import gzip
+
+        return lambda path: gzip.open(path, "rb")
+    if compression == "ZLIB":
+        return _inflated
+    if compression:
+        raise InvalidArgumentError(f'Not a valid compression_type: "{compression}"')
+    return lambda path: open(path, "rb")  # noqa: SIM115, PTH123
+
+
+def _inflated(path: str) -> Any:
+    import io
+    import zlib
+
+    with open(path, "rb") as file:
+        try:
+            return io.BytesIO(zlib.decompress(file.read()))
+        except zlib.error as error:
+            raise DataLossError(f"inflate() failed: {error}", shard=path) from None
+
+
+def text(value: bytes) -> Tensor:
+    """Byte string as a tensor.
+
+    Parameters
+    ----------
+    value : bytes
+
+    Returns
+    -------
+    Tensor
+    """
+    array = np.empty((), object)
+    array[()] = value
+    return Tensor(array)
+
+
+def translated(error: Exception, path: str) -> OpError:
+    """Error of reading in TensorFlow's classes and words.
+
+    Parameters
+    ----------
+    error : Exception
+    path : str
+
+    Returns
+    -------
+    OpError
+    """
+    if isinstance(error, OpError):
+        return error
+    if isinstance(error, RecordmillError):
+        parts = error.parts() | {"shard": error.shard or path}
+        return DataLossError(_words(error), **parts)
+    reason = f"{path}; {os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error}"
+    kinds = {errno.ENOENT: NotFoundError, errno.EACCES: PermissionDeniedError}
+    found = kinds.get(getattr(error, "errno", None) or 0, UnknownError)
+    told = found(reason, shard=path)
+    told.__cause__ = error
+    return told
+
+
+def _words(error: RecordmillError) -> str:
+    """What people search for, then what we say."""
+    offset = error.offset or 0
+    kind = error.kind or ""
+    if isinstance(error, FormatError) or kind == "wrong_format":
+        return f"corrupted record at 0 (Is this even a TFRecord file?): {error.message}"
+    if kind.startswith("truncated"):
+        return f"truncated record at {offset}: {error.message}"
+    if kind == "payload_checksum":
+        return f"corrupted record at {offset + _FRAME_HEAD}: {error.message}"
+    if kind.startswith(("length", "bad_length", "impossible")):
+        tail = " (Is this even a TFRecord file?)" if not offset else ""
+        return f"corrupted record at {offset}{tail}: {error.message}"
+    return error.message

@@ -1,0 +1,158 @@
+"""Functions of the user, as steps call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from recordmill.compat.tensorflow.core.errors import OpError, UnknownError
+from recordmill.compat.tensorflow.core.tensor import as_tensor
+from recordmill.compat.tensorflow.data.elements import Element, Failed, Node
+from recordmill.compat.tensorflow.data.recording import Program, Recorded, Untraceable, record
+from recordmill.compat.tensorflow.data.structures import TENSORS, mapped
+from recordmill.errors import RecordmillError
+
+
+class Function:
+    """A function of the elements of a node: recorded once, or called as Python.
+
+    Parameters
+    ----------
+    function : callable
+    node : Node
+        Whose elements it takes; tuples are its arguments.
+    """
+
+    def __init__(self, function: Callable[..., Any], node: Node) -> None:
+        self._function, self._node = function, node
+        self._recorded: Program | str | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the function."""
+        return str(getattr(self._function, "__name__", type(self._function).__name__))
+
+    def program(self) -> Program | str:
+        """What it does, or why that cannot be told.
+
+        Returns
+        -------
+        Program or str
+        """
+        if self._recorded is None:
+            try:
+                self._recorded = record(self.direct, self._node.spec())
+            except Untraceable as reason:
+                self._recorded = str(reason)
+            except (RecordmillError, ValueError, TypeError, OSError) as error:
+                self._recorded = f"the first elements cannot be had: {error}"
+        return self._recorded
+
+    def direct(self, value: Any) -> Any:
+        """Call it.
+
+        Parameters
+        ----------
+        value : structure of Tensor
+
+        Returns
+        -------
+        structure of Tensor
+        """
+        return to_result(self._function(*value) if type(value) is tuple else self._function(value))
+
+    def __call__(self, value: Any) -> Any:
+        """Do what it does to the value of an element."""
+        program = self.program()
+        return program.replay(value) if isinstance(program, Program) else self.direct(value)
+
+
+def to_result(value: Any) -> Any:
+    """Structure of tensors that a function returned: lists count as tuples.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    structure of Tensor
+    """
+    if isinstance(value, list):
+        value = tuple(value)
+    return mapped(_leaf, value)
+
+
+def _leaf(value: Any) -> Any:
+    if isinstance(value, (Recorded, *TENSORS)) or hasattr(value, "element_spec"):
+        return value
+    if value is None:
+        raise TypeError("Unsupported return value from function passed to a data set: None.")
+    return as_tensor(value)
+
+
+def attempt(function: Callable[[Any], Any], element: Element) -> Element | Failed:
+    """Element of what a function gives; errors tell the record.
+
+    Parameters
+    ----------
+    function : callable
+        Of values.
+    element : Element
+
+    Returns
+    -------
+    Element or Failed
+    """
+    try:
+        return Element(function(element.value), element.place)
+    except Exception as error:  # noqa: BLE001 (it is told to the caller)
+        return Failed(placed(error, element))
+
+
+def placed(error: Exception, element: Element) -> Exception:
+    """Error that names the record of an element.
+
+    Parameters
+    ----------
+    error : Exception
+    element : Element
+
+    Returns
+    -------
+    Exception
+        The same with its place where it is one of ours; otherwise one of ours that tells it.
+    """
+    place = element.place
+    if isinstance(error, RecordmillError):
+        if place is not None:
+            error.shard, error.record, error.offset = place
+        return error
+    told = _also(type(error))(f"{type(error).__name__}: {error}", hint="it was raised by a function of the pipeline")
+    if place is not None:
+        told.shard, told.record, told.offset = place
+    told.__cause__ = error
+    return told
+
+
+_KNOWN: dict[type[Exception], type[OpError]] = {}
+
+
+def _also(kind: type[Exception]) -> type[OpError]:
+    """TensorFlow's UnknownError that is caught as what the function raised, too, where Python can tell so."""
+    if kind not in _KNOWN:
+        try:
+            made = type(f"Unknown{kind.__name__}", (UnknownError, kind), {"__reduce__": _as_unknown})
+            made("")
+        except TypeError:
+            made = UnknownError
+        _KNOWN[kind] = made
+    return _KNOWN[kind]
+
+
+def _as_unknown(error: OpError) -> tuple[Any, ...]:
+    return _unknown, (error.message, error.parts())
+
+
+def _unknown(message: str, parts: dict[str, Any]) -> UnknownError:
+    return UnknownError(message, **parts)

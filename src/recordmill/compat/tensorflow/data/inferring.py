@@ -1,0 +1,100 @@
+"""Dtypes and shapes of what operations give, as far as they follow from the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.data.specs import TensorSpec
+
+_ELEMENTWISE = ("add", "subtract", "multiply", "negative", "abs", "maximum", "minimum", "floordiv", "floormod")
+
+
+def inferred(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Specs of the result of a call.
+
+    Parameters
+    ----------
+    name : str
+    args : tuple
+    kwargs : dict
+
+    Returns
+    -------
+    TensorSpec, dict or list of TensorSpec, or None
+        None, or None in the place of a value, where nothing is known.
+    """
+    rule = _RULES.get(name)
+    try:
+        return None if rule is None else rule(*args, **kwargs)
+    except (TypeError, ValueError, AttributeError, IndexError):
+        return None  # the operation itself tells what is wrong with its arguments
+
+
+def _parsed(serialized: Any, features: Any, *unused: Any, **others: Any) -> dict[str, TensorSpec | None]:
+    del serialized, unused, others
+    return {key: _feature(features[key]) for key in features}
+
+
+def _feature(feature: Any) -> TensorSpec | None:
+    fixed = type(feature).__name__ == "FixedLenFeature"
+    return TensorSpec(feature.shape, feature.dtype) if fixed else None
+
+
+def _image(contents: Any, channels: int = 0, *unused: Any, **others: Any) -> TensorSpec:
+    del contents, unused
+    return TensorSpec([None, None, channels or None], others.get("dtype", dtypes.uint8))
+
+
+def _resized(images: Any, size: Any, method: Any = "bilinear", *unused: Any, **others: Any) -> TensorSpec | None:
+    del unused
+    if others.get("preserve_aspect_ratio") or images.spec is None:
+        return None
+    shape = images.spec.shape
+    dtype = images.spec.dtype if method == "nearest" else dtypes.float32
+    return TensorSpec([*shape[:-3], int(size[0]), int(size[1]), shape[-1]], dtype)
+
+
+def _cast(x: Any, dtype: Any, *unused: Any, **others: Any) -> TensorSpec:
+    del unused, others
+    return TensorSpec(x.spec.shape, dtype)
+
+
+def _same(x: Any, *unused: Any, **others: Any) -> Any:
+    del unused, others
+    return x.spec
+
+
+def _with_constant(x: Any, y: Any, *unused: Any, **others: Any) -> TensorSpec | None:
+    """Python numbers change neither dtype nor shape."""
+    del unused, others
+    if isinstance(y, int | float):
+        return x.spec  # type: ignore[no-any-return]
+    if isinstance(x, int | float):
+        return y.spec  # type: ignore[no-any-return]
+    return None
+
+
+def _divided(x: Any, y: Any, *unused: Any, **others: Any) -> TensorSpec | None:
+    del unused, others
+    floating = x.spec is not None and x.spec.dtype.is_floating and isinstance(y, int | float)
+    return x.spec if floating else None
+
+
+_RULES: dict[str, Callable[..., Any]] = {
+    "io.parse_single_example": _parsed,
+    "io.decode_jpeg": _image,
+    "io.decode_png": _image,
+    "image.resize": _resized,
+    "array.cast": _cast,
+    "array.identity": _same,
+    "image.convert_image_dtype": _cast,
+    "image.flip_left_right": _same,
+    "image.flip_up_down": _same,
+    "image.random_flip_left_right": _same,
+    "image.random_flip_up_down": _same,
+    "math.truediv": _divided,
+    "math.divide": _divided,
+    **{f"math.{name}": _with_constant for name in _ELEMENTWISE},
+}

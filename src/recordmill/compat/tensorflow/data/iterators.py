@@ -1,0 +1,87 @@
+"""Iterators that callers hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator as AnyIterator
+from typing import Any, Self
+
+from recordmill.compat.tensorflow.core.errors import OutOfRangeError
+from recordmill.compat.tensorflow.data.ahead import close
+from recordmill.compat.tensorflow.data.elements import Failed, Node, Step, Way
+from recordmill.compat.tensorflow.data.structures import to_numpy
+
+
+class Iterator:
+    """Elements of a data set, one after the other.
+
+    What runs ahead ends when the iterator ends, fails, is closed or is not held any more.
+
+    Parameters
+    ----------
+    node : Node
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._steps: AnyIterator[Step] | None = None
+        self._done = False
+
+    @property
+    def element_spec(self) -> Any:
+        """Specs of the elements."""
+        return self._node.spec()
+
+    def __iter__(self) -> Self:
+        """Return the iterator itself."""
+        return self
+
+    def __next__(self) -> Any:
+        """Next element."""
+        if self._done:
+            raise StopIteration
+        if self._steps is None:
+            self._steps = self._node.iterate(Way())
+        try:
+            step = next(self._steps, None)
+        except BaseException:
+            self.close()
+            raise
+        if step is None:
+            self.close()
+            raise StopIteration
+        if isinstance(step, Failed):
+            self.close()
+            raise step.error
+        return step.value
+
+    def get_next(self) -> Any:
+        """Next element.
+
+        Returns
+        -------
+        structure of Tensor
+
+        Raises
+        ------
+        OutOfRangeError
+            There is none.
+        """
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError("End of sequence") from None
+
+    def close(self) -> None:
+        """End what runs ahead."""
+        self._done = True
+        if self._steps is not None:
+            close(self._steps)
+        self._steps = None
+
+
+class NumpyIterator(Iterator):
+    """Elements of a data set as NumPy's arrays."""
+
+    def __next__(self) -> Any:
+        """Next element."""
+        return to_numpy(super().__next__())

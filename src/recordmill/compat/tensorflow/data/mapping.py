@@ -1,0 +1,264 @@
+"""Steps that run a function on every element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from recordmill.compat.tensorflow.core import draws
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.ahead import mapped_ahead, num_cores
+from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way, seen_spec
+from recordmill.compat.tensorflow.data.functions import Function, attempt, placed, to_result
+from recordmill.compat.tensorflow.data.recording import Program
+
+
+class Deferred(Element):
+    """An element whose map function has not run yet.
+
+    Parameters
+    ----------
+    given : Element
+        What the function takes.
+    position : tuple of int
+        Of its random numbers.
+    """
+
+    __slots__ = ("given", "position")
+
+    def __init__(self, given: Element, position: tuple[int, ...]) -> None:
+        super().__init__(None, given.place)
+        self.given, self.position = given, position
+
+
+class Map(Node):
+    """Elements replaced by what a function makes of them, in order.
+
+    Parameters
+    ----------
+    node : Node
+    function : callable
+    num_parallel_calls : int, optional
+        Threads; -1 for one for each processor.
+    """
+
+    runs_python = True
+
+    def __init__(self, node: Node, function: Callable[..., Any], num_parallel_calls: int | None) -> None:
+        super().__init__(node)
+        self.function = Function(function, node)
+        self.threads = num_cores() if num_parallel_calls == -1 else num_parallel_calls or 0
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Run the function, ahead of the caller where threads are asked for."""
+        numbered = self.deferred(way)
+        if not self.threads:
+            return map(self.finish, numbered)
+        return mapped_ahead(self.finish, numbered, self.threads, 0)
+
+    def deferred(self, way: Way) -> Iterator[Deferred | Failed]:
+        """Elements whose function has not run.
+
+        Parameters
+        ----------
+        way : Way
+
+        Yields
+        ------
+        Deferred or Failed
+        """
+        stage, number = self.depth, self.begin()
+        for position, element in enumerate(self.input.iterate(way)):
+            if isinstance(element, Failed):
+                yield element
+            else:
+                yield Deferred(element, (stage, number, position))
+
+    def finish(self, element: Deferred | Failed) -> Step:
+        """Run the function.
+
+        Parameters
+        ----------
+        element : Deferred or Failed
+
+        Returns
+        -------
+        Element or Failed
+        """
+        if isinstance(element, Failed):
+            return element
+        with draws.element(*element.position):
+            return attempt(self.function, element.given)
+
+    def spec(self) -> Any:
+        """Specs of what the function gives: what was recorded, else what the first elements show."""
+        program = self.function.program()
+        if isinstance(program, Program) and (known := program.spec()) is not None:
+            return known
+        return seen_spec(self.input, self.function)
+
+    def sample(self) -> Iterator[Any]:
+        """What it makes of the input's sample."""
+        return map(self.function, self.input.sample())
+
+
+class Filter(Node):
+    """Elements of which a function is true.
+
+    Parameters
+    ----------
+    node : Node
+    predicate : callable
+    """
+
+    runs_python = True
+
+    def __init__(self, node: Node, predicate: Callable[..., Any]) -> None:
+        super().__init__(node)
+        self._function = Function(predicate, node)
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give those."""
+        for element in self.input.iterate(way):
+            held = self._held(element)
+            if isinstance(held, Failed):
+                yield held
+            elif held:
+                yield element
+
+    def _held(self, element: Step) -> bool | Failed:
+        if isinstance(element, Failed):
+            return element
+        try:
+            return self._test(element.value)
+        except Exception as error:  # noqa: BLE001 (it is told to the caller)
+            return Failed(placed(error, element))
+
+    def _test(self, value: Any) -> bool:
+        return truth(self._function(value))
+
+    def cardinality(self) -> int:
+        """Not known."""
+        return UNKNOWN_CARDINALITY
+
+    def sample(self) -> Iterator[Any]:
+        """Those of the input's sample."""
+        return filter(self._test, self.input.sample())
+
+
+class TakeWhile(Filter):
+    """Elements in front of the first one of which a function is not true."""
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give them."""
+        for element in self.input.iterate(way):
+            held = self._held(element)
+            if isinstance(held, Failed):
+                yield held
+            elif held:
+                yield element
+            else:
+                return
+
+
+def truth(value: Any) -> bool:
+    """What a predicate returned, if it is one truth value.
+
+    Parameters
+    ----------
+    value : Tensor
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        It is something else.
+    """
+    if not isinstance(value, Tensor) or not value.dtype.is_bool or value.ndim:
+        told = (
+            f"TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name=None)" if isinstance(value, Tensor) else value
+        )
+        raise ValueError(
+            f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is {told}."
+        )
+    return bool(value.values)
+
+
+class IgnoreErrors(Node):
+    """Elements without those that failed.
+
+    Parameters
+    ----------
+    node : Node
+    log_warning : bool
+        Whether each is told on standard error.
+    """
+
+    def __init__(self, node: Node, log_warning: bool) -> None:
+        super().__init__(node)
+        self._log = log_warning
+
+    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
+        """Give the others; map functions are not put off, as what is left of a batch depends on the element."""
+        import sys
+
+        for element in self.input.iterate(Way(whole_batches=False)):
+            if isinstance(element, Element):
+                yield element
+            elif self._log:
+                print(f"Error raised with error message {element.error}", file=sys.stderr)
+
+    def cardinality(self) -> int:
+        """Infinite stays infinite; else not known."""
+        length = self.input.cardinality()
+        return length if length == -1 else UNKNOWN_CARDINALITY
+
+
+class Scan(Node):
+    """Elements replaced by what a function makes of them and a state.
+
+    Parameters
+    ----------
+    node : Node
+    initial_state : structure of Tensor
+    function : callable
+        Takes state and element, gives the next state and the output.
+    """
+
+    runs_python = True
+
+    def __init__(self, node: Node, initial_state: Any, function: Callable[..., Any]) -> None:
+        super().__init__(node)
+        self._initial, self._function = initial_state, function
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Run the function on one after the other."""
+        state = self._initial
+
+        def step(value: Any) -> Any:
+            nonlocal state
+            state, output = self._run(state, value)
+            return output
+
+        for element in self.input.iterate(way):
+            yield element if isinstance(element, Failed) else attempt(step, element)
+
+    def _run(self, state: Any, value: Any) -> tuple[Any, Any]:
+        made = self._function(state, value)
+        if not isinstance(made, tuple | list) or len(made) != 2:
+            raise TypeError("The scan function must return a pair comprising the new state and the output value.")
+        return to_result(made[0]), to_result(made[1])
+
+    def spec(self) -> Any:
+        """Specs that the first outputs show."""
+        return seen_spec(self, lambda value: value)
+
+    def sample(self) -> Iterator[Any]:
+        """Outputs for the input's sample."""
+        state = self._initial
+        for value in self.input.sample():
+            state, output = self._run(state, value)
+            yield output

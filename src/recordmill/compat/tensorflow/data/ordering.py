@@ -1,0 +1,278 @@
+"""Steps that choose elements and their order, without looking into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count as counted
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.draws import global_seed
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.data.ahead import run_ahead
+from recordmill.compat.tensorflow.data.elements import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Element,
+    Failed,
+    Node,
+    Step,
+    Way,
+)
+
+# Elements that prefetch(AUTOTUNE) keeps ready.
+_AUTOTUNED = 2
+
+
+class Shuffle(Node):
+    """Elements drawn from a buffer; a generator of ours, TensorFlow's rule.
+
+    Parameters
+    ----------
+    node : Node
+    buffer_size : int
+    seed : int, optional
+    again : bool
+        Whether each pass has another order.
+    """
+
+    hands_on = True
+
+    def __init__(self, node: Node, buffer_size: int, seed: int | None, again: bool) -> None:
+        super().__init__(node)
+        if buffer_size < 1 and buffer_size != UNKNOWN_CARDINALITY:
+            raise InvalidArgumentError("buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
+        self._size, self._seed, self._again = buffer_size, seed, again
+        self._own = np.random.SeedSequence().entropy
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Fill the buffer, give one drawn from it for each that comes in, then the rest."""
+        drawn = np.random.default_rng(self._entropy(self.begin() if self._again else 0))
+        buffer: list[Step] = []
+        for element in self.input.iterate(way):
+            if isinstance(element, Failed):
+                yield element
+                continue
+            buffer.append(element)
+            if len(buffer) == self._size:
+                yield _draw(buffer, drawn)
+        while buffer:
+            yield _draw(buffer, drawn)
+
+    def _entropy(self, number: int) -> list[Any]:
+        program = global_seed()
+        if self._seed is None and program is None:
+            return [self._own, number]
+        own = [0] if self._seed is None else [1, abs(self._seed), int(self._seed < 0)]
+        return [
+            abs(program or 0),
+            int((program or 0) < 0),
+            *own,
+            *([] if self._seed is not None else [self.depth]),
+            number,
+        ]
+
+
+def _draw(buffer: list[Step], drawn: np.random.Generator) -> Step:
+    position = int(drawn.integers(len(buffer)))
+    buffer[position], buffer[-1] = buffer[-1], buffer[position]
+    return buffer.pop()
+
+
+class Repeat(Node):
+    """Elements several times, or without end.
+
+    Parameters
+    ----------
+    node : Node
+    count : int
+        Negative for without end.
+    """
+
+    hands_on = True
+
+    def __init__(self, node: Node, count: int) -> None:
+        super().__init__(node)
+        self._count = count
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give the elements of one pass after the other; an input without any ends it."""
+        passes: Any = counted() if self._count < 0 else range(self._count)
+        for _ in passes:
+            empty = True
+            for element in self.input.iterate(way):
+                empty = False
+                yield element
+            if empty:
+                return
+
+    def cardinality(self) -> int:
+        """As many times as many."""
+        length = self.input.cardinality()
+        if self._count == 0 or length == 0:
+            return 0
+        if self._count < 0:
+            return INFINITE_CARDINALITY
+        return length if length < 0 else length * self._count
+
+
+class Take(Node):
+    """The first elements.
+
+    Parameters
+    ----------
+    node : Node
+    count : int
+        Negative for all.
+    """
+
+    hands_on = True
+
+    def __init__(self, node: Node, count: int) -> None:
+        super().__init__(node)
+        self._count = count
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give them; the input is not asked for more."""
+        left = self._count
+        if left == 0:
+            return
+        for element in self.input.iterate(way):
+            yield element
+            left -= not isinstance(element, Failed)
+            if left == 0:
+                return
+
+    def cardinality(self) -> int:
+        """At most so many."""
+        length = self.input.cardinality()
+        if self._count < 0 or length == UNKNOWN_CARDINALITY:
+            return length
+        return self._count if length == INFINITE_CARDINALITY else min(length, self._count)
+
+
+class Skip(Node):
+    """All but the first elements.
+
+    Parameters
+    ----------
+    node : Node
+    count : int
+        Negative for all, which leaves none.
+    """
+
+    hands_on = True
+
+    def __init__(self, node: Node, count: int) -> None:
+        super().__init__(node)
+        self._count = count
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give the others."""
+        if self._count < 0:
+            return
+        left = self._count
+        for element in self.input.iterate(way):
+            if isinstance(element, Failed) or left == 0:
+                yield element
+            else:
+                left -= 1
+
+    def cardinality(self) -> int:
+        """So many less."""
+        length = self.input.cardinality()
+        if self._count < 0:
+            return 0
+        return length if length < 0 else max(length - self._count, 0)
+
+
+class Shard(Node):
+    """Every so many-th element.
+
+    Parameters
+    ----------
+    node : Node
+    num_shards, index : int
+    """
+
+    hands_on = True
+
+    def __init__(self, node: Node, num_shards: int, index: int) -> None:
+        super().__init__(node)
+        if num_shards < 1:
+            raise InvalidArgumentError(
+                f"Number of shards must be greater than zero (currently num_shards = {num_shards})."
+            )
+        if not 0 <= index < num_shards:
+            raise InvalidArgumentError(f"Index must be between 0 and {num_shards - 1} (currently index = {index}).")
+        self._num_shards, self._index = num_shards, index
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give those whose position leaves the index."""
+        position = 0
+        for element in self.input.iterate(way):
+            if isinstance(element, Failed):
+                yield element
+                continue
+            if position % self._num_shards == self._index:
+                yield element
+            position += 1
+
+    def cardinality(self) -> int:
+        """Its share."""
+        length = self.input.cardinality()
+        return length if length < 0 else len(range(self._index, length, self._num_shards))
+
+
+class Prefetch(Node):
+    """Elements made ahead in a thread.
+
+    Parameters
+    ----------
+    node : Node
+    buffer_size : int
+        -1 for our choice.
+    """
+
+    hands_on = True
+
+    def __init__(self, node: Node, buffer_size: int) -> None:
+        super().__init__(node)
+        if buffer_size < -1:
+            raise InvalidArgumentError("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
+        self._size = _AUTOTUNED if buffer_size < 0 else buffer_size
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give them in order."""
+        inner = self.input.iterate(way)
+        return run_ahead(inner, self._size) if self._size else inner
+
+
+class Cache(Node):
+    """Elements kept in memory after the first whole pass.
+
+    Parameters
+    ----------
+    node : Node
+    """
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self._kept: list[Element] | None = None
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give the kept ones, or keep while giving."""
+        if self._kept is not None:
+            yield from self._kept
+            return
+        keeping: list[Element] = []
+        sound = True
+        for element in self.input.iterate(way):
+            if isinstance(element, Element):
+                keeping.append(element)
+            else:
+                sound = False
+            yield element
+        if sound:
+            self._kept = keeping

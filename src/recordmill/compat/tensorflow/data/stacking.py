@@ -1,0 +1,131 @@
+"""Elements put together to one, and padded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, UnimplementedError
+from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.sparse import SparseTensor
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.structures import filled, leaves
+
+
+def stacked(values: Sequence[Any]) -> Any:
+    """One element of several, with a new first axis.
+
+    Parameters
+    ----------
+    values : sequence of structure of Tensor
+
+    Returns
+    -------
+    structure of Tensor
+
+    Raises
+    ------
+    InvalidArgumentError
+        Tensors of different shapes.
+    """
+    columns = zip(*map(leaves, values), strict=True)
+    return filled(values[0], iter([_column(list(rows), number) for number, rows in enumerate(columns)]))
+
+
+def _column(rows: list[Any], component: int) -> Any:
+    if isinstance(rows[0], SparseTensor):
+        return _sparse(rows)
+    if not isinstance(rows[0], Tensor):
+        raise UnimplementedError(
+            f"batches of {type(rows[0]).__name__} are not supported: make dense tensors of them before, or parse whole "
+            "batches with tf.io.parse_example"
+        )
+    first = rows[0].values.shape
+    for position, row in enumerate(rows):
+        if row.values.shape != first:
+            raise InvalidArgumentError(
+                f"Cannot batch tensors with different shapes in component {component}. First element had shape "
+                f"{_spelled(first)} and element {position} had shape {_spelled(row.values.shape)}."
+            )
+    return Tensor(join([row.values for row in rows]))
+
+
+def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays of one shape and dtype as one.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+
+    Returns
+    -------
+    ndarray
+    """
+    whole: NDArray[Any] = np.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
+    for position, array in enumerate(arrays):
+        whole[position] = array
+    return whole
+
+
+def _spelled(shape: tuple[int, ...]) -> str:
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def _sparse(rows: list[SparseTensor]) -> SparseTensor:
+    counts = [len(row.values.values) for row in rows]
+    numbers = np.repeat(np.arange(len(rows), dtype=np.int64), counts)[:, None]
+    indices = np.concatenate([numbers, np.concatenate([row.indices.values for row in rows])], axis=1)
+    values = np.concatenate([row.values.values for row in rows])
+    shape = np.max([row.dense_shape.values for row in rows], axis=0)
+    return SparseTensor(Tensor(indices), Tensor(values), Tensor(np.concatenate([[len(rows)], shape]).astype(np.int64)))
+
+
+def padded(values: Sequence[Any], shapes: Sequence[Any], fills: Sequence[Any]) -> Any:
+    """One element of several; short axes are filled up.
+
+    Parameters
+    ----------
+    values : sequence of structure of Tensor
+    shapes : sequence of TensorShape or None
+        For each leaf; unknown lengths are the longest of the batch.
+    fills : sequence of scalar or None
+        For each leaf; None for 0, or the empty string.
+
+    Returns
+    -------
+    structure of Tensor
+
+    Raises
+    ------
+    DataLossError
+        An element is longer than the shape.
+    """
+    columns = zip(*map(leaves, values), strict=True)
+    return filled(
+        values[0], iter([_padded(list(rows), *how) for rows, *how in zip(columns, shapes, fills, strict=True)])
+    )
+
+
+def _padded(rows: list[Any], shape: TensorShape | None, fill: Any) -> Tensor:
+    if not all(isinstance(row, Tensor) for row in rows):
+        raise UnimplementedError("padded_batch takes dense tensors only")
+    arrays = [row.values for row in rows]
+    longest = [max(lengths) for lengths in zip(*(array.shape for array in arrays), strict=True)]
+    wanted = longest if shape is None or shape.rank is None else shape.as_list()
+    if len(wanted) != len(longest):
+        raise ValueError(
+            f"The padded shape {TensorShape(wanted)} is not compatible with the shape {TensorShape(longest)} of the "
+            "corresponding input component."
+        )
+    lengths = [own if length is None else length for own, length in zip(longest, wanted, strict=True)]
+    if any(own > length for own, length in zip(longest, lengths, strict=True)):
+        raise DataLossError("Attempted to pad to a smaller size than the input element.")
+    dtype = arrays[0].dtype
+    whole: NDArray[Any] = np.empty((len(arrays), *lengths), dtype)
+    whole[...] = (b"" if dtype == object else 0) if fill is None else fill
+    for position, array in enumerate(arrays):
+        whole[(position, *map(slice, array.shape))] = array
+    return Tensor(whole)

@@ -1,0 +1,183 @@
+"""Elements of data sets: tuples, dicts and named tuples of tensors, nested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor
+from recordmill.compat.tensorflow.core.sparse import SparseTensor
+from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
+
+TENSORS = (Tensor, SparseTensor, RaggedTensor)
+
+
+def children(value: Any) -> list[Any] | None:
+    """What a tuple or a mapping holds, in TensorFlow's order: mappings by key.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    list or None
+        None for a leaf; lists are leaves.
+    """
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, Mapping):
+        return [value[key] for key in sorted(value)]
+    return None
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Leaves of a structure, in TensorFlow's order.
+
+    Parameters
+    ----------
+    value : structure
+
+    Yields
+    ------
+    object
+    """
+    inside = children(value)
+    if inside is None:
+        yield value
+    else:
+        for one in inside:
+            yield from leaves(one)
+
+
+def mapped(function: Callable[..., Any], value: Any, *others: Any) -> Any:
+    """Structure with each leaf replaced.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a leaf of each structure.
+    value : structure
+    *others : structure
+        Of the same form.
+
+    Returns
+    -------
+    structure
+    """
+    if isinstance(value, tuple):
+        rows = [mapped(function, *group) for group in zip(value, *others, strict=True)]
+        return type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)
+    if isinstance(value, Mapping):
+        return {key: mapped(function, value[key], *(other[key] for other in others)) for key in value}
+    return function(value, *others)
+
+
+def filled(value: Any, new: Iterator[Any]) -> Any:
+    """Structure of the same form with other leaves.
+
+    Parameters
+    ----------
+    value : structure
+    new : iterator
+        Leaves in TensorFlow's order.
+
+    Returns
+    -------
+    structure
+    """
+    if isinstance(value, tuple):
+        rows = [filled(one, new) for one in value]
+        return type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)
+    if isinstance(value, Mapping):
+        made = {key: filled(value[key], new) for key in sorted(value)}
+        return {key: made[key] for key in value}
+    return next(new)
+
+
+def same_form(one: Any, other: Any) -> bool:
+    """Whether two structures nest alike.
+
+    Parameters
+    ----------
+    one, other : structure
+
+    Returns
+    -------
+    bool
+    """
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return sorted(one) == sorted(other) and all(same_form(one[key], other[key]) for key in one)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same_form, one, other))
+    return children(one) is None and children(other) is None
+
+
+def to_tensors(value: Any) -> Any:
+    """Structure whose leaves are tensors.
+
+    Parameters
+    ----------
+    value : structure of array_like
+
+    Returns
+    -------
+    structure of Tensor
+    """
+    return mapped(lambda leaf: leaf if isinstance(leaf, TENSORS) else as_tensor(leaf), value)
+
+
+def to_numpy(value: Any) -> Any:
+    """Structure whose leaves are NumPy's.
+
+    Parameters
+    ----------
+    value : structure of Tensor
+
+    Returns
+    -------
+    structure
+        Sparse and ragged tensors stay.
+    """
+    return mapped(lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf, value)
+
+
+def row_of(array: Any, position: int) -> Tensor:
+    """One row of an array as a tensor.
+
+    Parameters
+    ----------
+    array : ndarray
+    position : int
+
+    Returns
+    -------
+    Tensor
+    """
+    row = array[position]
+    if isinstance(row, np.ndarray):
+        return Tensor(row)
+    made = np.empty((), array.dtype)
+    made[()] = row
+    return Tensor(made)
+
+
+def whole(value: Any, name: str) -> int:
+    """Argument that is a whole number, also as a tensor.
+
+    Parameters
+    ----------
+    value : int or Tensor
+    name : str
+        Of the argument.
+
+    Returns
+    -------
+    int
+    """
+    array = array_of(value)
+    if array.ndim or array.dtype.kind not in "iu":
+        raise TypeError(f"{name} is a whole number, not {value!r}")
+    return int(array[()])

@@ -1,0 +1,148 @@
+"""What puts elements of a data set together, or takes them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
+from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.tensor import array_of
+from recordmill.compat.tensorflow.data.base import DatasetBase
+from recordmill.compat.tensorflow.data.batching import Batch, PaddedBatch, Unbatch, Window
+from recordmill.compat.tensorflow.data.grouping import GroupByWindow, Unique
+from recordmill.compat.tensorflow.data.nesting import Values
+from recordmill.compat.tensorflow.data.specs import TensorSpec
+from recordmill.compat.tensorflow.data.structures import children, leaves, mapped, whole
+
+# Hints of TensorFlow that have no influence on elements and their order here.
+# ruff: noqa: ARG002
+
+
+class Together(DatasetBase):
+    """Batches, windows, groups."""
+
+    def _made(self, node: Any) -> Any:
+        return self._then(node)
+
+    def batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Any:
+        """So many elements as one; the last may be shorter."""
+        return self._made(Batch(self.node, whole(batch_size, "batch_size"), bool(drop_remainder)))
+
+    def padded_batch(
+        self,
+        batch_size: int,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        """So many elements as one, short axes filled up to the given shapes or to the longest."""
+        size = whole(batch_size, "batch_size")
+        spec = self.element_spec if padded_shapes is not None or padding_values is not None else None
+        shapes = None if padded_shapes is None else [*_shapes(spec, padded_shapes)]
+        fills = None if padding_values is None else [*_fills(spec, padding_values)]
+        return self._made(PaddedBatch(self.node, size, bool(drop_remainder), shapes, fills))
+
+    def unbatch(self, name: str | None = None) -> Any:
+        """Rows of the elements."""
+        return self._made(Unbatch(self.node))
+
+    def rebatch(self, batch_size: int, drop_remainder: bool = False, name: str | None = None) -> Any:
+        """Rows of the elements in batches of another size."""
+        return self.unbatch().batch(batch_size, drop_remainder)
+
+    def window(
+        self,
+        size: int,
+        shift: int | None = None,
+        stride: int = 1,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        """Elements in windows, each of them a data set (or a structure of data sets)."""
+        sizes = whole(size, "size"), whole(size if shift is None else shift, "shift"), whole(stride, "stride")
+        return self._made(Window(self.node, sizes, bool(drop_remainder), self._window_of))
+
+    def _window_of(self, values: list[Any], node: Any) -> Any:
+        spec = node.spec()
+        return _apart(spec, lambda pick, leaf: self._made(Values([pick(value) for value in values], leaf)))
+
+    def group_by_window(
+        self,
+        key_func: Callable[..., Any],
+        reduce_func: Callable[..., Any],
+        window_size: int | None = None,
+        window_size_func: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> Any:
+        """Elements of data sets that a function makes of those with the same key, so many at a time."""
+        if (window_size is None) == (window_size_func is None):
+            raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
+        size = window_size_func or (lambda key: window_size)
+        return self._made(GroupByWindow(self.node, key_func, reduce_func, size, self._made))
+
+    def unique(self, name: str | None = None) -> Any:
+        """Elements that were not there before."""
+        return self._made(Unique(self.node))
+
+
+def _apart(spec: Any, make: Callable[[Callable[[Any], Any], Any], Any], path: tuple[Any, ...] = ()) -> Any:
+    """Structure with what is made of each leaf and of the function that picks that leaf."""
+    inside = children(spec)
+    if inside is None:
+
+        def pick(value: Any) -> Any:
+            for key in path:
+                value = value[key]
+            return value
+
+        return make(pick, spec)
+    if isinstance(spec, tuple):
+        rows = [_apart(one, make, (*path, key)) for key, one in enumerate(spec)]
+        return type(spec)(*rows) if hasattr(spec, "_fields") else tuple(rows)
+    return {key: _apart(spec[key], make, (*path, key)) for key in spec}
+
+
+def _shapes(spec: Any, shapes: Any) -> list[Any]:
+    """Shapes for each leaf; lists of lengths are shapes, not structures."""
+    if isinstance(spec, tuple):
+        return [shape for one, part in zip(spec, shapes, strict=True) for shape in _shapes(one, part)]
+    if isinstance(spec, dict):
+        return [shape for key in sorted(spec) for shape in _shapes(spec[key], shapes[key])]
+    if not isinstance(shapes, TensorShape):
+        lengths = None if shapes is None else array_of(shapes).ravel().tolist() if _numbers(shapes) else list(shapes)
+        shapes = TensorShape(None if lengths is None else [None if one in (None, -1) else one for one in lengths])
+    if shapes.rank is not None and spec.shape.rank not in (None, shapes.rank):
+        raise ValueError(
+            f"The padded shape {shapes} is not compatible with the shape {spec.shape} of the corresponding input "
+            "component."
+        )
+    return [shapes]
+
+
+def _numbers(shape: Any) -> bool:
+    return not isinstance(shape, list | tuple)
+
+
+def _fills(spec: Any, values: Any) -> list[Any]:
+    flat = list(leaves(spec))
+    given = [values] * len(flat) if children(values) is None else list(leaves(mapped(lambda leaf: leaf, values)))
+    return [None if value is None else _fill(leaf, value) for leaf, value in zip(flat, given, strict=True)]
+
+
+def _fill(spec: TensorSpec, value: Any) -> Any:
+    array = array_of(value)
+    if array.dtype != spec.dtype.numpy_dtype:
+        raise TypeError(
+            f"Invalid `padding_values`. `padding_values` values type {as_dtype(array.dtype)} does not match type "
+            f"{spec.dtype} of the corresponding input component."
+        )
+    return array[()]

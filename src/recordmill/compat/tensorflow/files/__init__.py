@@ -1,0 +1,1 @@
+"""Files by TensorFlow's names."""

@@ -1,0 +1,33 @@
+"""``tf.image``: geometry, colours, decoding and encoding of images."""
+
+from __future__ import annotations
+
+from recordmill.compat.tensorflow.core.lazy import lazy
+
+_PLACES = {
+    "boxes": "central_crop crop_to_bounding_box pad_to_bounding_box resize_with_crop_or_pad",
+    "colours": "adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation",
+    "decoding": (
+        "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png decode_webp "
+        "extract_jpeg_shape is_jpeg"
+    ),
+    "encoding": "encode_jpeg encode_png",
+    "flips": "flip_left_right flip_up_down rot90 transpose",
+    "levels": "convert_image_dtype",
+    "quality": "adjust_jpeg_quality",
+    "random": (
+        "random_brightness random_contrast random_crop random_flip_left_right random_flip_up_down random_hue "
+        "random_jpeg_quality random_saturation"
+    ),
+    "resizing": "ResizeMethod resize resize_with_pad",
+    "spaces": "grayscale_to_rgb hsv_to_rgb rgb_to_grayscale rgb_to_hsv",
+    "standardization": "per_image_standardization",
+    "stateless": (
+        "stateless_random_brightness stateless_random_contrast stateless_random_crop "
+        "stateless_random_flip_left_right stateless_random_flip_up_down stateless_random_hue "
+        "stateless_random_jpeg_quality stateless_random_saturation"
+    ),
+}
+# name: the module that has it
+MEMBERS: dict[str, str] = {name: f"images.{module}" for module, names in _PLACES.items() for name in names.split()}
+__getattr__, __dir__ = lazy(__name__, MEMBERS)

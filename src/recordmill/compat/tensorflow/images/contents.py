@@ -1,0 +1,151 @@
+"""What decoders are given: encoded bytes, of which format they are, and the errors about them."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnimplementedError
+from recordmill.errors import RecordmillError
+
+_MAGIC = (
+    ("JPEG", b"\xff\xd8\xff"),
+    ("PNG", b"\x89PNG\r\n\x1a\n"),
+    ("GIF", b"GIF8"),
+    ("BMP", b"BM"),
+    ("JPEG XL", b"\xff\x0a"),
+    ("JPEG XL", b"\x00\x00\x00\x0cJXL \r\n\x87\n"),
+)
+_UNKNOWN = "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required."
+
+
+def refuse(message: str, cause: RecordmillError | None = None) -> NoReturn:
+    """Raise TensorFlow's error about an argument or a picture.
+
+    Parameters
+    ----------
+    message : str
+    cause : RecordmillError, optional
+        What the library found; its words become the hint, its place the error's.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Always, unless the library knows the picture to be sound but of a kind that it does not decode.
+    UnimplementedError
+        For such a kind.
+    """
+    if cause is None:
+        raise InvalidArgumentError(message, kind="bad_argument")
+    words = (
+        cause.message if cause.found is None else f"{cause.message} (expected {cause.expected}, found {cause.found})"
+    )
+    hint = f"{words}; {cause.hint}" if cause.hint else words
+    cls = UnimplementedError if cause.kind == "unsupported" else InvalidArgumentError
+    raise cls(message, kind=cause.kind or "bad_image", offset=cause.offset, hint=hint) from cause
+
+
+def contents_of(contents: Any) -> bytes:
+    """Bytes of one picture.
+
+    Parameters
+    ----------
+    contents : scalar string tensor, bytes or str
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    TypeError
+        No string.
+    InvalidArgumentError
+        More than one.
+    """
+    array = array_of(contents, dtypes.string)
+    if array.ndim:
+        refuse(f"`contents` must be scalar but got shape[{','.join(map(str, array.shape))}]")
+    return bytes(array[()])
+
+
+def format_of(data: bytes) -> str:
+    """Which format encoded bytes are of.
+
+    Parameters
+    ----------
+    data : bytes
+
+    Returns
+    -------
+    {"JPEG", "PNG", "GIF", "BMP", "WebP"}
+
+    Raises
+    ------
+    InvalidArgumentError
+        Of none.
+    UnimplementedError
+        JPEG XL.
+    """
+    if not data:
+        refuse("Input is empty.")
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "WebP"
+    name = next((name for name, magic in _MAGIC if data.startswith(magic)), None)
+    if name is None:
+        refuse(_UNKNOWN)
+    if name == "JPEG XL":
+        raise UnimplementedError("JPEG XL is not decoded here", kind="unsupported")
+    return name
+
+
+def check_channels(channels: Any) -> int:
+    """Check a number of channels.
+
+    Parameters
+    ----------
+    channels : int
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InvalidArgumentError
+        Not 0, 1, 3 or 4.
+    """
+    if channels not in (0, 1, 3, 4):
+        refuse(f"`channels` must be 0, 1, 3 or 4 but got {channels}")
+    return int(channels)
+
+
+def check_attribute(name: str, value: Any, allowed: tuple[DType, ...]) -> np.dtype[Any]:
+    """Check a dtype that an operation is asked for.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : DType or what names one
+    allowed : tuple of DType
+
+    Returns
+    -------
+    numpy.dtype
+
+    Raises
+    ------
+    InvalidArgumentError
+        None of those allowed.
+    """
+    dtype = as_dtype(value)
+    if dtype not in allowed:
+        told = "float" if dtype == dtypes.float32 else dtype.name
+        names = ", ".join(one.name for one in allowed)
+        refuse(f"Value for attr '{name}' of {told} is not in the list of allowed values: {names}")
+    return dtype.numpy_dtype

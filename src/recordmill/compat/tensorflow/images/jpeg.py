@@ -1,0 +1,151 @@
+"""JPEG to pixels: TensorFlow's options in the library's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.tensorflow.images.contents import refuse
+from recordmill.errors import MissingExtraError, RecordmillError
+
+_MODES: dict[str, Literal["fast", "accurate"]] = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
+_CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb"}
+_FAILED = "jpeg::Uncompress failed. Invalid JPEG data or crop window."
+
+
+@dataclass(frozen=True, slots=True)
+class JpegOptions:
+    """How JPEG is decoded, in TensorFlow's words.
+
+    Parameters
+    ----------
+    ratio : {1, 2, 4, 8}
+    fancy_upscaling : bool
+    try_recover_truncated : bool
+    acceptable_fraction : float
+    dct_method : {"", "INTEGER_FAST", "INTEGER_ACCURATE"}
+    """
+
+    ratio: int = 1
+    fancy_upscaling: bool = True
+    try_recover_truncated: bool = False
+    acceptable_fraction: float = 1.0
+    dct_method: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what TensorFlow refuses."""
+        if self.ratio not in (1, 2, 4, 8):
+            refuse(f"ratio must be 1, 2, 4, or 8, got {self.ratio}")
+        if self.dct_method not in _MODES:
+            refuse("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
+
+
+def jpeg_pixels(
+    data: bytes, channels: int, options: JpegOptions, window: tuple[int, int, int, int] | None = None
+) -> NDArray[np.uint8]:
+    """Decode a JPEG.
+
+    Parameters
+    ----------
+    data : bytes
+    channels : {0, 1, 3}
+        0 is as stored, and red, green, blue for CMYK.
+    options : JpegOptions
+    window : (int, int, int, int), optional
+        x, y, width and height of the part wanted.
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, channels)
+
+    Raises
+    ------
+    InvalidArgumentError
+        No sound JPEG, 4 channels, or a window beyond it.
+    UnimplementedError
+        A kind that is not decoded here.
+    """
+    if channels not in _CHANNELS:
+        refuse(f"JPEG does not support {channels} channels")
+    try:
+        pixels = _decoded(data, _CHANNELS[channels], options, window)
+        if channels == 0 and pixels.ndim == 3 and pixels.shape[2] == 4:
+            pixels = _decoded(data, "rgb", options, window)
+    except MissingExtraError:
+        raise
+    except RecordmillError as error:
+        refuse(_FAILED, error)
+    return pixels[:, :, None] if pixels.ndim == 2 else pixels
+
+
+def _decoded(
+    data: bytes, channels: Any, options: JpegOptions, window: tuple[int, int, int, int] | None
+) -> NDArray[np.uint8]:
+    return rm.decode_jpeg(
+        data,
+        window=window,
+        channels=channels,
+        mode=_MODES[options.dct_method],
+        upsampling="fancy" if options.fancy_upscaling else "plain",
+        scale=options.ratio,  # type: ignore[arg-type]
+    )
+
+
+def window_of(numbers: Sequence[int]) -> tuple[int, int, int, int]:
+    """Window by the library's order.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+        TensorFlow's: y, x, height and width.
+
+    Returns
+    -------
+    (int, int, int, int)
+        x, y, width and height.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Not four numbers, or no window.
+    """
+    if len(numbers) != 4:
+        refuse(f"crop_size must have four elements [{len(numbers)}]")
+    y, x, height, width = (int(number) for number in numbers)
+    if min(x, y) < 0 or min(width, height) < 1:
+        refuse(_FAILED)
+    return x, y, width, height
+
+
+def jpeg_shape(data: bytes) -> tuple[int, int, int]:
+    """Height, width and components that a JPEG's header tells.
+
+    Parameters
+    ----------
+    data : bytes
+
+    Returns
+    -------
+    (int, int, int)
+
+    Raises
+    ------
+    InvalidArgumentError
+        No JPEG.
+    """
+    bad = f"Invalid JPEG data, size {len(data)}"
+    if data[:2] != b"\xff\xd8":
+        refuse(bad)
+    try:
+        corner = rm.decode_jpeg(data, channels="stored", window=(0, 0, 1, 1))
+    except MissingExtraError:
+        raise
+    except RecordmillError as error:
+        refuse(bad, error)
+    [(height, width)] = rm.image_sizes([data], like="tensorflow").tolist()
+    return height, width, 1 if corner.ndim == 2 else corner.shape[2]

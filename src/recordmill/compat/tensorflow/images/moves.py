@@ -1,0 +1,47 @@
+"""Moves of pixels that random operations decide about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.images.checks import image_of
+
+
+def mirrored(image: NDArray[Any], axis: int, chances: NDArray[np.float32]) -> NDArray[Any]:
+    """Mirror one image or some of a batch.
+
+    Parameters
+    ----------
+    image : ndarray, shape (height, width, channels) or (batch, height, width, channels)
+    axis : {-3, -2}
+    chances : ndarray of float32, shape () or (batch,)
+        From 0 to 1: below a half a single image is mirrored, above it one of a batch, as in TensorFlow.
+
+    Returns
+    -------
+    ndarray of the same dtype and shape
+    """
+    pixels = image_of(image)
+    turned = np.flip(pixels, axis)
+    if pixels.ndim == 3:
+        return np.ascontiguousarray(turned) if chances < 0.5 else pixels
+    return np.where(np.rint(chances)[:, None, None, None] > 0, turned, pixels)
+
+
+def sliced(values: NDArray[Any], first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[Any]:
+    """Part of an array.
+
+    Parameters
+    ----------
+    values : ndarray
+    first, lengths : ndarray of int, one for each axis
+
+    Returns
+    -------
+    ndarray of the same dtype
+    """
+    ranges = zip(first.tolist(), lengths.tolist(), strict=True)
+    return np.ascontiguousarray(values[tuple(slice(start, start + length) for start, length in ranges)])

@@ -1,0 +1,56 @@
+"""PNG to pixels with the channels and depth that are asked for."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.tensorflow.images.contents import refuse
+from recordmill.errors import MissingExtraError, RecordmillError
+
+_CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb", 4: "stored"}
+
+
+def png_pixels(data: bytes, channels: int, *, deep: bool) -> NDArray[Any]:
+    """Decode a PNG.
+
+    Parameters
+    ----------
+    data : bytes
+    channels : {0, 1, 3, 4}
+    deep : bool
+        Whether levels have 16 bits, those of 8 bits spread over them; else the upper eight.
+
+    Returns
+    -------
+    ndarray of uint8 or uint16, shape (height, width, channels)
+
+    Raises
+    ------
+    InvalidArgumentError
+        No sound PNG.
+    """
+    depth: Literal["stored", "8"] = "stored" if deep else "8"
+    try:
+        pixels = rm.decode_image(data, like="tensorflow", channels=_CHANNELS[channels], depth=depth)
+    except MissingExtraError:
+        raise
+    except RecordmillError as error:
+        refuse(f"Invalid PNG data, size {len(data)}", error)
+    if deep and pixels.dtype == np.uint8:
+        pixels = pixels.astype(np.uint16) * np.uint16(257)
+    pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
+    return _with_alpha(pixels) if channels == 4 else pixels
+
+
+def _with_alpha(pixels: NDArray[Any]) -> NDArray[Any]:
+    """Red, green, blue and alpha of what a file holds."""
+    stored = pixels.shape[2]
+    if stored == 4:
+        return pixels
+    opaque = np.full((*pixels.shape[:2], 1), np.iinfo(pixels.dtype).max, pixels.dtype)
+    colours = pixels if stored == 3 else np.repeat(pixels[:, :, :1], 3, axis=2)
+    return np.concatenate([colours, pixels[:, :, 1:] if stored == 2 else opaque], axis=2)

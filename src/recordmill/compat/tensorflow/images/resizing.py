@@ -1,0 +1,215 @@
+"""``tf.image.resize``: TensorFlow's kernels, by the library's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.images.boxes import check_target, padded
+from recordmill.compat.tensorflow.images.checks import framed, whole
+from recordmill.compat.tensorflow.images.contents import check_attribute
+from recordmill.compat.tensorflow.images.same_size import SAME_SIZE, filtered
+
+_MOST_CHANNELS = 4
+_UNANTIALIASED = ("nearest", "area")
+_DIRECT = (np.uint8, np.uint16, np.float32)
+_EMPTY = "input image must be of non-zero size"
+_ALLOWED = (
+    dtypes.int8,
+    dtypes.uint8,
+    dtypes.int16,
+    dtypes.uint16,
+    dtypes.int32,
+    dtypes.int64,
+    dtypes.float16,
+    dtypes.float32,
+    dtypes.float64,
+)
+
+
+class ResizeMethod:
+    """Names of the kernels."""
+
+    BILINEAR = "bilinear"
+    NEAREST_NEIGHBOR = "nearest"
+    BICUBIC = "bicubic"
+    AREA = "area"
+    LANCZOS3 = "lanczos3"
+    LANCZOS5 = "lanczos5"
+    GAUSSIAN = "gaussian"
+    MITCHELLCUBIC = "mitchellcubic"
+
+
+_METHODS = {value for name, value in vars(ResizeMethod).items() if name.isupper()}
+
+
+@op("image.resize")
+def resize(
+    images: Any,
+    size: Any,
+    method: str = ResizeMethod.BILINEAR,
+    preserve_aspect_ratio: bool = False,
+    antialias: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Images of another size.
+
+    Parameters
+    ----------
+    images : tensor of numbers, shape (height, width, channels) or (batch, height, width, channels)
+    size : tensor of int32, shape (2,)
+        Height and width.
+    method : str
+        A name of `ResizeMethod`.
+    preserve_aspect_ratio : bool
+        Whether the images only have to fit into `size`.
+    antialias : bool
+        Whether kernels other than "nearest" and "area", which do not know it, are widened when images become smaller.
+    name : str, optional
+        Without effect.
+
+    Returns
+    -------
+    Tensor
+        float32; of the dtype of `images` with "nearest".
+
+    Raises
+    ------
+    ValueError
+        No such kernel, or other axes.
+    InvalidArgumentError
+        Sides that are not above zero.
+    """
+    pixels = array_of(images)
+    if pixels.ndim not in (3, 4):
+        raise ValueError("'images' must have either 3 or 4 dimensions.")
+    height, width = _size_of(size)
+    if preserve_aspect_ratio:
+        height, width = _fitted((height, width), (pixels.shape[-3], pixels.shape[-2]))
+    return Tensor(resized(pixels, (height, width), method, antialias=antialias))
+
+
+def _size_of(size: Any) -> tuple[int, int]:
+    try:
+        sides = array_of(size, dtypes.int32)
+    except (TypeError, ValueError):
+        raise ValueError("'size' must be a 1-D int32 Tensor") from None
+    if sides.shape != (2,):
+        raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+    return int(sides[0]), int(sides[1])
+
+
+def _fitted(size: tuple[int, int], stored: tuple[int, int]) -> tuple[int, int]:
+    """Largest size of the same shape within `size`, in float32 as TensorFlow computes it."""
+    wanted, sides = np.array(size, np.float32), np.array(stored, np.float32)
+    if 0 in stored:
+        raise InvalidArgumentError(_EMPTY, kind="bad_argument")
+    scale = (wanted / sides).min()
+    height, width = np.rint(scale * sides).astype(np.int32).tolist()
+    return height, width
+
+
+def resized(pixels: NDArray[Any], size: tuple[int, int], method: str, *, antialias: bool) -> NDArray[Any]:
+    """`resize` of an array.
+
+    Parameters
+    ----------
+    pixels : ndarray of numbers, shape (..., height, width, channels)
+    size : (int, int)
+    method : str
+    antialias : bool
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        No such kernel.
+    InvalidArgumentError
+        Sides that are not above zero, or no numbers.
+    """
+    if method not in _METHODS:
+        raise ValueError(f"Resize method is not implemented: {method}")
+    if min(size) < 1:
+        raise InvalidArgumentError("output dimensions must be positive", kind="bad_argument")
+    if 0 in pixels.shape[-3:-1]:
+        raise InvalidArgumentError(_EMPTY, kind="bad_argument")
+    check_attribute("T", pixels.dtype, _ALLOWED)
+    if method == "nearest":
+        return _nearest(pixels, size)
+    if size == pixels.shape[-3:-1] and method in SAME_SIZE:
+        return filtered(pixels.astype(np.float32), method)
+    kernel = f"antialiased_{method}" if antialias and method not in _UNANTIALIASED else method
+    return _each(pixels if pixels.dtype in _DIRECT else pixels.astype(np.float32), size, kernel)
+
+
+def _nearest(pixels: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
+    """Whole pixels, whatever they are: their bytes are brought to new places as channels."""
+    if pixels.dtype in _DIRECT:
+        return _each(pixels, size, "nearest")
+    carrier = {1: np.uint8, 2: np.uint16}.get(pixels.dtype.itemsize, np.uint16)
+    moved = _each(np.ascontiguousarray(pixels).view(carrier), size, "nearest")
+    return np.ascontiguousarray(moved).view(pixels.dtype)
+
+
+def _each(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
+    """Every image by itself, a few channels at a time."""
+    dtype = pixels.dtype if kernel == "nearest" else np.dtype(np.float32)
+    out = np.empty((*pixels.shape[:-3], *size, pixels.shape[-1]), dtype)
+    if pixels.ndim == 4:
+        for image, place in zip(pixels, out, strict=True):
+            place[...] = _each(image, size, kernel)
+        return out
+    if pixels.shape[2] in range(1, _MOST_CHANNELS + 1):
+        return rm.resize(pixels, size, kernel=kernel, like="tensorflow")
+    for first in range(0, pixels.shape[2], _MOST_CHANNELS):
+        part = np.ascontiguousarray(pixels[:, :, first : first + _MOST_CHANNELS])
+        out[:, :, first : first + _MOST_CHANNELS] = rm.resize(part, size, kernel=kernel, like="tensorflow")
+    return out
+
+
+@op("image.resize_with_pad")
+def resize_with_pad(
+    image: Any,
+    target_height: Any,
+    target_width: Any,
+    method: str = ResizeMethod.BILINEAR,
+    antialias: bool = False,
+) -> Tensor:
+    """Images brought to a size without changing their shape, with zeros around them.
+
+    Parameters
+    ----------
+    image : tensor of numbers, shape (height, width, channels) or (batch, height, width, channels)
+    target_height, target_width : int
+    method, antialias
+        As in `resize`.
+
+    Returns
+    -------
+    Tensor
+        As from `resize`.
+
+    Raises
+    ------
+    ValueError
+        No such kernel, other axes, or sides that are not above zero.
+    """
+    pixels, height, width = framed(image), whole(target_height), whole(target_width)
+    check_target(height, width)
+    target, stored = np.array((height, width), np.float32), np.array(pixels.shape[-3:-1], np.float32)
+    exact = stored / (stored / target).max()
+    inner = np.floor(exact).astype(np.int32)
+    y, x = np.maximum(np.floor((target - exact) / np.float32(2)), 0).astype(np.int32)
+    found = resized(pixels, (int(inner[0]), int(inner[1])), method, antialias=antialias)
+    return Tensor(padded(found, int(y), int(x), height, width))

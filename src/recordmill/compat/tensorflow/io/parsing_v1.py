@@ -1,0 +1,20 @@
+"""TensorFlow 1's ``tf.parse_example`` and ``tf.parse_single_example``: names of examples come last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recordmill.compat.tensorflow.io import parsing
+
+
+def parse_example(serialized: Any, features: Mapping[str, Any], name: Any = None, example_names: Any = None) -> Any:
+    """Parse a batch of records; as ``tf.io.parse_example``."""
+    return parsing.parse_example(serialized, features, example_names, name)
+
+
+def parse_single_example(
+    serialized: Any, features: Mapping[str, Any], name: Any = None, example_names: Any = None
+) -> Any:
+    """Parse one record; as ``tf.io.parse_single_example``."""
+    return parsing.parse_single_example(serialized, features, example_names, name)

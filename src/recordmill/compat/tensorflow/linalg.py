@@ -1,0 +1,16 @@
+"""``tf.linalg``."""
+
+from __future__ import annotations
+
+from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.ops.names import table
+
+# module: the names that come from it
+MEMBERS = table(
+    {
+        "ops.making": "eye",
+        "ops.matrices": "diag l2_normalize matmul matvec norm",
+        "ops.shaping": "matrix_transpose",
+    }
+)
+__getattr__, __dir__ = lazy(__name__, MEMBERS)

@@ -1,0 +1,17 @@
+"""``tf.nn``: what pipelines use of it."""
+
+from __future__ import annotations
+
+from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.ops.names import table
+
+# module: the names that come from it
+MEMBERS = table(
+    {
+        "ops.activations": "leaky_relu log_softmax moments relu relu6 softmax softplus",
+        "ops.elementwise": "sigmoid tanh",
+        "ops.matrices": "l2_normalize",
+        "ops.sorting": "top_k",
+    }
+)
+__getattr__, __dir__ = lazy(__name__, MEMBERS)

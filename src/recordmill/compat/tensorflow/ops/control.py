@@ -1,0 +1,174 @@
+"""Choices, loops and things done on the way, run at once as TensorFlow's eager execution does."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
+from recordmill.compat.tensorflow.ops import told, trees
+
+
+@op("control.cond")
+def cond(pred: Any, true_fn: Any = None, false_fn: Any = None) -> Any:
+    """Call one of two functions.
+
+    Parameters
+    ----------
+    pred : bool or Tensor
+        One value.
+    true_fn, false_fn : callable
+        Without parameters.
+
+    Returns
+    -------
+    object
+        What the function returns.
+
+    Raises
+    ------
+    TypeError
+        No functions.
+    """
+    for name, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if not callable(function):
+            raise TypeError(f"'{name}' must be callable.")
+    return true_fn() if bool(array_of(pred)) else false_fn()
+
+
+@op("control.case")
+def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False) -> Any:  # noqa: ARG001
+    """Call the function of the first condition that holds.
+
+    Raises
+    ------
+    InvalidArgumentError
+        None holds and there is no default, or several hold although they exclude one another.
+    """
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    held = [function for pred, function in pairs if bool(array_of(pred))]
+    if exclusive and len(held) > 1:
+        raise InvalidArgumentError("Input error: exclusive=True: more than 1 conditions evaluated as True.")
+    if held:
+        return held[0]()
+    if default is None:
+        raise InvalidArgumentError("Input error: None of conditions evaluated as True")
+    return default()
+
+
+@op("control.switch_case")
+def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
+    """Call a function by its number; the default, or the one of the largest number, for any other number."""
+    pairs: list[Any] = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
+    functions: dict[int, Callable[[], Any]] = dict(
+        pair if isinstance(pair, tuple) else (place, pair) for place, pair in enumerate(pairs)
+    )
+    last = functions[max(functions)] if default is None else default
+    return functions.get(int(branch_index), last)()
+
+
+@op("control.while_loop")
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,  # noqa: ARG001 (hint)
+    parallel_iterations: int = 10,  # noqa: ARG001 (hint)
+    back_prop: bool = True,  # noqa: ARG001 (hint)
+    swap_memory: bool = False,  # noqa: ARG001 (hint)
+    maximum_iterations: Any = None,
+) -> Any:
+    """Call a function on its own results as long as a condition holds."""
+    left = sys.maxsize if maximum_iterations is None else int(maximum_iterations)
+    single = not isinstance(loop_vars, list | tuple)
+    values: Any = [loop_vars] if single else loop_vars
+    while left > 0 and bool(array_of(cond(*values))):
+        found = body(*values)
+        values = list(found) if isinstance(found, list | tuple) else [found]
+        left -= 1
+    values = trees.map_structure(as_tensor, values)
+    return values[0] if single else type(loop_vars)(values) if type(loop_vars) in (list, tuple) else values
+
+
+@op("control.map_fn")
+def map_fn(
+    fn: Callable[..., Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: Any = None,  # noqa: ARG001 (hint)
+    back_prop: bool = True,  # noqa: ARG001 (hint)
+    swap_memory: bool = False,  # noqa: ARG001 (hint)
+    infer_shape: bool = True,  # noqa: ARG001 (hint)
+    fn_output_signature: Any = None,
+) -> Any:
+    """Call a function on each row and stack its results.
+
+    Parameters
+    ----------
+    fn : callable
+    elems : array_like, or a structure of them
+    dtype, fn_output_signature : DType or TensorSpec, or a structure of them, optional
+        Checked.
+
+    Returns
+    -------
+    Tensor, or a structure of them
+    """
+    rows = [as_tensor(one) for one in trees.flatten(elems)]
+    results = [fn(trees.pack_sequence_as(elems, list(row))) for row in zip(*rows, strict=True)]
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    if not results:
+        return trees.map_structure(_empty, signature if signature is not None else rows[0].dtype)
+    stacked = [np.stack([array_of(one) for one in column]) for column in zip(*map(trees.flatten, results), strict=True)]
+    if signature is not None:
+        wanted = [getattr(one, "dtype", one) for one in trees.flatten(signature)]
+        stacked = [array_of(Tensor(one), kind) for one, kind in zip(stacked, wanted, strict=True)]
+    return trees.pack_sequence_as(results[0], [Tensor(one) for one in stacked])
+
+
+@op("control.vectorized_map")
+def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True) -> Any:  # noqa: ARG001
+    """Call a function on each row and stack its results; one row after the other."""
+    return map_fn(fn, elems)
+
+
+def _empty(signature: Any) -> Tensor:
+    return Tensor(np.empty(0, as_dtype(getattr(signature, "dtype", signature)).numpy_dtype))
+
+
+@op("control.group")
+def group(*inputs: Any) -> None:
+    """Nothing: what is given is done already."""
+
+
+@op("control.no_op")
+def no_op() -> None:
+    """Nothing."""
+
+
+@op("control.print", always=True)
+def print(*inputs: Any, output_stream: Any = None, summarize: Any = 3, sep: str = " ", end: str | None = "\n") -> None:  # noqa: A001
+    """Print values.
+
+    Parameters
+    ----------
+    *inputs : object
+    output_stream : file object, optional
+        The error output unless given, as TensorFlow does it.
+    summarize : int, default 3
+        Values at either end of an axis of a long tensor; -1 for all.
+    sep, end : str
+        As in Python's ``print``.
+    """
+    ends = -1 if summarize is None else int(summarize)
+    texts = [told.printed(one, ends) for one in inputs]
+    stream = output_stream if hasattr(output_stream, "write") else sys.stderr
+    builtins.print(*texts, sep=sep, end="\n" if end is None else end, file=stream)

@@ -1,0 +1,184 @@
+"""Random numbers, from the generators of `recordmill.compat.tensorflow.core.draws`; the same seeds repeat them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core import draws
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, float32
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
+from recordmill.compat.tensorflow.ops.matching import as_ints
+
+_WHOLE = ("int32", "int64", "uint32", "uint64")
+
+
+def lengths_of(shape: Any) -> tuple[int, ...]:
+    """Read a shape.
+
+    Parameters
+    ----------
+    shape : array_like of int
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    InvalidArgumentError
+        Negative lengths, or no whole numbers.
+    """
+    lengths = tuple(as_ints(shape, "T", "RandomUniform"))
+    if any(length < 0 for length in lengths):
+        raise InvalidArgumentError(f"Dimension {min(lengths)} must be >= 0 [Op:RandomUniform]")
+    return lengths
+
+
+def uniform_from(
+    generator: np.random.Generator, shape: tuple[int, ...], minval: Any, maxval: Any, dtype: DType
+) -> NDArray[Any]:
+    """Draw numbers of equal probability.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+    shape : tuple of int
+    minval, maxval : number or None
+        The upper one is not reached; it is 1 for None.
+    dtype : DType
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        Whole numbers without an upper limit, or a dtype that is not for random numbers.
+    InvalidArgumentError
+        Limits the wrong way round.
+    """
+    low: Any
+    high: Any
+    if dtype.is_floating:
+        kind = np.float64 if dtype.numpy_dtype.itemsize == 8 else np.float32
+        low = array_of(minval, dtype).astype(kind)
+        high = array_of(1 if maxval is None else maxval, dtype).astype(kind)
+        drawn: Any = generator.random(shape, kind) * (high - low) + low
+        # Rounding may give the upper limit itself.
+        return np.asarray(np.where(drawn < high, drawn, np.maximum(np.nextafter(high, low), low)), dtype.numpy_dtype)
+    if dtype.name not in _WHOLE:
+        raise ValueError(f"Argument `dtype` got invalid value {dtype!r}. Accepted dtypes are floats and {_WHOLE}.")
+    if maxval is None:
+        raise ValueError("Must specify maxval for integer dtype " + repr(dtype))
+    low, high = array_of(minval, dtype), array_of(maxval, dtype)
+    if np.any(low >= high):
+        raise InvalidArgumentError(f"Need minval < maxval, got {low} >= {high} [Op:RandomUniformInt]")
+    return np.asarray(generator.integers(low, high, shape, dtype.numpy_dtype))
+
+
+def normal_from(
+    generator: np.random.Generator, shape: tuple[int, ...], mean: Any, stddev: Any, dtype: DType, cut: bool = False
+) -> NDArray[Any]:
+    """Draw normally distributed numbers.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+    shape : tuple of int
+    mean, stddev : number
+    dtype : DType
+    cut : bool, default False
+        Draw those again that are further than two deviations from the mean.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        No floating-point numbers.
+    """
+    if not dtype.is_floating:
+        raise ValueError(f"Argument `dtype` got invalid value {dtype!r}. Accepted dtypes are floats.")
+    kind = np.float64 if dtype.numpy_dtype.itemsize == 8 else np.float32
+    drawn = np.asarray(generator.standard_normal(shape, kind))
+    while cut and np.any(far := np.abs(drawn) > 2):
+        drawn[far] = generator.standard_normal(int(far.sum()), kind)
+    return np.asarray(drawn * array_of(stddev, dtype) + array_of(mean, dtype), dtype.numpy_dtype)
+
+
+def _generator(seed: Any) -> np.random.Generator:
+    return draws.generator(None if seed is None else int(array_of(seed)))
+
+
+@op("random.uniform", always=True)
+def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
+    """Numbers of equal probability; see `uniform_from`."""
+    return Tensor(uniform_from(_generator(seed), lengths_of(shape), minval, maxval, as_dtype(dtype)))
+
+
+@op("random.normal", always=True)
+def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
+    """Normally distributed numbers; see `normal_from`."""
+    return Tensor(normal_from(_generator(seed), lengths_of(shape), mean, stddev, as_dtype(dtype)))
+
+
+@op("random.truncated_normal", always=True)
+def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
+    """Normally distributed numbers, none further than two deviations from the mean."""
+    return Tensor(normal_from(_generator(seed), lengths_of(shape), mean, stddev, as_dtype(dtype), cut=True))
+
+
+@op("random.shuffle", always=True)
+def shuffle(value: Any, seed: Any = None) -> Tensor:
+    """Rows in a random order."""
+    array = array_of(value)
+    return wrap(array[_generator(seed).permutation(len(array))] if array.ndim else array)
+
+
+@op("random.categorical", always=True)
+def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None) -> Tensor:
+    """Places drawn by the logarithms of their probabilities, for each row."""
+    rows = array_of(logits)
+    if rows.ndim != 2:
+        raise InvalidArgumentError(f"logits should be a matrix, got shape {list(rows.shape)} [Op:Multinomial]")
+    noise = _generator(seed).gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
+    return wrap(np.argmax(rows[:, None, :] + noise, -1), as_dtype(dtype or "int64").numpy_dtype)
+
+
+def _stateless(seed: Any) -> np.random.Generator:
+    values = array_of(seed)
+    if values.shape != (2,):
+        raise InvalidArgumentError(f"seed must have shape [2], not {list(values.shape)} [Op:StatelessRandomUniformV2]")
+    return np.random.default_rng([number for one in values.tolist() for number in (abs(one), int(one < 0))])
+
+
+@op("random.stateless_uniform")
+def stateless_uniform(
+    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, alg: Any = "auto_select"
+) -> Tensor:
+    """Numbers of equal probability that only the two numbers of `seed` decide about."""
+    _check_algorithm(alg)
+    return Tensor(uniform_from(_stateless(seed), lengths_of(shape), minval, maxval, as_dtype(dtype)))
+
+
+@op("random.stateless_normal")
+def stateless_normal(
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, alg: Any = "auto_select"
+) -> Tensor:
+    """Normally distributed numbers that only the two numbers of `seed` decide about."""
+    _check_algorithm(alg)
+    return Tensor(normal_from(_stateless(seed), lengths_of(shape), mean, stddev, as_dtype(dtype)))
+
+
+def _check_algorithm(alg: Any) -> None:
+    if alg != "auto_select":
+        raise NotImplementedError(f"the generator alg={alg!r} is not supported: numbers are those of NumPy's PCG64")

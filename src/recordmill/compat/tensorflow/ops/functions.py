@@ -1,0 +1,175 @@
+"""Functions of Python's inside a program: ``tf.function``, ``tf.py_function``, ``tf.numpy_function``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
+from recordmill.compat.tensorflow.ops import trees
+
+
+def function(func: Callable[..., Any] | None = None, input_signature: Any = None, **options: Any) -> Any:
+    """Decorate a function: it is called as it is, there are no graphs here.
+
+    Parameters
+    ----------
+    func : callable, optional
+        Left out where options are given to the decorator.
+    input_signature : sequence of TensorSpec, optional
+        Arguments are made tensors of these dtypes and shapes.
+    **options
+        ``autograph``, ``jit_compile``, ``reduce_retracing`` and the experimental ones, which change no result.
+
+    Returns
+    -------
+    callable
+        Its results are tensors; ``python_function`` is the function itself.
+
+    Raises
+    ------
+    TypeError
+        An unknown option.
+    """
+    unknown = [one for one in options if one not in _HINTS]
+    if unknown:
+        raise TypeError(f"function() got an unexpected keyword argument '{unknown[0]}'")
+    if func is None:
+        return functools.partial(function, input_signature=input_signature, **options)
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = args if input_signature is None else _signed(args, input_signature)
+        made = [trees.map_structure(_input, one) for one in given]
+        return trees.map_structure(_output, func(*made, **{key: _input(one) for key, one in kwargs.items()}))
+
+    call.python_function = func  # type: ignore[attr-defined]
+    return call
+
+
+_HINTS = (
+    "autograph",
+    "experimental_attributes",
+    "experimental_autograph_options",
+    "experimental_follow_type_hints",
+    "experimental_implements",
+    "experimental_relax_shapes",
+    "jit_compile",
+    "name",
+    "reduce_retracing",
+)
+
+
+def _signed(args: tuple[Any, ...], signature: Any) -> list[Any]:
+    if len(args) != len(signature):
+        raise TypeError(f"the function takes {len(signature)} arguments by its input_signature, {len(args)} were given")
+    return [trees.map_structure(_of_spec, spec, one) for spec, one in zip(signature, args, strict=True)]
+
+
+def _of_spec(spec: Any, value: Any) -> Any:
+    tensor = as_tensor(value, None if isinstance(value, Tensor) else spec.dtype)
+    if not spec.is_compatible_with(tensor):
+        raise TypeError(f"Binding inputs to tf.function failed: can not cast {spec_of(tensor)} to {spec}")
+    return tensor
+
+
+def spec_of(tensor: Tensor) -> str:
+    """Write the shape and dtype of a tensor.
+
+    Parameters
+    ----------
+    tensor : Tensor
+
+    Returns
+    -------
+    str
+    """
+    return f"TensorSpec(shape={tensor.shape}, dtype={tensor.dtype!r}, name=None)"
+
+
+def _input(value: Any) -> Any:
+    return as_tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def _output(value: Any) -> Any:
+    numbers = bool | int | float | str | bytes | np.ndarray | np.generic
+    return as_tensor(value) if isinstance(value, numbers) else value
+
+
+@op("control.py_function", always=True)
+def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None) -> Any:  # noqa: N803
+    """Call a function with tensors.
+
+    Parameters
+    ----------
+    func : callable
+    inp : sequence of array_like
+    Tout : DType or sequence of DType
+        Of the results.
+
+    Returns
+    -------
+    Tensor or list of Tensor
+        As `Tout` is one dtype or several.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Results of other dtypes. What the function raises goes on as it is.
+    """
+    if func is None:
+        raise TypeError("py_function() is missing the argument 'func'")
+    results = func(*(as_tensor(one) for one in inp or ()))
+    if not isinstance(Tout, list | tuple):
+        return as_tensor(results, getattr(Tout, "dtype", Tout))
+    values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
+    if len(values) != len(Tout):
+        raise ValueError(f"the function returned {len(values)} values, Tout has {len(Tout)}")
+    return [as_tensor(one, getattr(kind, "dtype", kind)) for one, kind in zip(values, Tout, strict=True)]
+
+
+@op("control.numpy_function", always=True)
+def numpy_function(
+    func: Callable[..., Any] | None = None,
+    inp: Any = None,
+    Tout: Any = None,  # noqa: N803 (TensorFlow's name)
+    stateful: bool = True,  # noqa: ARG001 (hint)
+) -> Any:
+    """Call a function with NumPy's values.
+
+    Parameters
+    ----------
+    func : callable
+    inp : sequence of array_like
+    Tout : DType or sequence of DType
+        Of the results, which are not converted; as in TensorFlow's eager execution they are not compared either.
+    stateful : bool, default True
+        Hint.
+
+    Returns
+    -------
+    Tensor or list of Tensor
+        As `Tout` is one dtype or several.
+    """
+    if func is None:
+        raise TypeError("numpy_function() is missing the argument 'func'")
+    results = func(*(as_tensor(one).numpy() for one in inp or ()))
+    if not isinstance(Tout, list | tuple):
+        return None if results is None else Tensor(_result(results, Tout))
+    values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
+    return [Tensor(_result(one, None)) for one in values]
+
+
+def _result(value: Any, dtype: Any) -> Any:
+    """Python's numbers are int64 and float64 for NumPy, and are taken for the dtype that is asked for."""
+    if isinstance(value, bool | int | float) and dtype is not None:
+        return array_of(value, dtype)
+    return array_of(np.asarray(value) if isinstance(value, int | float | list | tuple) else value)
+
+
+py_func = numpy_function

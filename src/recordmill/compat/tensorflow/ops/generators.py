@@ -1,0 +1,122 @@
+"""``tf.random.Generator``: random numbers with a state of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import as_dtype, float32
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.ops.drawing import lengths_of, normal_from, uniform_from
+
+
+class Generator:
+    """Random numbers of one sequence; made by `from_seed` or `from_non_deterministic_state`.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+    """
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+
+    @classmethod
+    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+        """Begin a sequence that the seed repeats.
+
+        Parameters
+        ----------
+        seed : int or sequence of int
+        alg : None
+            Anything else is refused: the numbers are those of NumPy's PCG64.
+
+        Returns
+        -------
+        Generator
+
+        Raises
+        ------
+        NotImplementedError
+            A generator is named.
+        """
+        if alg is not None:
+            raise NotImplementedError(f"the generator alg={alg!r} is not supported: numbers are those of NumPy's PCG64")
+        values = np.atleast_1d(array_of(seed)).tolist()
+        return cls(np.random.default_rng([number for one in values for number in (abs(one), int(one < 0))]))
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+        """Begin a sequence that is another one each time.
+
+        Returns
+        -------
+        Generator
+        """
+        if alg is not None:
+            raise NotImplementedError(f"the generator alg={alg!r} is not supported: numbers are those of NumPy's PCG64")
+        return cls(np.random.default_rng())
+
+    def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32) -> Tensor:
+        """Numbers of equal probability.
+
+        Returns
+        -------
+        Tensor
+        """
+        return _uniform(self._generator, shape, minval, maxval, dtype)
+
+    def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32) -> Tensor:
+        """Normally distributed numbers.
+
+        Returns
+        -------
+        Tensor
+        """
+        return _normal(self._generator, shape, mean, stddev, dtype, False)
+
+    def truncated_normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32) -> Tensor:
+        """Normally distributed numbers, none further than two deviations from the mean.
+
+        Returns
+        -------
+        Tensor
+        """
+        return _normal(self._generator, shape, mean, stddev, dtype, True)
+
+    def make_seeds(self, count: int = 1) -> Tensor:
+        """Seeds for operations without a state.
+
+        Returns
+        -------
+        Tensor
+            int64, shape (2, count).
+        """
+        return _seeds(self._generator, count)
+
+    def split(self, count: int = 1) -> list[Generator]:
+        """Sequences of their own.
+
+        Returns
+        -------
+        list of Generator
+        """
+        return [Generator(one) for one in self._generator.spawn(count)]
+
+
+@op("random.generator_uniform", always=True)
+def _uniform(generator: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Tensor:
+    return Tensor(uniform_from(generator, lengths_of(shape), minval, maxval, as_dtype(dtype)))
+
+
+@op("random.generator_normal", always=True)
+def _normal(generator: np.random.Generator, shape: Any, mean: Any, stddev: Any, dtype: Any, cut: bool) -> Tensor:
+    return Tensor(normal_from(generator, lengths_of(shape), mean, stddev, as_dtype(dtype), cut))
+
+
+@op("random.generator_seeds", always=True)
+def _seeds(generator: np.random.Generator, count: int) -> Tensor:
+    return Tensor(generator.integers(np.iinfo(np.int64).min, np.iinfo(np.int64).max, (2, int(count)), np.int64))

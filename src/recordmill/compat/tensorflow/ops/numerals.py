@@ -1,0 +1,137 @@
+"""Numbers and strings as one another: ``tf.strings.to_number``, ``as_string`` and ``format``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import as_dtype, float32
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
+from recordmill.compat.tensorflow.ops import told
+from recordmill.compat.tensorflow.ops.texts import each, strings_of
+
+_WHOLE = re.compile(rb"[+-]?[0-9]+")
+_REAL = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.IGNORECASE)
+_HEXADECIMAL = re.compile(rb"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?\d+)?", re.IGNORECASE)
+_TARGETS = ("float32", "float64", "int32", "int64", "uint32", "uint64")
+
+
+@op("strings.to_number")
+def to_number(input: Any, out_type: Any = float32) -> Tensor:  # noqa: A002 (TensorFlow's name)
+    """Read numbers.
+
+    Parameters
+    ----------
+    input : array_like of str or bytes
+        White space around a number is allowed.
+    out_type : DType or what names one, default float32
+        float32, float64, or a whole number of 32 or 64 bits.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    InvalidArgumentError
+        No number of that dtype, or another dtype.
+    """
+    wanted = as_dtype(out_type)
+    if wanted.name not in _TARGETS:
+        raise InvalidArgumentError(
+            f"Value for attr 'out_type' of {wanted.name} is not in the list of allowed values: "
+            "float, double, int32, int64, uint32, uint64 [Op:StringToNumber]"
+        )
+    array = strings_of(input, "StringToNumber")
+    with np.errstate(over="ignore"):
+        return each(array, lambda one: _number(one, wanted), wanted.numpy_dtype)
+
+
+def _number(text: bytes, wanted: Any) -> Any:
+    value = text.strip(b" \t\n\v\f\r")
+    if wanted.is_floating:
+        if _REAL.fullmatch(value):
+            return wanted.as_numpy_dtype(float(value))
+        if _HEXADECIMAL.fullmatch(value):
+            return wanted.as_numpy_dtype(float.fromhex(value.decode()))
+    elif _WHOLE.fullmatch(value) and wanted.min <= int(value) <= wanted.max:
+        return int(value)
+    shown = text.decode("utf-8", "replace")
+    raise InvalidArgumentError(f"StringToNumberOp could not correctly convert string: {shown} [Op:StringToNumber]")
+
+
+@op("strings.as_string")
+def as_string(
+    input: Any,  # noqa: A002 (TensorFlow's name)
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+) -> Tensor:
+    """Write numbers, as C's ``printf`` does.
+
+    Parameters
+    ----------
+    input : array_like
+    precision : int, default -1
+        Digits after the point of floating-point numbers; 6 for -1.
+    scientific, shortest : bool, default False
+        With an exponent; with or without one, whichever is shorter.
+    width : int, default -1
+        Characters, at least.
+    fill : str, default ""
+        ``"0"``, ``" "``, ``"+"``, ``"-"`` (to the left) or ``"#"``.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    InvalidArgumentError
+        Options that the dtype does not have.
+    """
+    array = array_of(input)
+    kind = array.dtype.kind
+    if fill not in ("", " ", "0", "+", "-", "#"):
+        raise InvalidArgumentError(f'Fill argument not supported: "{fill}" [Op:AsString]')
+    if scientific and shortest:
+        raise InvalidArgumentError("Cannot select both scientific and shortest notation [Op:AsString]")
+    if kind != "f" and (scientific or shortest or precision > -1):
+        what = "precision" if precision > -1 else "scientific and shortest"
+        raise InvalidArgumentError(f"{what} not supported for datatype {as_dtype(array.dtype).name} [Op:AsString]")
+    letter = {"f": "e" if scientific else "g" if shortest else "f", "i": "d", "u": "d"}.get(kind, "s")
+    spec = f"%{fill}{width if width > -1 else ''}{f'.{precision}' if precision > -1 else ''}{letter}"
+    if kind == "O":
+        return each(array, lambda one: spec.encode() % one)
+    words = np.where(array, "true", "false") if kind == "b" else array
+    out = np.empty(array.shape, object)
+    out.reshape(-1)[:] = [(spec % one).encode() for one in words.reshape(-1).tolist()]
+    return Tensor(out)
+
+
+@op("strings.format")
+def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3) -> Tensor:  # noqa: A001
+    """Put the texts of tensors into a template.
+
+    Raises
+    ------
+    ValueError
+        The template does not have as many places as there are tensors.
+    """
+    tensors = inputs if isinstance(inputs, list | tuple) else [inputs]
+    pieces = template.split(placeholder)
+    if len(pieces) - 1 != len(tensors):
+        raise ValueError(
+            f"The template expects {len(pieces) - 1} tensors, but the inputs only has {len(tensors)}. Please ensure "
+            "the number of placeholders in template matches inputs length."
+        )
+    texts = [told.summary(as_tensor(one), summarize) for one in tensors]
+    out = pieces[0] + "".join(text + piece for text, piece in zip(texts, pieces[1:], strict=True))
+    return wrap(out.encode("utf-8", "surrogateescape"))

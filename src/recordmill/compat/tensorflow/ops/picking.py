@@ -1,0 +1,178 @@
+"""Values picked by index: gathering, scattering, choosing between two tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
+from recordmill.compat.tensorflow.ops.comparing import truths
+from recordmill.compat.tensorflow.ops.matching import as_ints, bracketed, matched
+
+_INDICES = "hilq"
+
+
+def _indices(value: Any, name: str) -> NDArray[Any]:
+    array = array_of(value)
+    if array.dtype.char not in _INDICES and not (isinstance(value, list | tuple) and not array.size):
+        raise InvalidArgumentError(
+            f"Value for attr 'Tindices' of {array.dtype.name} is not in the list of allowed values: "
+            f"int16, int32, int64 [Op:{name}]"
+        )
+    return array.astype(np.int64)
+
+
+@op("array.gather")
+def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0) -> Tensor:  # noqa: ARG001
+    """Rows by their indices.
+
+    Parameters
+    ----------
+    params : array_like
+    indices : array_like of int
+    validate_indices : optional
+        Without influence, as in TensorFlow: indices are always checked.
+    axis : int, optional
+        Axis of the rows; the first one after the batch axes unless given.
+    batch_dims : int, default 0
+        Number of axes in front that both inputs share.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    InvalidArgumentError
+        An index outside the tensor.
+    """
+    array, places = array_of(params), _indices(indices, "GatherV2")
+    batch = int(batch_dims)
+    batch = batch + places.ndim if batch < 0 else batch
+    at = batch if axis is None else int(axis)
+    if not -array.ndim <= at < max(array.ndim, 1) or not array.ndim:
+        raise InvalidArgumentError(f"params must be at least {at + 1} dimensional [Op:GatherV2]")
+    at %= array.ndim
+    _check(places, array.shape[at])
+    if not batch:
+        return wrap(np.take(array, places, at))
+    rows = np.moveaxis(array, at, batch)
+    borders = np.ogrid[tuple(slice(n) for n in array.shape[:batch])]
+    grids = [one.reshape(one.shape + (1,) * (places.ndim - batch)) for one in borders]
+    found: Any = rows[(*grids, places)]
+    # The new axes stand where the picked axis was.
+    new = list(range(batch, places.ndim))
+    return wrap(np.moveaxis(found, new, [at - batch + one for one in new]))
+
+
+def _check(places: NDArray[Any], length: int) -> None:
+    outside = np.argwhere((places < 0) | (places >= length))
+    if len(outside):
+        where = tuple(outside[0])
+        raise InvalidArgumentError(
+            f"indices{bracketed(where) if where else ''} = {places[where]} is not in [0, {length}) [Op:GatherV2]"
+        )
+
+
+@op("array.gather_nd")
+def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Tensor:
+    """Values or parts by the indices of several axes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Outside the tensor.
+    NotImplementedError
+        With batch axes.
+    """
+    if int(batch_dims):
+        raise NotImplementedError(f"tf.gather_nd with batch_dims={batch_dims} is not supported; use tf.gather")
+    array, places = array_of(params), _indices(indices, "GatherNd")
+    _check_depth(places, array, "GatherNd")
+    found: Any = array[tuple(np.moveaxis(places, -1, 0))]
+    return wrap(found)
+
+
+def _check_depth(places: NDArray[Any], array: NDArray[Any], name: str) -> None:
+    depth = places.shape[-1] if places.ndim else 1
+    if not places.ndim or depth > array.ndim:
+        raise InvalidArgumentError(
+            f"index innermost dimension length must be <= params rank; saw: {depth} vs. {array.ndim} [Op:{name}]"
+        )
+    limits = np.array(array.shape[:depth], np.int64)
+    outside = np.argwhere(((places < 0) | (places >= limits)).any(axis=-1))
+    if len(outside):
+        where = tuple(outside[0])
+        raise InvalidArgumentError(
+            f"indices{bracketed(where)} = {bracketed(places[where])} does not index into param shape "
+            f"{bracketed(array.shape)} [Op:{name}]"
+        )
+
+
+@op("array.scatter_nd")
+def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
+    """Zeros to which values are added at places."""
+    values = array_of(updates)
+    out = np.zeros(as_ints(shape, "Tindices", "ScatterNd"), values.dtype)
+    places = _indices(indices, "ScatterNd")
+    _check_depth(places, out, "ScatterNd")
+    np.add.at(out, tuple(np.moveaxis(places, -1, 0)), values)
+    return Tensor(out)
+
+
+@op("array.tensor_scatter_nd_update")
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any) -> Tensor:
+    """A tensor with other values at places; the last one of several for one place counts."""
+    array, values = matched((tensor, updates), "TensorScatterUpdate")
+    places = _indices(indices, "TensorScatterUpdate")
+    _check_depth(places, array, "TensorScatterUpdate")
+    out = array.copy()
+    out[tuple(np.moveaxis(places, -1, 0))] = values
+    return Tensor(out)
+
+
+@op("array.where")
+def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
+    """Places where a condition holds, or one of two values at each place.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        Numbers and strings are true unless they are 0 or empty, if `x` and `y` are left out.
+    x, y : array_like, optional
+        Broadcast together with the condition.
+
+    Returns
+    -------
+    Tensor
+        Without `x` and `y`, int64 indices of shape (n, ndim).
+
+    Raises
+    ------
+    ValueError
+        Only one of them is given.
+    InvalidArgumentError
+        Two dtypes, or shapes that do not broadcast.
+    """
+    if (x is None) != (y is None):
+        raise ValueError("x and y must both be non-None or both be None.")
+    if x is None:
+        return Tensor(np.argwhere(array_of(condition).astype(np.bool_)).astype(np.int64))
+    chosen = truths(condition, 0, "SelectV2")
+    a, b = matched((x, y), "SelectV2")
+    try:
+        return wrap(np.where(chosen, a, b), a.dtype)
+    except ValueError:
+        shapes = ", ".join(bracketed(one.shape) for one in (chosen, a, b))
+        raise InvalidArgumentError(f"condition, then and else must be broadcastable: {shapes} [Op:SelectV2]") from None
+
+
+@op("array.meshgrid")
+def meshgrid(*args: Any, indexing: str = "xy") -> list[Tensor]:
+    """Grids of coordinates."""
+    return [wrap(one) for one in np.meshgrid(*(array_of(one) for one in args), indexing=indexing)]  # type: ignore[call-overload]

@@ -1,0 +1,106 @@
+"""What programs ask about or set around their operations; there are no graphs, devices or gradients here."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
+from recordmill.compat.tensorflow.version import VERSION
+
+__version__ = VERSION
+
+
+def executing_eagerly() -> bool:
+    """Whether operations run at once.
+
+    Returns
+    -------
+    bool
+        True.
+    """
+    return True
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether something is a tensor, be it a dense, a sparse or a ragged one.
+
+    Parameters
+    ----------
+    x : object
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(x, Tensor) or type(x).__name__ in ("SparseTensor", "RaggedTensor")
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray[Any, Any] | np.generic | None:  # noqa: ARG001
+    """Value of a tensor, which is known as there are no graphs.
+
+    Parameters
+    ----------
+    tensor : object
+    partial : bool, default False
+        Without influence.
+
+    Returns
+    -------
+    numpy.ndarray, numpy scalar or None
+        None unless it is a tensor.
+    """
+    return tensor.numpy() if isinstance(tensor, Tensor) else None
+
+
+def stop_gradient(input: Any) -> Tensor:  # noqa: A002 (TensorFlow's name)
+    """The tensor itself.
+
+    Parameters
+    ----------
+    input : array_like
+
+    Returns
+    -------
+    Tensor
+    """
+    return as_tensor(input)
+
+
+def name_scope(name: str) -> contextlib.AbstractContextManager[str]:
+    """Context that gives names to operations, which have none here.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    context manager
+    """
+    return contextlib.nullcontext(name)
+
+
+def device(device_name: str | None) -> contextlib.AbstractContextManager[None]:
+    """Context that chooses the processor.
+
+    Parameters
+    ----------
+    device_name : str or None
+        Any processor of the machine; tensors lie in its memory.
+
+    Returns
+    -------
+    context manager
+
+    Raises
+    ------
+    NotImplementedError
+        Another device.
+    """
+    name = (device_name or "").lower()
+    if name and "cpu" not in name:
+        raise NotImplementedError(f"tf.device({device_name!r}) is not supported: tensors lie in the main memory")
+    return contextlib.nullcontext()

@@ -1,0 +1,188 @@
+"""Shapes and dtypes of what flows through a program: ``tf.TensorSpec`` and its relatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, float32, int64
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor
+from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.sparse import SparseTensor
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
+
+
+class _Spec:
+    """What the three have in common: they are values that are compared by their parts."""
+
+    _parts: tuple[Any, ...]
+    value_type: type
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other._parts == self._parts
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._parts))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._parts
+
+    @property
+    def shape(self) -> TensorShape:
+        """Lengths of the axes."""
+        found: TensorShape = self._parts[0]
+        return found
+
+    @property
+    def dtype(self) -> DType:
+        """TensorFlow's dtype."""
+        found: DType = self._parts[1]
+        return found
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a value, or all values of another spec, may stand where this spec does.
+
+        Parameters
+        ----------
+        spec_or_value : object
+
+        Returns
+        -------
+        bool
+        """
+        other = spec_or_value
+        if not isinstance(other, _Spec):
+            if not isinstance(other, self.value_type):
+                return False
+            return bool(other.dtype == self.dtype and self.shape.is_compatible_with(other.shape))  # type: ignore[attr-defined]
+        return (
+            type(other) is type(self)
+            and other.dtype == self.dtype
+            and self.shape.is_compatible_with(other.shape)
+            and getattr(other, "ragged_rank", None) == getattr(self, "ragged_rank", None)
+        )
+
+
+class TensorSpec(_Spec):
+    """Shape and dtype of a tensor.
+
+    Parameters
+    ----------
+    shape : TensorShape or what makes one
+    dtype : DType or what names one, default float32
+    name : str, optional
+    """
+
+    value_type = Tensor
+
+    def __init__(self, shape: Any, dtype: Any = float32, name: str | None = None) -> None:
+        self._parts = (TensorShape(shape), as_dtype(dtype), name)
+
+    @property
+    def name(self) -> str | None:
+        """Name, if it has one."""
+        found: str | None = self._parts[2]
+        return found
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """Spec of a tensor.
+
+        Returns
+        -------
+        TensorSpec
+        """
+        return cls(tensor.shape, tensor.dtype, name)
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """Spec with another name.
+
+        Returns
+        -------
+        TensorSpec
+        """
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
+
+
+class SparseTensorSpec(_Spec):
+    """Shape and dtype of a sparse tensor.
+
+    Parameters
+    ----------
+    shape : TensorShape or what makes one, optional
+    dtype : DType or what names one, default float32
+    """
+
+    value_type = SparseTensor
+
+    def __init__(self, shape: Any = None, dtype: Any = float32) -> None:
+        self._parts = (TensorShape(shape), as_dtype(dtype))
+
+    def __repr__(self) -> str:
+        return f"SparseTensorSpec({self.shape!r}, {self.dtype!r})"
+
+
+class RaggedTensorSpec(_Spec):
+    """Shape, dtype and depth of a ragged tensor.
+
+    Parameters
+    ----------
+    shape : TensorShape or what makes one, optional
+    dtype : DType or what names one, default float32
+    ragged_rank : int, optional
+        One less than the number of axes unless given.
+    row_splits_dtype : DType, default int64
+
+    Raises
+    ------
+    ValueError
+        Neither the shape nor `ragged_rank` tells the depth.
+    """
+
+    value_type = RaggedTensor
+
+    def __init__(
+        self, shape: Any = None, dtype: Any = float32, ragged_rank: int | None = None, row_splits_dtype: Any = int64
+    ) -> None:
+        lengths = TensorShape(shape)
+        if ragged_rank is None:
+            if lengths.rank is None:
+                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+            ragged_rank = lengths.rank - 1
+        self._parts = (lengths, as_dtype(dtype), ragged_rank, as_dtype(row_splits_dtype))
+
+    @property
+    def ragged_rank(self) -> int:
+        """Number of axes whose rows differ in length."""
+        found: int = self._parts[2]
+        return found
+
+    @property
+    def row_splits_dtype(self) -> DType:
+        """Dtype of the rows' borders."""
+        found: DType = self._parts[3]
+        return found
+
+    def __repr__(self) -> str:
+        return f"RaggedTensorSpec({self.shape!r}, {self.dtype!r}, {self.ragged_rank}, {self.row_splits_dtype!r})"
+
+
+def type_spec_from_value(value: Any) -> TensorSpec | SparseTensorSpec | RaggedTensorSpec:
+    """Spec of a value.
+
+    Parameters
+    ----------
+    value : Tensor, SparseTensor, RaggedTensor or array_like
+
+    Returns
+    -------
+    TensorSpec, SparseTensorSpec or RaggedTensorSpec
+    """
+    if isinstance(value, SparseTensor):
+        return SparseTensorSpec(value.shape, value.dtype)
+    if isinstance(value, RaggedTensor):
+        return RaggedTensorSpec(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
+    return TensorSpec.from_tensor(as_tensor(value))

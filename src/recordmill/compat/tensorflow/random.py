@@ -1,0 +1,16 @@
+"""``tf.random``: numbers are NumPy's, the same seeds repeat them."""
+
+from __future__ import annotations
+
+from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.ops.names import table
+
+# module: the names that come from it
+MEMBERS = table(
+    {
+        "core.draws": "set_seed",
+        "ops.drawing": "categorical normal shuffle stateless_normal stateless_uniform truncated_normal uniform",
+        "ops.generators": "Generator",
+    }
+)
+__getattr__, __dir__ = lazy(__name__, MEMBERS)

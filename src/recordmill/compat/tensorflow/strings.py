@@ -1,0 +1,17 @@
+"""``tf.strings``."""
+
+from __future__ import annotations
+
+from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.ops.names import table
+
+# module: the names that come from it
+MEMBERS = table(
+    {
+        "ops.numerals": "as_string format to_number",
+        "ops.patterns": "regex_full_match regex_replace",
+        "ops.pieces": "bytes_split split unicode_decode unicode_split",
+        "ops.texts": "join length lower reduce_join strip substr unsorted_segment_join upper",
+    }
+)
+__getattr__, __dir__ = lazy(__name__, MEMBERS)
