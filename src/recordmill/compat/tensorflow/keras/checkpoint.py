@@ -29,6 +29,7 @@ class ModelCheckpoint:
     save_weights_only : bool, default False
         Keras saves the state of a compiled model's optimizer along with its weights.
     mode : {"auto", "min", "max"}
+        Whether large values are good. "auto" knows that of the loss, of accuracies, and of Keras's own metrics.
     save_freq : "epoch" or int
         Or number of batches.
     initial_value_threshold : float, optional
@@ -60,7 +61,7 @@ class ModelCheckpoint:
             "verbose": verbose,
             "save_best_only": save_best_only,
             "save_weights_only": save_weights_only,
-            "mode": mode,
+            "mode": direction(mode, monitor, bool(save_best_only)),
             "save_freq": save_freq,
             "initial_value_threshold": initial_value_threshold,
         }
@@ -88,3 +89,27 @@ def file_name(path: str, weights_only: bool) -> str:
     if weights_only:
         return path if path.endswith(WEIGHTS) else path.removesuffix(".h5") + WEIGHTS
     return path if path.endswith(MODELS) else path + MODELS[0]
+
+
+def direction(mode: str, monitor: str, best_only: bool) -> str:
+    """Say whether large values of a metric are good, where its name does or nobody asks.
+
+    Parameters
+    ----------
+    mode, monitor : str
+    best_only : bool
+
+    Returns
+    -------
+    str
+        Keras decides "auto", and refuses metrics that it does not know.
+
+    References
+    ----------
+    keras/callbacks.py of Keras 2.15 (which names are those of accuracies).
+    """
+    if mode != "auto":
+        return mode
+    if "acc" in monitor or monitor.startswith("fmeasure"):
+        return "max"
+    return mode if best_only else "min"
