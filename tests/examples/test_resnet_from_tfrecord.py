@@ -23,7 +23,9 @@ def run(folder: Path, epochs: int) -> str:
 def test_resnet_when_run_again_then_goes_on_from_the_newest_checkpoint(tmp_path: Path) -> None:
     first = run(tmp_path / "run", 1)
     (made,) = (tmp_path / "run" / "ckpt").iterdir()
-    assert first.startswith("from scratch\n") and re.fullmatch(r"ckpt1-loss\d\.\d{3}-accuracy0\.\d{3}\.weights\.h5", made.name)
+    assert first.startswith("from scratch\n") and re.fullmatch(
+        r"ckpt1-loss\d\.\d{3}-accuracy0\.\d{3}\.weights\.h5", made.name
+    )
     second = run(tmp_path / "run", 3)
     assert second.startswith(f"from {made.name}\n") and "Epoch 2/3" in second and "Epoch 1/3" not in second
     losses = [float(found) for found in re.findall(r"- loss: ([0-9.]+)", first + second)]

@@ -146,7 +146,7 @@ def test_checkpoint_when_only_the_best_is_kept_then_the_name_of_a_metric_says_wh
             self.count.assign_add(tf.reduce_mean(tf.cast(tf.greater_equal(y_pred, 0.0), tf.float32)))
 
         def result(self):
-            return self.count
+            return tf.identity(self.count)
 
         def reset_state(self) -> None:
             pass

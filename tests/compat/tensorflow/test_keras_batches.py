@@ -90,7 +90,11 @@ def test_adapter_when_iterated_twice_then_begins_anew() -> None:
     assert adapter.num_batches == 3 and adapter.batch_size is None
     for _ in range(2):
         assert [y.tolist() for _, y in adapter.get_jax_iterator()] == [[0], [1], [2]]
-    assert [w.tolist() for _, _, w in DatasetAdapter(Numbers(3), None, {1: 7.0}).get_numpy_iterator()] == [[1], [7], [1]]
+    assert [w.tolist() for _, _, w in DatasetAdapter(Numbers(3), None, {1: 7.0}).get_numpy_iterator()] == [
+        [1],
+        [7],
+        [1],
+    ]
 
 
 def test_adapter_when_there_is_no_end_then_wants_steps() -> None:
