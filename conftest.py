@@ -3,7 +3,7 @@
 Blocks marked ``python`` and ``bash`` run from top to bottom, each document in an empty folder of its own:
 Python blocks share their names, bash blocks share the files and find `recordmill` on PATH. A block that
 installs or clones something is left out by the line ``<!-- skip: next -->`` above it. Guides to training in a
-framework are deep tests.
+framework, and with other libraries, are deep tests.
 """
 
 from __future__ import annotations
@@ -67,5 +67,5 @@ pytest_collect_file = Sybil(
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the blocks of guides that need a framework."""
     for item in items:
-        if item.path.name.startswith("training-"):
+        if item.path.name.startswith(("training-", "augmenting")):
             item.add_marker(pytest.mark.deep)

@@ -38,14 +38,14 @@ def expected(job: Job) -> dict[str, Any] | None:
     if job.task.compare == "columns":
         for batch in _columns(job):
             digest.add_columns(batch)
-    elif job.task.compare == "pixels":
-        if not job.task.recipe:
-            return digest_of(expected_pixels(job))
+    elif job.task.compare == "pixels" and not job.task.recipe:
+        return digest_of(expected_pixels(job))
+    elif job.task.compare == "pixels" or job.task_name == "of-pack":
         digest.add_images(_digits(job))
     elif job.task.compare == "payloads":
         for path in job.shards:
             digest.add_payloads(wire.tfrecord_payloads(path))
-    elif job.task_name in ("P1a", "P6b"):
+    elif job.task_name in ("P1a", "P6b", "mx-im2rec"):
         digest.add_images((Path(path).read_bytes(), label) for path, label in job.rows())
     elif job.task_name == "index":
         digest.add_payloads(frame_names(job.shards))
@@ -66,7 +66,7 @@ def _digits(job: Job) -> Iterator[tuple[bytes, int]]:
 
 
 def _columns(job: Job) -> Iterator[dict[str, Any]]:
-    recipe = {"P3a": recipes.tabular, "P3b": recipes.sequence_columns}[job.task_name]
+    recipe = {"P3a": recipes.tabular, "tf-parse": recipes.tabular, "P3b": recipes.sequence_columns}[job.task_name]
     num_records = getattr(Sizes.load(job.data), job.task.data) // NUM_SHARDS
     return chain.from_iterable(recipe(shard, num_records) for shard in range(NUM_SHARDS))
 

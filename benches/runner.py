@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benches import environments, likeness
-from benches.contenders import label, modules
+from benches.contenders import OURS, label, modules
 from benches.data import ROOT
 from benches.expected import expected
 from benches.jobs import Job
@@ -67,6 +67,8 @@ class Entry:
     versions : dict
     fault : str
         Why nothing of it counts; empty if nothing is wrong.
+    digest : dict
+        Of what it delivered.
     """
 
     module: str
@@ -77,6 +79,7 @@ class Entry:
     runs: list[dict[str, float]] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     fault: str = ""
+    digest: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Plain form."""
@@ -111,6 +114,8 @@ def measure_task(task: Task, options: Options) -> list[dict[str, Any]]:
             if not entry.fault:
                 _add_round(entry, replace(job, check=job.check and round_ == 0), wanted, options)
                 _tell(task, round_, entry)
+    if task.compare == "twin":
+        _compare_twins(entries)
     for job in jobs:
         shutil.rmtree(job.out, ignore_errors=True)
     return [entry.to_json() for entry in entries]
@@ -131,6 +136,8 @@ def _entries(task: Task, options: Options) -> list[Entry]:
 
 
 def _interpreter(module: Any) -> str:
+    if hasattr(module, "interpreter"):
+        return str(module.interpreter())
     return environments.interpreter(module.ENVIRONMENT, module.REQUIREMENTS, getattr(module, "BUILT", ()))
 
 
@@ -143,6 +150,7 @@ def _add_round(entry: Entry, job: Job, wanted: dict[str, Any] | None, options: O
         entry.fault = result.get("error", "") or _compare(job, result["digest"], wanted)
         if entry.fault:
             return
+        entry.digest = result["digest"] or entry.digest
         entry.versions = result["versions"]
         figures = result["figures"]
         if best is None or figures.get("others", 0) < best.get("others", 0):
@@ -167,6 +175,14 @@ def _compare(job: Job, digest: dict[str, Any], wanted: dict[str, Any] | None) ->
         fault = likeness.find_fault(sources, job.delivered, job.task.recipe)
         return f"refused: {fault}" if fault else ""
     return "" if wanted is None or digest == wanted else f"refused: delivered {digest}, not {wanted}"
+
+
+def _compare_twins(entries: list[Entry]) -> None:
+    """Refuse what differs from the results of the framework that the program was written for."""
+    theirs = [entry.digest for entry in entries if entry.contender != OURS and not entry.fault]
+    for entry in entries:
+        if theirs and not entry.fault and entry.digest != theirs[0]:
+            entry.fault = f"refused: delivered {entry.digest}, not {theirs[0]}"
 
 
 def _await_calm(calm: float, patience_s: float = 30) -> None:

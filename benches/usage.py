@@ -6,7 +6,11 @@ import os
 import resource
 import threading
 from collections.abc import Iterator
-from typing import Self
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # OneFlow runs under Python 3.10, which lacks it.
+    from typing import Self
 
 
 def group_members(group: int) -> Iterator[int]:

@@ -59,12 +59,20 @@ def _check(module: ModuleType, job: Job) -> dict[str, Any]:
             digest.add_images(module.records(job, delivered))
         elif job.task.compare == "pixels":
             digest.add_images(_digits(*module.arrays(job, delivered)))
+        elif job.task.compare == "twin":
+            digest.add_images(_pictures(*module.arrays(job, delivered)))
         else:
             likeness.add(*module.arrays(job, delivered))
     if job.task.compare in ("crops", "centre"):
         os.makedirs(job.out, exist_ok=True)
         likeness.save(job.delivered)
     return digest.to_json()
+
+
+def _pictures(images: Any, labels: Any) -> Iterator[tuple[bytes, int]]:
+    """Pixels as they are, with their dtype and shape, and labels."""
+    for image, label in zip(np.asarray(images), np.asarray(labels).reshape(-1).tolist(), strict=True):
+        yield f"{image.dtype} {image.shape} ".encode() + image.tobytes(), int(label)
 
 
 def _digits(images: Any, labels: Any) -> Iterator[tuple[bytes, int]]:

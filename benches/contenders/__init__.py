@@ -22,13 +22,17 @@ MODULES = (
     "ours_waiting",
     "ours_pixels",
     "ours_engine",
+    "ours_programs",
     "tensorflow",
     "tensorflow_images",
+    "tensorflow_programs",
     "array_record",
     "tfrecord",
     "ofrecord_script",
     "mxnet",
     "mxnet_images",
+    "mxnet_programs",
+    "oneflow",
     "grain",
     "datago",
     "dali",
@@ -40,10 +44,12 @@ MODULES = (
     "limits",
 )
 OURS = "ours"
-# Measured unless others are chosen. MXNet installs on few platforms; ffcv needs libraries of the system.
-RARE = ("mxnet", "ffcv")
+# Measured unless others are chosen. MXNet and OneFlow install on few platforms; ffcv needs libraries of the system.
+RARE = ("mxnet", "oneflow", "ffcv")
+# Ends of the names of further modules of a contender.
+_OF_OTHERS = ("_images", "_programs")
 USUAL = tuple(
-    name for name in MODULES if not name.startswith("ours_") and not name.endswith("_images") and name not in RARE
+    name for name in MODULES if not name.startswith("ours_") and not name.endswith(_OF_OTHERS) and name not in RARE
 )
 
 

@@ -34,7 +34,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
         [sys.executable, "-c", "import mxnet; print(mxnet.__path__[0])"], capture_output=True, text=True, check=True
     )
     tool = os.path.join(found.stdout.strip(), "tools", "im2rec.py")
-    options = ["--pass-through"] if job.task_name == "P1a" else ["--quality", "95"]
+    options = ["--pass-through"] if job.task_name != "P1b" else ["--quality", "95"]
     command = [sys.executable, tool, os.path.join(job.out, "photos"), job.data, "--num-thread", "2", *options]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     yield len(job.rows()), None

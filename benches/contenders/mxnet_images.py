@@ -21,18 +21,18 @@ from benches.steps import MEAN, SHORTER, SIDE, STD
 
 LABEL = "mxnet"
 __all__ = ["ENVIRONMENT", "REQUIREMENTS"]
-_THREADS = ("2 threads", "as installed")
+THREADS = ("2 threads", "as installed")
 VARIANTS = {
-    "P4a": _THREADS,
-    "P4b": _THREADS,
-    "P4c": _THREADS,
+    "P4a": THREADS,
+    "P4b": THREADS,
+    "P4c": THREADS,
     "P4-large": ("2 threads",),
     "P4-progressive": ("2 threads",),
-    "P5": _THREADS,
+    "P5": THREADS,
     "P6a": ("2 threads",),
     "P6b": ("one",),
 }
-_SHIM = "int omp_get_num_procs(void) { return 6; }\n"
+_SOURCE = "int omp_get_num_procs(void) { return 6; }\n"
 
 
 def prepare(job: Job) -> None:
@@ -40,11 +40,11 @@ def prepare(job: Job) -> None:
     path = _path(job)
     if not os.path.exists(path):
         _convert(job, path)
-    shim = _shim()
-    if job.variant == "2 threads" and not shim.exists():
-        source = shim.with_suffix(".c")
-        source.write_text(_SHIM, "utf-8")
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(shim), str(source)], check=True)
+    library = shim()
+    if job.variant == "2 threads" and not library.exists():
+        source = library.with_suffix(".c")
+        source.write_text(_SOURCE, "utf-8")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
 
 
 def _path(job: Job) -> str:
@@ -55,7 +55,13 @@ def _index(job: Job) -> str:
     return job.packed(".idx")
 
 
-def _shim() -> Path:
+def shim() -> Path:
+    """Library that tells of six processors.
+
+    Returns
+    -------
+    Path
+    """
     return home() / "six_processors.so"
 
 
@@ -77,7 +83,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
         return
     if job.variant == "2 threads":
         # Found before the OpenMP that the library brings.
-        ctypes.CDLL(str(_shim()), mode=ctypes.RTLD_GLOBAL)
+        ctypes.CDLL(str(shim()), mode=ctypes.RTLD_GLOBAL)
     batches = _iterator(job)
     while True:
         for batch in batches:

@@ -13,8 +13,10 @@ from benches.jobs import Job
 
 ENVIRONMENT = "ofrecord_script"
 REQUIREMENTS = ("protobuf==7.36.2", "opencv-python-headless==5.0.0.93", "numpy==2.4.6")
-VARIANTS = {"P1a": ("",), "P1b": ("",)}
+VARIANTS = {"P1a": ("",), "P1b": ("",), "of-pack": ("",)}
 _NUM_PARTS = 5
+# Tasks in which it encodes images anew.
+_SUFFIXES = {"P1b": ".jpg", "of-pack": ".png"}
 
 
 @cache
@@ -65,8 +67,8 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
 
     rows, new_record = job.rows(), _message()
     for number, (path, label) in enumerate(rows):
-        if job.task_name == "P1b":
-            image = cv2.imencode(".jpg", cv2.imread(path))[1].tobytes()
+        if job.task_name in _SUFFIXES:
+            image = cv2.imencode(_SUFFIXES[job.task_name], cv2.imread(path))[1].tobytes()
         else:
             with open(path, "rb") as source:
                 image = source.read()
@@ -82,6 +84,18 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def images(job: Job) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of what was packed."""
-    for name in sorted(os.listdir(job.out)):
-        yield from map(wire.ofrecord_image, wire.ofrecord_payloads(os.path.join(job.out, name)))
+    """Images and labels of what was packed; of digits, their pixels."""
+    packed = (
+        wire.ofrecord_image(payload)
+        for name in sorted(os.listdir(job.out))
+        for payload in wire.ofrecord_payloads(os.path.join(job.out, name))
+    )
+    return _digits(packed) if job.task_name == "of-pack" else packed
+
+
+def _digits(packed: Iterator[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
+    import cv2
+    import numpy as np
+
+    for data, label in packed:
+        yield cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_GRAYSCALE).tobytes(), label

@@ -32,6 +32,7 @@ _PLACES = {
         "InputError LabelError LimitError MapError MissingExtraError OutputExistsError PayloadError RecordmillError "
         "ShardChangedError StateError TruncatedError WorkerError WriteError"
     ),
+    "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "schema": "Feature Schema",
     "types": "Fault FeatureList FrameIndex Ragged",
     "packing.pack": "pack",
@@ -153,6 +154,11 @@ if TYPE_CHECKING:
         TruncatedError as TruncatedError,
         WorkerError as WorkerError,
         WriteError as WriteError,
+    )
+    from recordmill.formats.recordio.lst import (
+        ImageList as ImageList,
+        format_image_list as format_image_list,
+        read_image_list as read_image_list,
     )
     from recordmill.packing.pack import (
         pack as pack,

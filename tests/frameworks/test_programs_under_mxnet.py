@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-RECORDINGS = Path(__file__).parents[1] / "recordings"
+from tests.frameworks.swapping import RECORDINGS, interpreter_of, run, swapped
+
 PROGRAM = Path(__file__).parent / "program_for_mxnet.py"
-IMPORT = "import mxnet as mx\n"
+LINES = {"import mxnet as mx": "import recordmill.compat.mxnet as mx"}
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 
@@ -20,35 +20,20 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def python() -> str:
     """The interpreter beside the real MXNet."""
-    command = [sys.executable, str(RECORDINGS / "environments.py"), "mxnet"]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stdout + made.stderr
-    return made.stdout.strip()
-
-
-def run(interpreter: str, source: str, folder: Path) -> str:
-    """What a program prints, run in a folder of its own."""
-    folder.mkdir()
-    (folder / "program.py").write_text(source)
-    command = [interpreter, "-W", "ignore", "program.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=os.environ)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return done.stdout
+    return interpreter_of("mxnet")
 
 
 def test_program_when_its_import_is_changed_then_prints_the_same(python, tmp_path) -> None:
     source = PROGRAM.read_text("utf-8")
-    assert source.count(IMPORT) == 1
-    ours = source.replace(IMPORT, "import recordmill.compat.mxnet as mx\n")
     expected = run(python, source, tmp_path / "mxnet")
-    assert len(expected.splitlines()) > 20
-    assert run(sys.executable, ours, tmp_path / "ours").splitlines() == expected.splitlines()
+    assert len(expected) > 20
+    assert run(sys.executable, swapped(source, LINES), tmp_path / "ours") == expected
 
 
 def test_files_when_written_by_either_then_are_the_same_to_the_byte(python, tmp_path) -> None:
     source = PROGRAM.read_text("utf-8")
     run(python, source, tmp_path / "mxnet")
-    run(sys.executable, source.replace(IMPORT, "import recordmill.compat.mxnet as mx\n"), tmp_path / "ours")
+    run(sys.executable, swapped(source, LINES), tmp_path / "ours")
     written = sorted(path.name for path in (tmp_path / "mxnet").iterdir() if path.suffix in (".rec", ".idx"))
     assert len(written) >= 5
     for name in written:

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill.errors import LabelError
-from recordmill.formats.recordio.lst import read_list, write_list
+from recordmill.formats.recordio.lst import format_image_list, read_image_list
 
 
 def test_list_when_written_then_has_the_text_of_each_dialect() -> None:
     rows = ([5, 6], [[3], [1.5, -2]], ["cat/a b.jpg", "c.jpg"])
-    assert write_list(*rows) == b"5\t3.000000\tcat/a b.jpg\n6\t1.500000\t-2.000000\tc.jpg\n"
-    assert write_list(*rows, decimals=None) == b"5\t3\tcat/a b.jpg\n6\t1.5\t-2\tc.jpg\n"
+    assert format_image_list(*rows) == b"5\t3.000000\tcat/a b.jpg\n6\t1.500000\t-2.000000\tc.jpg\n"
+    assert format_image_list(*rows, decimals=None) == b"5\t3\tcat/a b.jpg\n6\t1.5\t-2\tc.jpg\n"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_list_when_written_then_has_the_text_of_each_dialect() -> None:
     ],
 )
 def test_list_when_read_then_every_legal_line_is_understood(line: bytes, labels: list[float], name: str) -> None:
-    found = read_list(line)
+    found = read_image_list(line)
     assert found.keys.tolist() == [5] and found.names == [name]
     assert np.reshape(found.labels, -1).tolist() == labels
 
@@ -43,13 +43,13 @@ def test_list_when_read_then_every_legal_line_is_understood(line: bytes, labels:
 )  # fmt: skip
 def test_list_when_a_line_is_odd_then_it_is_named(line: bytes) -> None:
     with pytest.raises(LabelError, match="line 3 "):
-        read_list(b"0\t1\ta.jpg\n\n" + line + b"\n4\t1\tb.jpg\n", "train.lst")
+        read_image_list(b"0\t1\ta.jpg\n\n" + line + b"\n4\t1\tb.jpg\n", "train.lst")
 
 
 @pytest.mark.parametrize("labels, name", [([1], "a\tb"), ([1], "a\nb"), ([], "a"), ([1], " ")])
 def test_list_when_a_row_does_not_fit_then_it_is_refused(labels: list[int], name: str) -> None:
     with pytest.raises(LabelError):
-        write_list([0], [labels], [name])
+        format_image_list([0], [labels], [name])
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1).filter(
@@ -63,7 +63,7 @@ ROWS = st.tuples(
 @given(st.lists(ROWS, max_size=8), st.sampled_from([None, 6]))
 def test_list_when_written_and_read_then_is_the_same(rows: list[tuple], decimals: int | None) -> None:
     keys, labels, names = ([row[column] for row in rows] for column in range(3))
-    found = read_list(write_list(keys, labels, names, decimals=decimals))
+    found = read_image_list(format_image_list(keys, labels, names, decimals=decimals))
     assert found.keys.tolist() == keys and found.names == names
     read = found.labels.to_list() if not isinstance(found.labels, np.ndarray) else found.labels.tolist()
     read = [row if isinstance(row, list) else [row] for row in read]

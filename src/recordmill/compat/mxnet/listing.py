@@ -8,6 +8,8 @@ import random
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+import recordmill as rm
+
 # The order of a list is that of Python's generator with this seed.
 _SEED = 100
 Entry = tuple[int, int, str]
@@ -85,8 +87,8 @@ def make_lists(prefix: str, root: str, options: argparse.Namespace) -> list[str]
     for chunk in range(options.chunks):
         name = f"{prefix}_{chunk}" if options.chunks > 1 else prefix
         for part, rows in _parts(entries[chunk * length : (chunk + 1) * length], length, options):
-            text = "".join(f"{key}\t{label:f}\t{path}\n" for key, label, path in rows)
-            Path(f"{name}{part}.lst").write_text(text, "utf-8", "surrogateescape")
+            keys, labels, paths = zip(*rows, strict=True) if rows else ((), (), ())
+            Path(f"{name}{part}.lst").write_bytes(rm.format_image_list(keys, labels, paths))
             written.append(f"{name}{part}.lst")
     return written
 

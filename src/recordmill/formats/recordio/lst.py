@@ -39,7 +39,7 @@ class ImageList:
     lines: list[int]
 
 
-def read_list(data: bytes, name: str = "the list") -> ImageList:
+def read_image_list(data: bytes, name: str = "the list") -> ImageList:
     """Read a list, with tabulators (paths may hold blanks) or, as MXNet's C++ readers take it, with any blanks.
 
     Blank lines, carriage returns and a missing last newline are fine.
@@ -135,7 +135,7 @@ def _bad(name: str, line: int, expected: str, found: str) -> LabelError:
     )
 
 
-def write_list(
+def format_image_list(
     keys: Sequence[int], labels: Sequence[Any] | NDArray[Any], names: Sequence[str], *, decimals: int | None = DECIMALS
 ) -> bytes:
     """Text of a list.

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from recordmill.formats.recordio.lst import read_list
+from recordmill.formats.recordio.lst import read_image_list
 from recordmill.packing.sources.base import Items, Source, refuse_outside
 
 
@@ -37,7 +37,7 @@ class ListFile(Source):
     def read_items(self) -> Items:
         """List the images in the order of the file."""
         origin = os.fspath(self.path)
-        found = read_list(Path(origin).read_bytes(), origin)
+        found = read_image_list(Path(origin).read_bytes(), origin)
         root = (os.path.dirname(origin) or os.curdir) if self.root is None else os.fspath(self.root)
         if not self.allow_outside:
             refuse_outside(root, found.names, origin, found.lines)

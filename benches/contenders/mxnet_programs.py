@@ -1,0 +1,36 @@
+"""Programs for MXNet under MXNet, with two threads; `mxnet_images` says how it is brought to use them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+from benches.contenders import mxnet, mxnet_images
+from benches.contenders.mxnet import ENVIRONMENT, REQUIREMENTS
+from benches.contenders.ours_programs import arrays
+from benches.jobs import Job
+from benches.programs import for_mxnet
+
+LABEL = "mxnet"
+__all__ = ["ENVIRONMENT", "REQUIREMENTS", "arrays"]
+VARIANTS = {"mx-centre": (mxnet_images.THREADS[0],), "mx-crop": (mxnet_images.THREADS[0],), "mx-im2rec": ("",)}
+images = mxnet.images
+load = mxnet.load
+
+
+def prepare(job: Job) -> None:
+    """Convert the data set, once, or write the list of what is packed."""
+    (mxnet if job.task.measure == "pack" else mxnet_images).prepare(job)
+
+
+def run(job: Job) -> Iterator[tuple[int, Any]]:
+    """Run the program."""
+    if job.task.measure == "pack":
+        yield from mxnet.run(job)
+        return
+    # Found before the OpenMP that the library brings.
+    ctypes.CDLL(str(mxnet_images.shim()), mode=ctypes.RTLD_GLOBAL)
+    import mxnet as mx
+
+    yield from for_mxnet.photographs(mx, job)

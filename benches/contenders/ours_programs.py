@@ -1,0 +1,167 @@
+"""Programs of other frameworks under recordmill's names for them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benches import wire
+from benches.jobs import Job
+from benches.programs import for_mxnet, for_oneflow, for_tensorflow
+from benches.tasks.programs import AS_WRITTEN, AUTOTUNE
+
+LABEL = "ours"
+ENVIRONMENT = ""
+REQUIREMENTS = ("recordmill", "numpy", "pillow")
+VARIANTS = {
+    "tf-photos": (AS_WRITTEN, AUTOTUNE),
+    "tf-parse": ("",),
+    "mx-centre": ("",),
+    "mx-crop": ("",),
+    "mx-im2rec": ("",),
+    "of-photos": ("",),
+    "of-pack": ("",),
+}
+
+
+def prepare(job: Job) -> None:
+    """Pack what programs of MXNet and OneFlow read, once, and write the list or labels that packing reads."""
+    if job.task_name == "of-pack":
+        labels_of(job)
+    elif job.task.measure == "pack":
+        job.write_list_file()
+    elif job.task_name.startswith("mx-"):
+        _pack(job, job.packed(".rec"), "recordio")
+    elif job.task_name.startswith("of-"):
+        parts_of(job)
+
+
+def labels_of(job: Job) -> str:
+    """File of labels as img2ofrecord reads it, a JSON object a line, made once.
+
+    Parameters
+    ----------
+    job : Job
+
+    Returns
+    -------
+    str
+    """
+    path = job.packed("-labels.txt")
+    with open(f"{path}.part", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({os.path.relpath(name, job.data): label}) + "\n" for name, label in job.rows())
+    os.replace(f"{path}.part", path)
+    return path
+
+
+def parts_of(job: Job) -> None:
+    """OFRecord parts of the data set, made once.
+
+    Parameters
+    ----------
+    job : Job
+    """
+    if not os.path.isdir(job.packed("-parts")):
+        _pack(job, f"{job.packed('-parts')}/", "ofrecord", shards=4)
+
+
+def _pack(job: Job, path: str, family: Any, **options: Any) -> None:
+    import recordmill as rm
+
+    if os.path.exists(path):
+        return
+    with rm.ShardWriter(path, format=family, **options) as writer:
+        for number, (name, label) in enumerate(job.rows()):
+            more = {"id": number} if family == "recordio" else {}
+            writer.write({"image": Path(name).read_bytes(), "label": label, **more})
+
+
+def load(_: Job) -> None:
+    """Nothing to do: the tools are processes of their own."""
+
+
+def run(job: Job) -> Iterator[tuple[int, Any]]:
+    """Run the program."""
+    if job.task_name in ("mx-im2rec", "of-pack"):
+        yield from (_im2rec if job.task_name == "mx-im2rec" else _img2ofrecord)(job)
+    elif job.task_name.startswith("tf-"):
+        import recordmill.compat.tensorflow as tf
+
+        yield from (for_tensorflow.parsing if job.task_name == "tf-parse" else for_tensorflow.photographs)(tf, job)
+    elif job.task_name.startswith("mx-"):
+        import recordmill.compat.mxnet as mx
+
+        yield from for_mxnet.photographs(mx, job)
+    else:
+        import recordmill.compat.oneflow as flow
+
+        yield from for_oneflow.photographs(flow, job)
+
+
+def _im2rec(job: Job) -> Iterator[tuple[int, Any]]:
+    list_file = os.path.join(job.out, "photos.lst")
+    os.link(job.list_file, list_file)
+    module = "recordmill.compat.mxnet.im2rec"
+    options = ["--num-thread", "2", "--pass-through"]
+    _quietly([sys.executable, "-m", module, os.path.join(job.out, "photos"), job.data, *options])
+    yield len(job.rows()), None
+
+
+def _img2ofrecord(job: Job) -> Iterator[tuple[int, Any]]:
+    module = "recordmill.compat.oneflow.img2ofrecord"
+    options = [f"--image_root={job.data}", f"--label_dir={labels_of(job)}", f"--save_dir={job.out}", "--part_num=5"]
+    _quietly([sys.executable, "-m", module, *options, "--img_format=.png"])
+    yield len(job.rows()), None
+
+
+def _quietly(command: list[str]) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def arrays(job: Job, delivered: Any) -> tuple[Any, Any]:
+    """Images and labels of a batch, without what fills it up."""
+    if job.task_name.startswith("mx-"):
+        count = job.num_records - delivered.pad
+        return delivered.data[0].asnumpy()[:count], delivered.label[0].asnumpy()[:count]
+    if job.task_name.startswith("of-"):
+        return delivered[0], delivered[1]
+    return delivered[0].numpy(), delivered[1].numpy()
+
+
+def columns(_: Job, delivered: Any) -> dict[str, Any]:
+    """Columns of a batch."""
+    return {name: column.numpy() for name, column in delivered.items()}
+
+
+def images(job: Job) -> Iterator[tuple[bytes, int]]:
+    """Images and labels of what was packed; of digits, their pixels."""
+    if job.task_name == "mx-im2rec":
+        return map(wire.recordio_image, wire.recordio_payloads(os.path.join(job.out, "photos.rec")))
+    return digits_of(job)
+
+
+def digits_of(job: Job) -> Iterator[tuple[bytes, int]]:
+    """Pixels and labels of digits in OFRecord parts.
+
+    Parameters
+    ----------
+    job : Job
+
+    Yields
+    ------
+    bytes
+    int
+    """
+    from PIL import Image
+
+    for name in sorted(name for name in os.listdir(job.out) if name.startswith("part-")):
+        for payload in wire.ofrecord_payloads(os.path.join(job.out, name)):
+            data, label = wire.ofrecord_image(payload)
+            with Image.open(io.BytesIO(data)) as image:
+                yield image.convert("L").tobytes(), label

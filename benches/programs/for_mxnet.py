@@ -1,0 +1,51 @@
+"""Programs for MXNet: batches of photographs by ImageRecordIter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benches.jobs import Job
+from benches.steps import MEAN, SHORTER, SIDE, STD
+
+_CENTRE_SIDE = 227
+
+
+def photographs(mx: Any, job: Job) -> Iterator[tuple[int, Any]]:
+    """Resize and cut, or cut at random, mirror and normalise; once through the data if it is compared.
+
+    Parameters
+    ----------
+    mx : module
+        MXNet, or ours.
+    job : Job
+
+    Yields
+    ------
+    int
+        Samples of the batch.
+    DataBatch
+    """
+    if job.task.recipe == "crop":
+        options: dict[str, Any] = {"data_shape": (3, SIDE, SIDE), "shuffle": True, "rand_mirror": True}
+        options |= {"random_resized_crop": True, "min_random_area": 0.08, "max_random_area": 1.0}
+        options |= {"min_aspect_ratio": 3 / 4, "max_aspect_ratio": 4 / 3}
+        options |= dict(zip(("mean_r", "mean_g", "mean_b"), MEAN, strict=True))
+        options |= dict(zip(("std_r", "std_g", "std_b"), STD, strict=True))
+    else:
+        options = {"data_shape": (3, _CENTRE_SIDE, _CENTRE_SIDE), "resize": SHORTER}
+    iterator = mx.io.ImageRecordIter(
+        path_imgrec=job.packed(".rec"),
+        batch_size=job.num_records,
+        preprocess_threads=2,
+        prefetch_buffer=4,
+        verbose=False,
+        **options,
+    )
+    while True:
+        for batch in iterator:
+            batch.data[0].wait_to_read()
+            yield job.num_records - batch.pad, batch
+        if job.checking:
+            return
+        iterator.reset()

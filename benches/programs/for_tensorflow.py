@@ -1,0 +1,69 @@
+"""Programs for TensorFlow: a data set of photographs as a beginner writes it, and parsing in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benches.jobs import Job
+from benches.tasks.programs import AUTOTUNE
+
+_BUFFER = 1024
+
+
+def photographs(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
+    """Parse, decode, resize to 96 x 96, scale, shuffle, batch, prefetch; once through the data if it is compared.
+
+    Parameters
+    ----------
+    tf : module
+        TensorFlow, or ours.
+    job : Job
+
+    Yields
+    ------
+    int
+        Samples of the batch.
+    tuple
+        Images, labels.
+    """
+    description = {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
+
+    def parse(payload: Any) -> Any:
+        features = tf.io.parse_single_example(payload, description)
+        image = tf.io.decode_jpeg(features["image"], channels=3)
+        image = tf.image.resize(image, (96, 96))
+        image = image / 255
+        return image, tf.stack([tf.cast(features["label"], "int32")])
+
+    records = tf.data.TFRecordDataset(job.shards)
+    if not job.checking:
+        records = records.repeat()
+    parallel = {"num_parallel_calls": tf.data.AUTOTUNE} if job.variant == AUTOTUNE else {}
+    samples = records.map(parse, **parallel).shuffle(buffer_size=_BUFFER)
+    for image, label in samples.batch(job.num_records).prefetch(buffer_size=-1):
+        yield int(label.shape[0]), (image, label)
+
+
+def parsing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
+    """Parse batches of payloads that are in memory: 39 numbers of each.
+
+    Parameters
+    ----------
+    tf : module
+    job : Job
+
+    Yields
+    ------
+    int
+    dict
+        Columns.
+    """
+    wanted = {f"I{place + 1}": tf.io.FixedLenFeature([], tf.float32) for place in range(13)}
+    wanted |= {f"C{place + 1}": tf.io.FixedLenFeature([], tf.int64) for place in range(26)}
+    shards = job.shards if job.checking else job.shards[:1]
+    batches = iter(tf.data.TFRecordDataset(shards).batch(job.num_records))
+    if not job.checking:
+        batches = [next(batches) for _ in range(min(64, job.size // job.num_records // 4))]
+    for payloads in batches:
+        yield int(payloads.shape[0]), tf.io.parse_example(payloads, wanted)

@@ -1,0 +1,71 @@
+"""Tasks of programs that people have: the same lines under the framework that they were written for and under ours."""
+
+from __future__ import annotations
+
+from benches.tasks.base import Ratio, Task
+
+AS_WRITTEN, AUTOTUNE = "as written", "AUTOTUNE"
+
+PROGRAM_TASKS = (
+    Task(
+        "tf-photos",
+        "tf.data: photos parsed, decoded, resized to 96 x 96, scaled, shuffled, batches of 64",
+        "pass",
+        "photos",
+        64,
+        (Ratio("tensorflow", 2.5, AS_WRITTEN, AS_WRITTEN), Ratio("tensorflow", 1.5, AUTOTUNE, AUTOTUNE)),
+        compare="twin",
+    ),
+    Task(
+        "tf-parse",
+        "tf.io.parse_example: 39 numbers of each Example, batches of 1,024 in memory",
+        "pass",
+        "tabular",
+        1024,
+        (Ratio("tensorflow", 5),),
+        compare="columns",
+    ),
+    Task(
+        "mx-centre",
+        "mx.io.ImageRecordIter: photos to a shorter side of 256, centre crop of 227, batches of 128",
+        "pass",
+        "photos",
+        128,
+        (Ratio("mxnet", 2),),
+        compare="twin",
+    ),
+    Task(
+        "mx-crop",
+        "mx.io.ImageRecordIter: photos to random-resized crops of 224, mirrored, normalised, batches of 128",
+        "pass",
+        "photos",
+        128,
+        (Ratio("mxnet", 2),),
+        compare="crops",
+        recipe="crop",
+    ),
+    Task(
+        "mx-im2rec",
+        "im2rec with --pass-through: photos to one .rec with its index",
+        "pack",
+        "photos",
+        goals=(Ratio("mxnet", 5),),
+    ),
+    Task(
+        "of-photos",
+        "OneFlow's ImageNet chain: photos to random crops of 224, mirrored, normalised, batches of 125",
+        "pass",
+        "photos",
+        125,
+        (Ratio("oneflow", 2.5),),
+        compare="crops",
+        recipe="crop",
+    ),
+    Task(
+        "of-pack",
+        "img2ofrecord: PNG digits and a label file to five OFRecord parts",
+        "pack",
+        "digits",
+        goals=(Ratio("ofrecord_script", 3),),
+    ),
+)
