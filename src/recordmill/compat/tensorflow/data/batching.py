@@ -12,9 +12,10 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way
 from recordmill.compat.tensorflow.data.functions import placed
 from recordmill.compat.tensorflow.data.sources import Slices
-from recordmill.compat.tensorflow.data.specs import TensorSpec, spec_of, with_axis, without_axis
+from recordmill.compat.tensorflow.data.specs import spec_of, with_axis, without_axis
 from recordmill.compat.tensorflow.data.stacking import padded, stacked
 from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Batch(Node):
@@ -43,21 +44,31 @@ class Batch(Node):
         return self._gathered(way)
 
     def _gathered(self, way: Way) -> Iterator[Step]:
-        """A failed element spoils what was gathered; the next batch begins behind it."""
-        waiting: list[Element] = []
-        for element in self.input.iterate(way):
-            if isinstance(element, Failed):
-                waiting = []
-                yield element
-                continue
-            waiting.append(element)
-            if len(waiting) == self.size:
-                yield self._joined(waiting)
-                waiting = []
-        if waiting and not self.drop_remainder:
-            yield self._joined(waiting)
+        return map(self._joined, self.groups(way))
 
-    def _joined(self, elements: list[Element]) -> Step:
+    def groups(self, way: Way) -> Iterator[list[Step]]:
+        """Steps of each batch.
+
+        Parameters
+        ----------
+        way : Way
+
+        Yields
+        ------
+        list of Element or Failed
+        """
+        steps = self.input.iterate(way)
+        while waiting := list(islice(steps, self.size)):
+            if len(waiting) == self.size or not self.drop_remainder:
+                yield waiting
+
+    def _joined(self, steps: list[Step]) -> Step:
+        """One element; a failed one in it spoils it."""
+        elements = []
+        for step in steps:
+            if isinstance(step, Failed):
+                return step
+            elements.append(step)
         try:
             return Element(self.join([element.value for element in elements]))
         except Exception as error:  # noqa: BLE001 (it is told to the caller)

@@ -19,7 +19,8 @@ from recordmill.compat.tensorflow.data.elements import (
     Step,
     Way,
 )
-from recordmill.compat.tensorflow.data.specs import TensorSpec, common
+from recordmill.compat.tensorflow.data.specs import common
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Choose(Node):
@@ -89,11 +90,12 @@ class Drawn(Node):
         if shares.shape != (count,) or not (shares >= 0).all() or not shares.sum():
             raise ValueError(f"weights are {count} numbers from 0, not {weights!r}")
         self._shares = shares / shares.sum()
-        self._seed, self._again = np.random.SeedSequence(None if seed is None else abs(seed)).entropy, again
+        self._seed: Any = np.random.SeedSequence(None if seed is None else abs(seed)).entropy
+        self._again = again
 
     def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
         """Give the numbers."""
-        drawn = np.random.default_rng([self._seed, self.begin() if self._again else 0])  # type: ignore[list-item]
+        drawn = np.random.default_rng([self._seed, self.begin() if self._again else 0])
         while True:
             yield Element(Tensor(np.array(drawn.choice(len(self._shares), p=self._shares), np.int64)))
 

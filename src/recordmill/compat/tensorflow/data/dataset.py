@@ -29,6 +29,9 @@ class Dataset(Together, Making):
     `explain`.
     """
 
+    def _made(self, node: Any) -> Dataset:
+        return Dataset(node, self._options)
+
     def map(
         self,
         map_func: Callable[..., Any],

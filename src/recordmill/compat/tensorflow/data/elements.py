@@ -56,9 +56,12 @@ class Way:
     ----------
     whole_batches : bool
         Whether map functions may be put off and run for whole batches.
+    put_off : tuple of Node
+        Maps whose functions are put off in this pass.
     """
 
     whole_batches: bool = True
+    put_off: tuple[Node, ...] = ()
 
 
 class Node:

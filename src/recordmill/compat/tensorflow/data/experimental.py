@@ -5,16 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from recordmill.compat.tensorflow.data.checking import AssertCardinality
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from recordmill.compat.tensorflow.data.nesting import AssertCardinality
 
 AUTOTUNE = -1
 __all__ = [
-    *("AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Counter", "assert_cardinality", "cardinality"),
-    *("choose_from_datasets", "enumerate_dataset", "get_single_element", "group_by_window", "ignore_errors"),
-    *("map_and_batch", "parallel_interleave", "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while"),
-    *("unbatch", "unique"),
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Counter",
+    "assert_cardinality",
+    "cardinality",
+    "choose_from_datasets",
+    "enumerate_dataset",
+    "get_single_element",
+    "group_by_window",
+    "ignore_errors",
+    "map_and_batch",
+    "parallel_interleave",
+    "sample_from_datasets",
+    "scan",
+    "shuffle_and_repeat",
+    "take_while",
+    "unbatch",
+    "unique",
 ]
 Counter = Dataset.counter
 choose_from_datasets = Dataset.choose_from_datasets

@@ -22,11 +22,12 @@ from recordmill.compat.tensorflow.core.errors import (
 )
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way
-from recordmill.compat.tensorflow.data.specs import TensorSpec
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.types import RecordRef
 
-_CHUNK = 128
+# Records read together: few, so that those of photographs stay in memory that is used again.
+_CHUNK = 16
 _FRAME_HEAD, _FRAME_BYTES = 12, 16
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
 
@@ -187,7 +188,7 @@ def opener(compression: str) -> Any:
         return _inflated
     if compression:
         raise InvalidArgumentError(f'Not a valid compression_type: "{compression}"')
-    return lambda path: open(path, "rb")  # noqa: SIM115, PTH123
+    return lambda path: open(path, "rb")
 
 
 def _inflated(path: str) -> Any:

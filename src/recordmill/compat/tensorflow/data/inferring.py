@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.data.specs import TensorSpec
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 _ELEMENTWISE = ("add", "subtract", "multiply", "negative", "abs", "maximum", "minimum", "floordiv", "floormod")
 

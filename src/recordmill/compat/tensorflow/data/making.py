@@ -17,8 +17,8 @@ from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.nesting import Zip, form_of
 from recordmill.compat.tensorflow.data.ordering import Shuffle
 from recordmill.compat.tensorflow.data.sources import FromGenerator, Random, Range, Single, Slices
-from recordmill.compat.tensorflow.data.specs import TensorSpec
 from recordmill.compat.tensorflow.data.structures import mapped, whole
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 def _dataset(node: Any) -> Any:

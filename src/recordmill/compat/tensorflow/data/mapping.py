@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -52,6 +53,8 @@ class Map(Node):
     def iterate(self, way: Way) -> Iterator[Step]:
         """Run the function, ahead of the caller where threads are asked for."""
         numbered = self.deferred(way)
+        if self in way.put_off:
+            return numbered
         if not self.threads:
             return map(self.finish, numbered)
         return mapped_ahead(self.finish, numbered, self.threads, 0)
@@ -201,11 +204,9 @@ class IgnoreErrors(Node):
         super().__init__(node)
         self._log = log_warning
 
-    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
-        """Give the others; map functions are not put off, as what is left of a batch depends on the element."""
-        import sys
-
-        for element in self.input.iterate(Way(whole_batches=False)):
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give the others."""
+        for element in self.input.iterate(way):
             if isinstance(element, Element):
                 yield element
             elif self._log:

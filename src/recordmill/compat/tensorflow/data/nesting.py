@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
@@ -21,8 +21,9 @@ from recordmill.compat.tensorflow.data.elements import (
     Way,
 )
 from recordmill.compat.tensorflow.data.functions import Function, placed
-from recordmill.compat.tensorflow.data.specs import TensorSpec, common
+from recordmill.compat.tensorflow.data.specs import common
 from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Interleave(Node):
@@ -183,6 +184,11 @@ class Concatenate(Node):
     first, second : Node
     """
 
+    def __init__(self, first: Node, second: Node) -> None:
+        super().__init__(first, second)
+        if not (calls_python(first) or calls_python(second)):
+            self.spec()  # tells at once what does not go together
+
     def iterate(self, way: Way) -> Iterator[Step]:
         """Give them."""
         for node in self.inputs:
@@ -234,34 +240,18 @@ class Enumerate(Node):
         )
 
 
-class AssertCardinality(Node):
-    """Elements whose number is checked.
+def calls_python(node: Node) -> bool:
+    """Whether functions of the user run before or in a step.
 
     Parameters
     ----------
     node : Node
-    expected : int
+
+    Returns
+    -------
+    bool
     """
-
-    def __init__(self, node: Node, expected: int) -> None:
-        super().__init__(node)
-        self._expected = expected
-
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Give them, and an error where there are fewer or more."""
-        found, refusal = 0, f"Input dataset was expected to contain {self._expected} elements but contained"
-        for element in self.input.iterate(way):
-            found += isinstance(element, Element)
-            if found > self._expected >= 0:
-                yield Failed(FailedPreconditionError(f"{refusal} at least {found} elements."))
-                return
-            yield element
-        if found != self._expected and self._expected != UNKNOWN_CARDINALITY:
-            yield Failed(FailedPreconditionError(f"{refusal} only {found} elements."))
-
-    def cardinality(self) -> int:
-        """What is asserted."""
-        return self._expected
+    return node.runs_python or any(map(calls_python, node.inputs))
 
 
 def form_of(datasets: Any) -> tuple[Any, list[Node]]:

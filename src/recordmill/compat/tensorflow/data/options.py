@@ -25,6 +25,8 @@ _SAME = {"experimental_deterministic": "deterministic", "experimental_threading"
 class _Group:
     """Options of one subject; those that were not set are None."""
 
+    _names: tuple[str, ...]
+
     def __init__(self, names: tuple[str, ...]) -> None:
         object.__setattr__(self, "_names", names)
         for name in names:

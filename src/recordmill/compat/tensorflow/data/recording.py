@@ -11,8 +11,14 @@ from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.data.inferring import inferred
-from recordmill.compat.tensorflow.data.specs import TensorSpec, spec_of
+from recordmill.compat.tensorflow.data.specs import spec_of
 from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
+
+# Operations that are given functions, in which recorded values may be out of sight.
+_CLOSURES = tuple(
+    f"control.{name}" for name in ("case", "cond", "map_fn", "switch_case", "vectorized_map", "while_loop")
+)
 
 
 class Untraceable(Exception):  # noqa: N818 (no error: the function then runs as Python)
@@ -228,6 +234,8 @@ class _Notes:
         return next(recorded_in(value), None) is not None
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if name in _CLOSURES:
+            raise Untraceable(f"{name} calls functions, which may hold values")
         spec = inferred(name, args, kwargs)
         if isinstance(spec, dict):
             result: Any = {key: self.new(one) for key, one in spec.items()}

@@ -19,8 +19,9 @@ from recordmill.compat.tensorflow.data.elements import (
     Step,
     Way,
 )
-from recordmill.compat.tensorflow.data.specs import TensorSpec, spec_of, without_axis
+from recordmill.compat.tensorflow.data.specs import spec_of, without_axis
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, row_of, same_form, to_tensors
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Single(Node):
@@ -225,13 +226,13 @@ def _as_declared(spec: Any, value: Any) -> Any:
             array = (
                 as_tensor(value).values if spec.dtype == dtypes.string else np.asarray(value, spec.dtype.numpy_dtype)
             )
-        if array.dtype != spec.dtype.numpy_dtype:
-            raise TypeError
     except (TypeError, ValueError, OverflowError):
+        array = None
+    if array is None or array.dtype != spec.dtype.numpy_dtype:
         raise InvalidArgumentError(
             "TypeError: `generator` yielded an element that could not be converted to the expected type. "
             f"The expected type was {spec.dtype.name}, but the yielded element was {value}."
-        ) from None
+        )
     if not spec.shape.is_compatible_with(array.shape):
         raise InvalidArgumentError(
             f"TypeError: `generator` yielded an element of shape {array.shape} where an element of shape "

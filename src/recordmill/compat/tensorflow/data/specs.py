@@ -4,74 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.shapes import TensorShape
-from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, same_form
-
-
-class TensorSpec:
-    """Shape and dtype of tensors.
-
-    Parameters
-    ----------
-    shape : TensorShape or what makes one
-    dtype : DType or what names one
-    name : str, optional
-    """
-
-    __slots__ = ("dtype", "name", "shape")
-
-    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> None:
-        self.shape, self.dtype, self.name = TensorShape(shape), dtypes.as_dtype(dtype), name
-
-    @classmethod
-    def from_tensor(cls, tensor: Tensor, name: str | None = None) -> TensorSpec:
-        """Spec of one tensor.
-
-        Parameters
-        ----------
-        tensor : Tensor
-        name : str, optional
-
-        Returns
-        -------
-        TensorSpec
-        """
-        return cls(tensor.shape, tensor.dtype, name)
-
-    def is_compatible_with(self, other: Any) -> bool:
-        """Whether a tensor, or tensors of another spec, could be of this one.
-
-        Parameters
-        ----------
-        other : Tensor or TensorSpec
-
-        Returns
-        -------
-        bool
-        """
-        return bool(self.dtype == other.dtype) and self.shape.is_compatible_with(other.shape)
-
-    def __eq__(self, other: object) -> bool:
-        """Compare shape and dtype."""
-        if not isinstance(other, TensorSpec):
-            return False
-        return self.shape == other.shape and self.dtype == other.dtype and self.name == other.name
-
-    def __hash__(self) -> int:
-        """Hash of shape and dtype."""
-        return hash((self.shape, self.dtype))
-
-    def __repr__(self) -> str:
-        """TensorFlow's spelling."""
-        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by what it holds."""
-        dims = None if self.shape.rank is None else self.shape.as_list()
-        return TensorSpec, (dims, self.dtype, self.name)
+from recordmill.compat.tensorflow.ops.specs import type_spec_from_value
 
 
 class DatasetSpec:
@@ -118,7 +53,7 @@ def spec_of(value: Any) -> Any:
 def _spec(leaf: Any) -> Any:
     if hasattr(leaf, "element_spec"):
         return DatasetSpec(leaf.element_spec)
-    return TensorSpec(leaf.shape, leaf.dtype)
+    return type_spec_from_value(leaf)
 
 
 def with_axis(spec: Any, length: int | None) -> Any:
@@ -134,7 +69,7 @@ def with_axis(spec: Any, length: int | None) -> Any:
     -------
     structure of TensorSpec
     """
-    return mapped(lambda leaf: TensorSpec(TensorShape([length]) + leaf.shape, leaf.dtype), spec)
+    return mapped(lambda leaf: _like(leaf, TensorShape([length]) + leaf.shape), spec)
 
 
 def without_axis(spec: Any) -> Any:
@@ -148,7 +83,12 @@ def without_axis(spec: Any) -> Any:
     -------
     structure of TensorSpec
     """
-    return mapped(lambda leaf: TensorSpec(leaf.shape[1:] if leaf.shape.rank is not None else None, leaf.dtype), spec)
+    return mapped(lambda leaf: _like(leaf, leaf.shape[1:] if leaf.shape.rank is not None else None), spec)
+
+
+def _like(leaf: Any, shape: Any) -> Any:
+    """Spec of the same kind with another shape."""
+    return type(leaf)(shape, leaf.dtype)
 
 
 def common(one: Any, other: Any) -> Any:
@@ -178,5 +118,5 @@ def _common(one: Any, other: Any) -> Any:
     if isinstance(one, DatasetSpec):
         return one
     if one.shape.rank is None or one.shape.rank != other.shape.rank:
-        return TensorSpec(None, one.dtype)
-    return TensorSpec([a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)], one.dtype)
+        return _like(one, None)
+    return _like(one, [a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)])

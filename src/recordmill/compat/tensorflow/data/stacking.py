@@ -66,7 +66,7 @@ def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     """
     whole: NDArray[Any] = np.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
     for position, array in enumerate(arrays):
-        whole[position] = array
+        whole[position, ...] = array
     return whole
 
 
@@ -125,7 +125,8 @@ def _padded(rows: list[Any], shape: TensorShape | None, fill: Any) -> Tensor:
         raise DataLossError("Attempted to pad to a smaller size than the input element.")
     dtype = arrays[0].dtype
     whole: NDArray[Any] = np.empty((len(arrays), *lengths), dtype)
-    whole[...] = (b"" if dtype == object else 0) if fill is None else fill
+    whole[...] = (b"" if dtype.hasobject else 0) if fill is None else fill
     for position, array in enumerate(arrays):
-        whole[(position, *map(slice, array.shape))] = array
+        place: Any = (position, *(slice(length) for length in array.shape))
+        whole[place] = array
     return Tensor(whole)

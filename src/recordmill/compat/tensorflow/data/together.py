@@ -12,8 +12,8 @@ from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.batching import Batch, PaddedBatch, Unbatch, Window
 from recordmill.compat.tensorflow.data.grouping import GroupByWindow, Unique
 from recordmill.compat.tensorflow.data.nesting import Values
-from recordmill.compat.tensorflow.data.specs import TensorSpec
 from recordmill.compat.tensorflow.data.structures import children, leaves, mapped, whole
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 # Hints of TensorFlow that have no influence on elements and their order here.
 # ruff: noqa: ARG002
@@ -86,7 +86,7 @@ class Together(DatasetBase):
         """Elements of data sets that a function makes of those with the same key, so many at a time."""
         if (window_size is None) == (window_size_func is None):
             raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
-        size = window_size_func or (lambda key: window_size)
+        size = window_size_func or (lambda _: window_size)
         return self._made(GroupByWindow(self.node, key_func, reduce_func, size, self._made))
 
     def unique(self, name: str | None = None) -> Any:

@@ -1,0 +1,62 @@
+"""Which map functions run natively, which as Python, and why; in words."""
+
+from __future__ import annotations
+
+from recordmill.compat.tensorflow.data.batching import Batch
+from recordmill.compat.tensorflow.data.elements import Node
+from recordmill.compat.tensorflow.data.fusing import Fused, fused
+from recordmill.compat.tensorflow.data.mapping import Map
+from recordmill.compat.tensorflow.data.recording import Program
+
+
+def explain(node: Node) -> str:
+    """How the functions of a pipeline run.
+
+    Parameters
+    ----------
+    node : Node
+        The last step.
+
+    Returns
+    -------
+    str
+        A line for each map, and for each batch that runs natively.
+    """
+    lines = _lines(node, set())
+    return "\n".join(lines) if lines else "no functions"
+
+
+def _lines(node: Node, done: set[int]) -> list[str]:
+    mine: list[str] = []
+    if type(node) is Batch:
+        plan = fused(node)
+        if isinstance(plan, Fused):
+            mine.append(_native(plan))
+            done.update(map(id, plan.maps))
+        elif any(isinstance(one, Map) for one in _before(node)):
+            mine.append(f"python: batch({node.size}) joins elements: {plan}")
+    if isinstance(node, Map) and id(node) not in done:
+        mine.append(_python(node))
+    return [line for one in node.inputs for line in _lines(one, done)] + mine
+
+
+def _before(node: Node) -> list[Node]:
+    return [*node.inputs, *(found for one in node.inputs for found in _before(one))]
+
+
+def _native(plan: Fused) -> str:
+    names = ", ".join(node.function.name for node in plan.maps)
+    ways = [
+        *(["records parsed together"] if any(one.parses for one in plan.programs) else []),
+        *(["images decoded and resized together"] if any(one.decodes for one in plan.programs) else []),
+    ]
+    single = sorted({name for one in plan.programs for name in one.single()})
+    rest = f"; sample by sample: {', '.join(single)}" if single else ""
+    return f"native: map({names}).batch({plan.batch.size}) for whole batches: {', '.join(ways)}{rest}"
+
+
+def _python(node: Map) -> str:
+    program = node.function.program()
+    how = "recorded once, done to every element" if isinstance(program, Program) else f"called, as {program}"
+    threads = f"in {node.threads} threads" if node.threads else "in the thread of the caller"
+    return f"python: map({node.function.name}), {threads}: {how}"

@@ -1,0 +1,110 @@
+"""Operations that give the same for a whole batch at once as for its samples one by one.
+
+A rule takes the arguments with whole arrays in the places of recorded values, and the number of samples, and gives the
+arguments for the whole batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+
+
+class Whole:
+    """Samples of a batch in one array, the first axis of which counts them.
+
+    Parameters
+    ----------
+    array : ndarray
+    """
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+Rule = Callable[[tuple[Any, ...], dict[str, Any], int], Arguments]
+
+
+def _elementwise(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """Arrays with as many axes as the largest sample, or constant, has."""
+    del count
+    rank = max(_rank(one) for one in [*args, *kwargs.values()])
+    return tuple(_spread(one, rank) for one in args), {key: _spread(one, rank) for key, one in kwargs.items()}
+
+
+def _rank(value: Any) -> int:
+    if isinstance(value, Whole):
+        return value.array.ndim - 1
+    return array_of(value).ndim if isinstance(value, Tensor | np.ndarray | list | tuple) else 0
+
+
+def _spread(value: Any, rank: int) -> Any:
+    if not isinstance(value, Whole):
+        return value
+    array = value.array
+    ones = (1,) * (rank - array.ndim + 1)
+    return Tensor(array.reshape(array.shape[:1] + ones + array.shape[1:]))
+
+
+def _first_only(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """The first argument is an array, the others are constants."""
+    del count
+    if any(isinstance(one, Whole) for one in [*args[1:], *kwargs.values()]):
+        raise ValueError("an argument other than the first one differs between samples")
+    return (Tensor(args[0].array), *args[1:]), kwargs
+
+
+def _stack(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    values, axis = args[0], kwargs.get("axis", args[1] if len(args) > 1 else 0)
+    rows = [one.array if isinstance(one, Whole) else _repeated(one, count) for one in values]
+    return ([Tensor(row) for row in rows], axis + 1 if axis >= 0 else axis), {}
+
+
+def _repeated(value: Any, count: int) -> NDArray[Any]:
+    array = array_of(value)
+    return np.broadcast_to(array, (count, *array.shape))
+
+
+def _reshape(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    (tensor, shape), _ = _first_only((*args, *kwargs.values()), {}, count)
+    return (tensor, [count, *array_of(shape, "int32").tolist()]), {}
+
+
+def _expand_dims(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    (tensor, axis), _ = _first_only((*args, *kwargs.values()), {}, count)
+    return (tensor, axis + 1 if axis >= 0 else axis), {}
+
+
+def _one_hot(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    if kwargs.get("axis") not in (None, -1) or len(args) > 2:
+        raise ValueError("another axis than the last")
+    return _first_only(args, kwargs, count)
+
+
+_ELEMENTWISE = (
+    *("math.add", "math.subtract", "math.multiply", "math.truediv", "math.divide", "math.floordiv", "math.floormod"),
+    *("math.negative", "math.abs", "math.maximum", "math.minimum", "math.logical_and", "math.logical_or"),
+    *("math.logical_not", "math.equal", "math.not_equal", "math.less", "math.less_equal", "math.greater"),
+    *("math.greater_equal", "math.equal_or_false", "math.not_equal_or_true"),
+)
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_ELEMENTWISE, _elementwise),
+    "array.cast": _first_only,
+    "array.saturate_cast": _first_only,
+    "array.identity": _first_only,
+    "array.one_hot": _one_hot,
+    "array.reshape": _reshape,
+    "array.expand_dims": _expand_dims,
+    "array.stack": _stack,
+    "image.convert_image_dtype": _first_only,
+    "image.flip_left_right": _first_only,
+    "image.flip_up_down": _first_only,
+}

@@ -1,0 +1,158 @@
+"""tf.data: threads that end, files that fail, shuffles that repeat, values that stay."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import recordmill as rm
+import recordmill.compat.tensorflow as tf
+
+D = tf.data.Dataset
+
+
+def numbers(dataset: Any) -> list[Any]:
+    return [int(value) for value in dataset.as_numpy_iterator()]
+
+
+def workers() -> list[str]:
+    return [one.name for one in threading.enumerate() if one.name.startswith("recordmill-data")]
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left() -> Iterator[None]:
+    yield
+    gc.collect()
+    assert workers() == []
+
+
+PIPELINES: dict[str, Callable[[], Any]] = {
+    "map": lambda: D.range(10**9).map(lambda x: x + 1, num_parallel_calls=2),
+    "prefetch": lambda: D.range(10**9).prefetch(3),
+    "both": lambda: D.range(10**9).map(lambda x: x + 1, 2).batch(3).prefetch(2).map(lambda x: x, 2).repeat(),
+}
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_threads_when_the_loop_is_left_then_end(name: str) -> None:
+    for _ in PIPELINES[name]():
+        assert workers()
+        break
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_threads_when_the_iterator_is_closed_then_end_at_once(name: str) -> None:
+    iterator = iter(PIPELINES[name]())
+    next(iterator)
+    iterator.close()
+    assert workers() == []
+    with pytest.raises(StopIteration):
+        next(iterator)
+
+
+def test_threads_when_a_function_fails_then_end_and_elements_before_it_came() -> None:
+    def fails(x: Any) -> Any:
+        if int(x) == 5:
+            raise KeyError("five")
+        return x
+
+    iterator = iter(D.range(9).map(fails, num_parallel_calls=3).prefetch(2))
+    assert [int(next(iterator)) for _ in range(5)] == [0, 1, 2, 3, 4]
+    with pytest.raises(KeyError, match="five") as raised:
+        next(iterator)
+    assert isinstance(raised.value, tf.errors.UnknownError)
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    assert workers() == []
+
+
+def test_interpreter_when_it_exits_in_the_middle_then_is_silent() -> None:
+    program = (
+        "import recordmill.compat.tensorflow as tf\n"
+        "it = iter(tf.data.Dataset.range(10**9).map(lambda x: x + 1, 2).prefetch(2).repeat())\n"
+        "print(int(next(it)))\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+@given(st.integers(1, 30), st.integers(1, 12), st.integers(0, 2**40))
+def test_shuffle_when_done_then_keeps_the_rule_of_the_buffer(count: int, size: int, seed: int) -> None:
+    order = numbers(D.range(count).shuffle(size, seed=seed))
+    assert sorted(order) == list(range(count))
+    assert all(source <= place + size - 1 for place, source in enumerate(order))
+    assert order == numbers(D.range(count).shuffle(size, seed=seed))
+
+
+def test_shuffle_when_iterated_again_then_differs_unless_told_not_to() -> None:
+    again, once = D.range(50).shuffle(50, seed=1), D.range(50).shuffle(50, seed=1, reshuffle_each_iteration=False)
+    assert numbers(again) != numbers(again) and numbers(once) == numbers(once)
+    epochs = numbers(D.range(50).shuffle(50).repeat(2))
+    assert sorted(epochs[:50]) == sorted(epochs[50:]) and epochs[:50] != epochs[50:]
+
+
+def test_shuffle_when_the_program_has_a_seed_then_repeats_its_order() -> None:
+    tf.random.set_seed(5)
+    first = numbers(D.range(50).shuffle(50))
+    tf.random.set_seed(5)
+    second = numbers(D.range(50).shuffle(50))
+    tf.random.set_seed(None)
+    assert first == second != numbers(D.range(50).shuffle(50))
+
+
+def test_cache_when_read_twice_then_asks_its_input_once() -> None:
+    calls: list[int] = []
+    dataset = D.range(3).map(lambda x: calls.append(int(x)) or x).cache()
+    assert numbers(dataset) == numbers(dataset) == [0, 1, 2]
+    assert calls == [0, 1, 2]
+    with pytest.raises(NotImplementedError, match="cache"):
+        D.range(3).cache("file")
+
+
+@pytest.fixture
+def shard(tmp_path: Path) -> Path:
+    with rm.ShardWriter(tmp_path / "s", format="tfrecord", shards=1) as writer:
+        for number in range(20):
+            writer.write({"x": number})
+    return next(tmp_path.glob("*.tfrecord"))
+
+
+def test_records_when_one_is_damaged_then_those_before_it_come_and_the_error_names_it(shard: Path) -> None:
+    data = bytearray(shard.read_bytes())
+    reader = rm.ShardReader(shard)
+    offset = int(reader.index.offsets[7])
+    data[offset + 14] ^= 1
+    shard.write_bytes(data)
+    found = []
+    with pytest.raises(tf.errors.DataLossError, match="corrupted record at") as raised:
+        found.extend(tf.data.TFRecordDataset(str(shard)))
+    assert len(found) == 7
+    assert (raised.value.shard, raised.value.record, raised.value.offset) == (str(shard), 7, offset)
+    assert len(list(tf.data.TFRecordDataset([str(shard), str(shard)]).ignore_errors())) == 14
+
+
+def test_records_when_the_compression_is_another_then_data_are_lost(shard: Path) -> None:
+    with pytest.raises(tf.errors.DataLossError):
+        list(tf.data.TFRecordDataset(str(shard), "GZIP"))
+    with pytest.raises(FileNotFoundError, match="nowhere; No such file"):
+        list(tf.data.TFRecordDataset("nowhere"))
+
+
+def test_options_when_unknown_then_are_refused() -> None:
+    options = tf.data.Options()
+    options.experimental_deterministic = False
+    options.threading.private_threadpool_size = 3
+    dataset = D.range(3).with_options(options).map(lambda x: x)
+    assert dataset.options().deterministic is False and dataset.options().threading.private_threadpool_size == 3
+    with pytest.raises(AttributeError, match="Cannot set the property foo"):
+        options.foo = 1
+    with pytest.raises(AttributeError):
+        options.threading.foo = 1
