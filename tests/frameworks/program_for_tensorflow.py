@@ -1,4 +1,4 @@
-"""A program as people wrote it for TensorFlow: pack pictures, feed them, learn, keep the weights. It prints what it finds."""
+"""A program as people wrote it for TensorFlow: pack pictures, feed them, learn, keep weights. It prints what it finds."""
 
 import hashlib
 import os

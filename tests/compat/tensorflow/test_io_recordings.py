@@ -18,9 +18,11 @@ FOLDER = Path(__file__).parents[2] / "recordings" / "compat" / "tensorflow" / "i
 MODULES = ("composing_cases", "file_cases", "parsing_cases", "raw_cases", "sequence_cases")
 
 # Ours raises the same class, in other words.
-REWORDED = {}
+REWORDED = {
+}
 # Ours differs; the reason.
-DIFFERENT: dict[str, str] = {}
+DIFFERENT: dict[str, str] = {
+}
 
 
 @functools.cache

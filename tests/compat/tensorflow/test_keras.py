@@ -188,7 +188,6 @@ def test_operation_when_keras_has_none_then_is_refused_by_name() -> None:
 
 def test_modules_when_imported_below_tf_keras_then_are_those_of_keras() -> None:
     import keras
-
     from recordmill.compat.tensorflow.keras.applications import resnet50
     from recordmill.compat.tensorflow.keras.layers import Dense
 
