@@ -136,8 +136,8 @@ class Ragged:
         Ragged
         """
         splits = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum([len(row) for row in rows], out=splits[1:])
-        if all(isinstance(row, bytes | bytearray | memoryview) for row in rows):
+        np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=splits[1:])
+        if all(issubclass(kind, bytes | bytearray | memoryview) for kind in {*map(type, rows)}):
             return cls(np.frombuffer(b"".join(rows), np.uint8), splits)
         return cls(np.concatenate([np.asarray(row) for row in rows]), splits)
 

@@ -58,6 +58,22 @@ def test_damaged_file_when_read_then_gives_what_is_in_front_and_the_error_every_
     assert reader.read() == PAYLOADS[place + 1]
 
 
+def test_damaged_payload_when_read_then_gives_what_is_in_front_and_goes_on_behind_it(tmp_path) -> None:
+    writer = written(tmp_path / "a.tfrecord", "tfrecord", PAYLOADS)
+    path, place = tmp_path / "a.tfrecord", 5
+    data = bytearray(path.read_bytes())
+    data[writer.offsets[place] + 12] ^= 1
+    path.write_bytes(data)
+    reader = rm.PayloadReader(path)
+    assert [reader.read() for _ in range(place)] == PAYLOADS[:place]
+    for _ in range(2):
+        with pytest.raises(rm.ChecksumError) as caught:
+            reader.read()
+        assert caught.value.offset == writer.offsets[place] and caught.value.kind == "payload_checksum"
+    reader.seek(int(writer.offsets[place + 1]))
+    assert reader.read() == PAYLOADS[place + 1]
+
+
 def test_sizes_when_asked_for_then_are_those_of_the_decoded_images() -> None:
     from tests.compat.mxnet.programs import NUM_IMAGES
     from tests.golden import RECORDINGS

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import RecordmillError
@@ -104,10 +105,22 @@ class PayloadReader:
                 self._damage = to_error((fault[0], None, *fault[2:]), shard.name)
             offsets, lengths = offsets[:count], lengths[:count]
             if len(offsets):
-                data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
-                self._ready.extend(zip(offsets.tolist(), _core.split(data, splits), strict=True))
-                self._next = int(offsets[-1] + lengths[-1])
+                self._take(shard, offsets, lengths)
         self._ahead = min(2 * self._ahead, _MOST_RECORDS)
+
+    def _take(self, shard: OpenShard, offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+        """Fetch frames; those in front of a damaged payload are good."""
+        kind = shard.format.framing.kind
+        try:
+            data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
+        except _core.CoreFault as error:
+            self._damage = to_error((error.args[0], None, *error.args[2:]), shard.name)
+            count = int(error.args[1] or 0)
+            offsets, lengths = offsets[:count], lengths[:count]
+            data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
+        self._ready.extend(zip(offsets.tolist(), _core.split(data, splits), strict=True))
+        if len(offsets):
+            self._next = int(offsets[-1] + lengths[-1])
 
     def _opened(self) -> OpenShard:
         if self._shard is None:

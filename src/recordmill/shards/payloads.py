@@ -43,8 +43,27 @@ def parse_payloads(
         raise ValueError(f"payload is one of {', '.join(PAYLOADS)}, not {payload!r}")
     rows = payloads if isinstance(payloads, Ragged) else Ragged.from_rows(list(payloads))
     try:
-        return PAYLOADS[payload].parse(rows, Schema(schema))
+        return _parse(rows, schema if isinstance(schema, Schema) else Schema(schema), payload)
     except _core.CoreFault as fault:
         error = to_error(fault.args, "")
         error.shard = None
         raise error from None
+
+
+# Schemas that payloads were parsed with lately, and what they were compiled to.
+_PLANS: dict[tuple[str, int], tuple[Schema, Any]] = {}
+_MOST_PLANS = 32
+
+
+def _parse(rows: Ragged, schema: Schema, payload: str) -> dict[str, Any]:
+    codec = PAYLOADS[payload]
+    if codec.kind is None:
+        return codec.parse(rows, schema)
+    # The entry holds the schema, so that no other one gets its id.
+    known = _PLANS.get((payload, id(schema)))
+    if known is None:
+        known = (schema, codec.plan(schema))
+        if len(_PLANS) >= _MOST_PLANS:
+            _PLANS.clear()
+        _PLANS[payload, id(schema)] = known
+    return codec.columns(_core.parse(rows.data, rows.row_splits, known[1]), schema, len(rows))

@@ -31,6 +31,7 @@ bool = bool_  # noqa: A001 (TensorFlow's name)
 MODULES: dict[str, str] = {
     "dtypes": "dtypes",
     "errors": "core.errors",
+    "image": "image",
     "io": "io",
     # pipelines
     "data": "data",
@@ -50,7 +51,9 @@ MODULES: dict[str, str] = {
     "sparse": "sparse",
     "train": "train",
     # operations
+    "autograph": "autograph",
     "bitwise": "bitwise",
+    "config": "config",
     "debugging": "debugging",
     "linalg": "linalg",
     "math": "math",

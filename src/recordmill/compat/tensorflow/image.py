@@ -11,6 +11,7 @@ _PLACES = {
         "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png decode_webp "
         "extract_jpeg_shape is_jpeg"
     ),
+    "distortion": "sample_distorted_bounding_box stateless_sample_distorted_bounding_box",
     "encoding": "encode_jpeg encode_png",
     "flips": "flip_left_right flip_up_down rot90 transpose",
     "levels": "convert_image_dtype",

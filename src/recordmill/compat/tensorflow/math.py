@@ -11,11 +11,11 @@ MEMBERS = table(
         "ops.activations": "log_softmax softmax softplus",
         "ops.arithmetic": "abs add add_n atan2 divide divide_no_nan floordiv floormod maximum minimum mod:floormod "
         "multiply multiply_no_nan negative pow scalar_mul:multiply squared_difference subtract "
-        "truediv truncatediv truncatemod",
+        "truediv",
         "ops.comparing": "equal greater greater_equal is_finite is_inf is_nan less less_equal logical_and "
         "logical_not logical_or logical_xor not_equal",
         "ops.elementwise": "acos asin atan ceil cos cosh cumprod cumsum exp expm1 floor log log1p reciprocal rint "
-        "round rsqrt sigmoid sign sin sinh sqrt square tan tanh clip_by_value",
+        "round rsqrt sigmoid sign sin sinh sqrt square tan tanh",
         "ops.matrices": "l2_normalize",
         "ops.reducing": "reduce_all reduce_any reduce_euclidean_norm reduce_logsumexp reduce_max reduce_mean "
         "reduce_min reduce_prod reduce_std reduce_sum reduce_variance",

@@ -20,6 +20,7 @@ _MAGIC = (
     ("JPEG XL", b"\xff\x0a"),
     ("JPEG XL", b"\x00\x00\x00\x0cJXL \r\n\x87\n"),
 )
+_KERNEL_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 _UNKNOWN = "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required."
 
 
@@ -145,7 +146,20 @@ def check_attribute(name: str, value: Any, allowed: tuple[DType, ...]) -> np.dty
     """
     dtype = as_dtype(value)
     if dtype not in allowed:
-        told = "float" if dtype == dtypes.float32 else dtype.name
-        names = ", ".join(one.name for one in allowed)
-        refuse(f"Value for attr '{name}' of {told} is not in the list of allowed values: {names}")
+        names = ", ".join(kernel_name(one) for one in allowed)
+        refuse(f"Value for attr '{name}' of {kernel_name(dtype)} is not in the list of allowed values: {names}")
     return dtype.numpy_dtype
+
+
+def kernel_name(dtype: DType) -> str:
+    """Name of a dtype in the words of TensorFlow's kernels.
+
+    Parameters
+    ----------
+    dtype : DType
+
+    Returns
+    -------
+    str
+    """
+    return _KERNEL_NAMES.get(dtype.name, dtype.name)

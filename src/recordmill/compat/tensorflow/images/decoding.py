@@ -43,9 +43,9 @@ def decode_jpeg(
     fancy_upscaling : bool
         How halved colour planes are brought to size.
     try_recover_truncated, acceptable_fraction
-        What becomes of a JPEG that is cut.
+        For JPEG that is cut, which is refused whatever they are; sound ones are decoded with any of them.
     dct_method : {"", "INTEGER_FAST", "INTEGER_ACCURATE"}
-        "" is "INTEGER_FAST".
+        "" is "INTEGER_FAST", and "INTEGER_ACCURATE" for the kinds that only Pillow decodes, such as CMYK.
     name : str, optional
         Without effect.
 
@@ -57,6 +57,8 @@ def decode_jpeg(
     ------
     InvalidArgumentError
         No sound picture of these formats, or an option that does not exist.
+    UnimplementedError
+        A JPEG that is cut and one of the options for such, or "INTEGER_FAST" for what only Pillow decodes.
     """
     options = JpegOptions(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     return Tensor(decoded("DecodeJpeg", contents, channels, jpeg=options))
@@ -75,6 +77,9 @@ def decode_and_crop_jpeg(
     name: str | None = None,
 ) -> Tensor:
     """Part of a JPEG; what lies outside is not decoded.
+
+    The part equals that of the whole picture. TensorFlow's own ends halved colour planes at the window's sides, so that
+    its outermost columns differ by some levels with `fancy_upscaling`.
 
     Parameters
     ----------
@@ -153,7 +158,7 @@ def decode_gif(contents: Any, name: str | None = None) -> Tensor:
 
 @op("io.decode_bmp")
 def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
-    """Pixels of an uncompressed BMP; of palettes the indices.
+    """Pixels of an uncompressed BMP, of palettes the indices; WebP is decoded too.
 
     Parameters
     ----------
@@ -170,10 +175,12 @@ def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Ten
     Raises
     ------
     InvalidArgumentError
-        No sound BMP.
+        No sound picture of these formats.
     """
     data = contents_of(contents)
     found = format_of(data)
+    if found == "WebP":
+        return Tensor(webp_pixels(data, check_channels(channels), BYTES, expand=True))
     if found != "BMP":
         instead = found.lower() if found in ("JPEG", "PNG", "GIF") else "image"
         refuse(f"Trying to decode {found} format using DecodeBmp op. Use `decode_{instead}` or `decode_image` instead.")

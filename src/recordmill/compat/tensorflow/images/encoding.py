@@ -13,9 +13,10 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InternalError
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.images.contents import check_attribute, refuse
+from recordmill.compat.tensorflow.images.contents import check_attribute, kernel_name, refuse
 from recordmill.compat.tensorflow.images.png_file import png_file
 
 _FORMATS = {"": (1, 3), "grayscale": (1,), "rgb": (3,)}
@@ -126,7 +127,7 @@ def encode_jpeg(
     if pixels.dtype != np.uint8:
         refuse(
             "cannot compute EncodeJpeg as input #0(zero-based) was expected to be a uint8 tensor but is a "
-            f"{pixels.dtype} tensor"
+            f"{kernel_name(as_dtype(pixels.dtype))} tensor"
         )
     _check_options(format, density_unit, pixels)
     options: dict[str, Any] = {"progressive": progressive, "optimize": optimize_size or progressive}

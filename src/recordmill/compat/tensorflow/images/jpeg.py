@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
+from recordmill.compat.tensorflow.core.errors import UnimplementedError
 from recordmill.compat.tensorflow.images.contents import refuse
 from recordmill.errors import MissingExtraError, RecordmillError
 
@@ -79,21 +80,40 @@ def jpeg_pixels(
     except MissingExtraError:
         raise
     except RecordmillError as error:
-        refuse(_FAILED, error)
+        _refuse_damage(options, error)
     return pixels[:, :, None] if pixels.ndim == 2 else pixels
 
 
 def _decoded(
     data: bytes, channels: Any, options: JpegOptions, window: tuple[int, int, int, int] | None
 ) -> NDArray[np.uint8]:
-    return rm.decode_jpeg(
-        data,
-        window=window,
-        channels=channels,
-        mode=_MODES[options.dct_method],
-        upsampling="fancy" if options.fancy_upscaling else "plain",
-        scale=options.ratio,  # type: ignore[arg-type]
-    )
+    def decode(mode: Literal["fast", "accurate"]) -> NDArray[np.uint8]:
+        upsampling: Literal["fancy", "plain"] = "fancy" if options.fancy_upscaling else "plain"
+        scale: Any = options.ratio
+        return rm.decode_jpeg(data, window=window, channels=channels, mode=mode, upsampling=upsampling, scale=scale)
+
+    try:
+        return decode(_MODES[options.dct_method])
+    except RecordmillError as error:
+        if error.kind != "unsupported":
+            raise
+        # Left to Pillow, which has no fast transform: is the file sound?
+        pixels = decode("accurate")
+        if options.dct_method == "INTEGER_FAST":
+            raise
+        return pixels
+
+
+def _refuse_damage(options: JpegOptions, error: RecordmillError) -> NoReturn:
+    """Raise what TensorFlow raises; options that would have let it go on are refused by name."""
+    for name, given in (
+        ("try_recover_truncated", options.try_recover_truncated),
+        ("acceptable_fraction", options.acceptable_fraction < 1),
+    ):
+        if given and error.kind == "bad_image":
+            message = f"{name} is not supported for a JPEG that is damaged"
+            raise UnimplementedError(message, kind="unsupported", hint=str(error)) from error
+    refuse(_FAILED, error)
 
 
 def window_of(numbers: Sequence[int]) -> tuple[int, int, int, int]:
@@ -147,5 +167,5 @@ def jpeg_shape(data: bytes) -> tuple[int, int, int]:
         raise
     except RecordmillError as error:
         refuse(bad, error)
-    [(height, width)] = rm.image_sizes([data], like="tensorflow").tolist()
+    [(height, width)] = rm.image_sizes([data]).tolist()
     return height, width, 1 if corner.ndim == 2 else corner.shape[2]

@@ -47,7 +47,8 @@ def sixteen_bits_as(pixels: NDArray[np.uint16], dtype: np.dtype[Any]) -> NDArray
 
 
 def _saturated(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    return saturate_cast(values, dtype).values
+    with np.errstate(over="ignore"):  # limits beyond the largest float16
+        return saturate_cast(values, dtype).values
 
 
 @op("image.convert_image_dtype")

@@ -34,6 +34,20 @@ def _block(counter: tuple[int, int, int, int], key: tuple[int, int]) -> tuple[in
     return a, b, c, d
 
 
+def unit_of(word: int) -> np.float32:
+    """Number from 0 to 1 that the lower 23 bits of a word make.
+
+    Parameters
+    ----------
+    word : int
+
+    Returns
+    -------
+    numpy.float32
+    """
+    return np.uint32(word & 0x7FFFFF | 127 << 23).view(np.float32) - np.float32(1)
+
+
 class Philox:
     """The words of one pair of seeds, in order.
 
@@ -77,7 +91,7 @@ class Philox:
         -------
         numpy.float32
         """
-        return np.uint32(self.word() & 0x7FFFFF | 127 << 23).view(np.float32) - np.float32(1)
+        return unit_of(self.word())
 
     def units(self, count: int) -> NDArray[np.float32]:
         """Take several numbers from 0 to 1.

@@ -33,10 +33,11 @@ def tensor_of(column: Column, found: Any, num_rows: int, single: bool) -> Any:
     -------
     Tensor, SparseTensor or RaggedTensor
     """
-    if column.form == "fixed":
-        values = flat_values(found)
-        return Tensor(values.reshape(column.shape if single else (num_rows, *column.shape)))
+    if isinstance(found, np.ndarray):
+        return Tensor(found.reshape(column.shape) if single else found)
     values = flat_values(found)
+    if column.form == "fixed":
+        return Tensor(values.reshape(column.shape if single else (num_rows, *column.shape)))
     if column.form == "padded":
         return _padded(column, values, found.row_splits, single)
     if column.form == "sparse":

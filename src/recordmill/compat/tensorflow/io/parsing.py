@@ -21,6 +21,7 @@ from recordmill.compat.tensorflow.io.features import (
     SparseFeature,
     VarLenFeature,
 )
+from recordmill.compat.tensorflow.io.reading import read_columns
 from recordmill.compat.tensorflow.io.refusals import Batch, check_blocks, refusal
 from recordmill.compat.tensorflow.io.specs import Spec, known_spec
 
@@ -125,7 +126,7 @@ def _parsed(payloads: list[bytes], spec: Spec, single: bool, names: Any) -> dict
     columns = spec.columns
     batch = Batch(payloads, single, names)
     try:
-        found = rm.parse_payloads(payloads, spec.schema, payload="example")
+        found = read_columns(payloads, spec.schema)
     except (rm.FeatureError, rm.PayloadError) as error:
         raise refusal(error, columns, batch) from None
     check_blocks(columns, found, batch)

@@ -29,8 +29,9 @@ def relu6(features: Any) -> Tensor:
 
 @op("nn.leaky_relu")
 def leaky_relu(features: Any, alpha: float = 0.2) -> Tensor:
-    """Values above 0; others times `alpha`."""
-    array = one_of(features, FLOATS, "LeakyRelu")
+    """Values above 0; others times `alpha`. Whole numbers become float32."""
+    array = one_of(features, NUMBERS, "LeakyRelu")
+    array = array.astype(np.float32) if array.dtype.kind in "iu" else array
     return wrap(np.where(array > 0, array, array * array.dtype.type(alpha)))
 
 

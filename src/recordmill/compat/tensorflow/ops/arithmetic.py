@@ -12,15 +12,44 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
-from recordmill.compat.tensorflow.ops.matching import FLOATS, NUMBERS, SIGNED, STRINGS, matched, one_of, pair_of
+from recordmill.compat.tensorflow.ops.comparing import logical_and
+from recordmill.compat.tensorflow.ops.matching import (
+    FLOATS,
+    NUMBERS,
+    SIGNED,
+    STRINGS,
+    bracketed,
+    matched,
+    one_of,
+    pair_of,
+)
 
 _QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
+
+
+_DIVISIBLE = ", ".join(
+    f"tf.{name}"
+    for name in (
+        "uint8",
+        "int8",
+        "uint16",
+        "int16",
+        "uint32",
+        "int32",
+        "uint64",
+        "int64",
+        "float16",
+        "float32",
+        "float64",
+    )
+)
 
 
 @op("math.add")
 def add(x: Any, y: Any) -> Tensor:
     """Sum; strings are joined."""
-    a, b = pair_of(x, y, NUMBERS + STRINGS, "AddV2", hint=True)
+    text = isinstance(x, Tensor) and x.values.dtype.kind in STRINGS
+    a, b = pair_of(x, y, NUMBERS + STRINGS, "Add" if text else "AddV2", hint=True)
     with np.errstate(**_QUIET):
         return wrap(np.add(a, b))
 
@@ -35,7 +64,9 @@ def subtract(x: Any, y: Any) -> Tensor:
 
 @op("math.multiply")
 def multiply(x: Any, y: Any) -> Tensor:
-    """Product."""
+    """Product; of truth values, whether both are true."""
+    if any(isinstance(one, Tensor) and one.values.dtype == np.bool_ for one in (x, y)):
+        return logical_and(*(as_tensor(one).values.astype(np.bool_) for one in (x, y)))
     a, b = pair_of(x, y, NUMBERS, "Mul")
     with np.errstate(**_QUIET):
         return wrap(np.multiply(a, b))
@@ -53,7 +84,7 @@ def truediv(x: Any, y: Any) -> Tensor:
     if a.dtype != b.dtype:
         raise TypeError(f"`x` and `y` must have the same dtype, got {as_dtype(a.dtype)!r} != {as_dtype(b.dtype)!r}.")
     if a.dtype.char not in NUMBERS:
-        raise TypeError(f"Invalid dtype {as_dtype(a.dtype)!r} in __truediv__. Expected a number.")
+        raise TypeError(f"Invalid dtype {as_dtype(a.dtype)!r} in __truediv__. Expected one of {{{_DIVISIBLE}}}.")
     if a.dtype.kind in "iu":
         wide = np.float32 if a.dtype.itemsize <= 2 else np.float64
         a, b = a.astype(wide), b.astype(wide)
@@ -126,13 +157,13 @@ def truncatediv(x: Any, y: Any) -> Tensor:
 @op("math.truncatemod")
 def truncatemod(x: Any, y: Any) -> Tensor:
     """Rest that has the dividend's sign."""
-    a, b = _divided(x, y, "TruncateMod")
+    a, b = _divided(x, y, "TruncateMod", FLOATS + "ilq")
     with np.errstate(**_QUIET):
         return wrap(np.fmod(a, b))
 
 
-def _divided(x: Any, y: Any, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    a, b = pair_of(x, y, NUMBERS, name)
+def _divided(x: Any, y: Any, name: str, allowed: str = NUMBERS) -> tuple[NDArray[Any], NDArray[Any]]:
+    a, b = pair_of(x, y, allowed, name)
     if b.dtype.kind != "f" and a.size and not np.all(b):
         raise InvalidArgumentError(f"Integer division by zero [Op:{name}]")
     return a, b
@@ -163,7 +194,7 @@ def minimum(x: Any, y: Any) -> Tensor:
 @op("math.squared_difference")
 def squared_difference(x: Any, y: Any) -> Tensor:
     """Square of the difference."""
-    a, b = pair_of(x, y, SIGNED, "SquaredDifference")
+    a, b = pair_of(x, y, FLOATS + "ilq", "SquaredDifference")
     with np.errstate(**_QUIET):
         difference = np.subtract(a, b)
         return wrap(np.multiply(difference, difference))
@@ -196,8 +227,12 @@ def add_n(inputs: Any) -> Tensor:
             "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
         )
     arrays = matched(values, "AddN")
-    if any(one.shape != arrays[0].shape for one in arrays):
-        raise InvalidArgumentError("Inputs to operation AddN must have the same size and shape. [Op:AddN]")
+    for place, one in enumerate(arrays):
+        if one.shape != arrays[0].shape:
+            raise InvalidArgumentError(
+                "Inputs to operation AddN of type AddN must have the same size and shape. Input 0: "
+                f"{bracketed(arrays[0].shape)} != input {place}: {bracketed(one.shape)} [Op:AddN]"
+            )
     total = arrays[0]
     for one in arrays[1:]:
         total = np.add(total, one)

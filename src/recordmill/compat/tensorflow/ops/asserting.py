@@ -112,8 +112,9 @@ def _unary(sign: str, compute: Callable[..., Any], x: Any, message: Any) -> None
     array = array_of(x)
     if not np.all(compute(array, array.dtype.type(0))):
         shown = [told.number(one) for one in array.reshape(-1)[:3]]
+        gap = "" if sign == "<=" else "\n"
         raise InvalidArgumentError(
-            f"{message or ''}\nCondition x {sign} 0 did not hold element-wise:\n"
+            f"{message or ''}\nCondition x {sign} 0 did not hold element-wise:{gap}"
             f"x (shape={array.shape} dtype={array.dtype}) = \n{shown}"
         )
 

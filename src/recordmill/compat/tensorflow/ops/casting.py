@@ -67,10 +67,22 @@ def converted(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 @op("array.saturate_cast")
 def saturate_cast(value: Any, dtype: Any) -> Tensor:
-    """Cast a tensor; values outside the range of the dtype become its limits."""
+    """Cast a tensor; values outside the range of the dtype become its limits.
+
+    TensorFlow 2.21 makes the smallest number of every int64; here they stay what they are.
+
+    Raises
+    ------
+    TypeError
+        From truth values or to them.
+    UnimplementedError
+        From strings or to strings.
+    """
     wanted = as_dtype(dtype)
     array = array_of(value)
-    if array.dtype.kind == "O" or wanted.numpy_dtype.kind == "O":
+    if "b" in (array.dtype.kind, wanted.numpy_dtype.kind):
+        raise TypeError("Cannot find minimum value of <dtype: 'bool'> with type <dtype: 'bool'>")
+    if "O" in (array.dtype.kind, wanted.numpy_dtype.kind):
         return cast(value, wanted)
     if wanted.is_integer and array.dtype.kind in "iuf":
         array = _clipped(array, wanted)
@@ -117,3 +129,23 @@ def bitcast(input_: Any, type_: Any) -> Tensor:
     smaller = array.dtype.itemsize > wanted.itemsize
     data = np.ascontiguousarray(array[..., None] if smaller or not array.ndim else array).view(wanted)
     return wrap(data.reshape(array.shape[:-1] if ratio > 1 else array.shape) if not smaller else data)
+
+
+def to_float(x: Any) -> Tensor:
+    """TensorFlow 1's name of a cast to float32."""
+    return cast(x, "float32")
+
+
+def to_double(x: Any) -> Tensor:
+    """TensorFlow 1's name of a cast to float64."""
+    return cast(x, "float64")
+
+
+def to_int32(x: Any) -> Tensor:
+    """TensorFlow 1's name of a cast to int32."""
+    return cast(x, "int32")
+
+
+def to_int64(x: Any) -> Tensor:
+    """TensorFlow 1's name of a cast to int64."""
+    return cast(x, "int64")

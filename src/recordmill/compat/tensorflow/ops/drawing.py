@@ -68,11 +68,11 @@ def uniform_from(
     high: Any
     if dtype.is_floating:
         kind = np.float64 if dtype.numpy_dtype.itemsize == 8 else np.float32
-        low = array_of(minval, dtype).astype(kind)
-        high = array_of(1 if maxval is None else maxval, dtype).astype(kind)
+        low, high = array_of(minval, dtype), array_of(1 if maxval is None else maxval, dtype)
         drawn: Any = generator.random(shape, kind) * (high - low) + low
+        drawn = np.asarray(drawn, dtype.numpy_dtype)
         # Rounding may give the upper limit itself.
-        return np.asarray(np.where(drawn < high, drawn, np.maximum(np.nextafter(high, low), low)), dtype.numpy_dtype)
+        return np.asarray(np.where(drawn < high, drawn, np.maximum(np.nextafter(high, low), low)))
     if dtype.name not in _WHOLE:
         raise ValueError(f"Argument `dtype` got invalid value {dtype!r}. Accepted dtypes are floats and {_WHOLE}.")
     if maxval is None:

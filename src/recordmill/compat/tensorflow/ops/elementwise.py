@@ -187,15 +187,19 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Tensor:
     Raises
     ------
     InvalidArgumentError
-        Limits of another dtype, or of shapes that do not broadcast to that of the values.
+        Limits of another dtype, or of shapes that do not broadcast with that of the values.
+    ValueError
+        Limits that would make the values' shape another one.
     """
     values, low, high = matched((t, clip_value_min, clip_value_max), "Minimum")
     for limit in (low, high):
-        wide = limit.ndim > values.ndim or not broadcastable(values.shape, limit.shape)
-        if wide or np.broadcast_shapes(values.shape, limit.shape) != values.shape:
+        if not broadcastable(values.shape, limit.shape):
             raise InvalidArgumentError(
                 f"Incompatible shapes: {bracketed(values.shape)} vs. {bracketed(limit.shape)} [Op:Minimum]"
             )
+        wide = np.broadcast_shapes(values.shape, limit.shape)
+        if wide != values.shape:
+            raise ValueError(f"Shapes {values.shape} and {wide} are incompatible")
     return wrap(np.maximum(np.minimum(values, high), low))
 
 

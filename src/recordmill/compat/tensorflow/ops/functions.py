@@ -68,10 +68,13 @@ _HINTS = (
 def _signed(args: tuple[Any, ...], signature: Any) -> list[Any]:
     if len(args) != len(signature):
         raise TypeError(f"the function takes {len(signature)} arguments by its input_signature, {len(args)} were given")
-    return [trees.map_structure(_of_spec, spec, one) for spec, one in zip(signature, args, strict=True)]
+    return [_of_spec(spec, one) for spec, one in zip(signature, args, strict=True)]
 
 
 def _of_spec(spec: Any, value: Any) -> Any:
+    if trees.is_nested(spec):
+        parts = zip(trees.flatten(spec), trees.flatten(value), strict=True)
+        return trees.pack_sequence_as(spec, [_of_spec(*pair) for pair in parts])
     tensor = as_tensor(value, None if isinstance(value, Tensor) else spec.dtype)
     if not spec.is_compatible_with(tensor):
         raise TypeError(f"Binding inputs to tf.function failed: can not cast {spec_of(tensor)} to {spec}")
@@ -153,16 +156,17 @@ def numpy_function(
 
     Returns
     -------
-    Tensor or list of Tensor
-        As `Tout` is one dtype or several.
+    Tensor, list of Tensor or None
+        As `Tout` is one dtype or several; None if the function returns it.
     """
     if func is None:
         raise TypeError("numpy_function() is missing the argument 'func'")
     results = func(*(as_tensor(one).numpy() for one in inp or ()))
     if not isinstance(Tout, list | tuple):
         return None if results is None else Tensor(_result(results, Tout))
-    values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
-    return [Tensor(_result(one, None)) for one in values]
+    if results is None:
+        return None
+    return [Tensor(_result(one, None)) for one in (results if isinstance(results, list | tuple) else [results])]
 
 
 def _result(value: Any, dtype: Any) -> Any:

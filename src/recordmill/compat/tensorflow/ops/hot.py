@@ -44,7 +44,7 @@ def one_hot(
         Indices that are no whole numbers, a negative depth, or an axis that cannot be.
     """
     array = array_of(indices)
-    allow(array, "bBilq", "OneHot")
+    allow(array, "bBilq", "OneHot", "TI")
     on, off = _hot_values(on_value, off_value, dtype)
     count = int(depth)
     if count < 0:

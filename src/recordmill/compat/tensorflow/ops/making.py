@@ -126,7 +126,7 @@ def fill(dims: Any, value: Any) -> Tensor:
     """Tensor of one value."""
     array = array_of(value)
     if array.ndim:
-        raise InvalidArgumentError(f"value must be a scalar, got shape {bracketed(array.shape)} [Op:Fill]")
+        raise InvalidArgumentError(f"value must represent a scalar, got shape {bracketed(array.shape)} [Op:Fill]")
     out = np.empty(_lengths(dims, "Fill"), array.dtype)
     out[...] = array[()]
     return Tensor(out)

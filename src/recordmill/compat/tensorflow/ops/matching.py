@@ -45,7 +45,7 @@ def told(dtype: DType) -> str:
     return _TOLD.get(dtype.name, dtype.name)
 
 
-def allow(array: NDArray[Any], allowed: str, op: str) -> None:
+def allow(array: NDArray[Any], allowed: str, op: str, attr: str = "T") -> None:
     """Refuse a dtype that an operation does not take.
 
     Parameters
@@ -55,6 +55,8 @@ def allow(array: NDArray[Any], allowed: str, op: str) -> None:
         NumPy's letters of dtypes, such as `NUMBERS`.
     op : str
         TensorFlow's name of the operation.
+    attr : str, default "T"
+        TensorFlow's name of the dtype.
 
     Raises
     ------
@@ -64,11 +66,11 @@ def allow(array: NDArray[Any], allowed: str, op: str) -> None:
         names = ", ".join(told(one) for one in dtypes.ALL if one.numpy_dtype.char in allowed)
         dtype = told(dtypes.as_dtype(array.dtype))
         raise InvalidArgumentError(
-            f"Value for attr 'T' of {dtype} is not in the list of allowed values: {names} [Op:{op}]"
+            f"Value for attr '{attr}' of {dtype} is not in the list of allowed values: {names} [Op:{op}]"
         )
 
 
-def matched(values: Sequence[Any], op: str, *, hint: bool = False) -> list[NDArray[Any]]:
+def matched(values: Sequence[Any], op: str, *, hint: bool = False, start: int = 0) -> list[NDArray[Any]]:
     """Bring the inputs of an operation to one dtype, that of the first tensor, or else of the first value.
 
     Parameters
@@ -77,7 +79,10 @@ def matched(values: Sequence[Any], op: str, *, hint: bool = False) -> list[NDArr
     op : str
         TensorFlow's name of the operation.
     hint : bool, default False
-        Python's values that do not fit into the dtype are refused as tensors of their own dtype would be.
+        Python's values that do not fit into the dtype are refused as tensors of their own dtype would be, but for
+        the first.
+    start : int, default 0
+        Number of the first input, for messages.
 
     Returns
     -------
@@ -92,7 +97,7 @@ def matched(values: Sequence[Any], op: str, *, hint: bool = False) -> list[NDArr
     """
     first = next((value for value in values if isinstance(value, Operators)), None)
     dtype = dtypes.as_dtype(array_of(values[0] if first is None else first).dtype)
-    return [_match(value, dtype, index, op, hint) for index, value in enumerate(values)]
+    return [_match(value, dtype, index, op, hint and index > 0) for index, value in enumerate(values, start)]
 
 
 def _match(value: Any, dtype: DType, index: int, op: str, hint: bool) -> NDArray[Any]:
@@ -162,6 +167,8 @@ def pair_of(x: Any, y: Any, allowed: str, op: str, *, hint: bool = False) -> tup
     InvalidArgumentError
         Two dtypes, one that the operation does not take, or shapes that do not broadcast.
     """
+    if hint and isinstance(x, Operators):
+        allow(array_of(x), allowed, op)
     a, b = matched((x, y), op, hint=hint)
     allow(a, allowed, op)
     if not broadcastable(a.shape, b.shape):

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.matching import FLOATS, allow, bracketed, matched, one_of
+from recordmill.compat.tensorflow.ops.matching import FLOATS, WHOLE, allow, bracketed, matched, one_of
 from recordmill.compat.tensorflow.ops.reducing import axes_of
 
 _PRODUCTS = FLOATS + "hiqlHIQL"
@@ -23,7 +25,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
     allow(left, _PRODUCTS, "MatMul")
     for place, one in enumerate((left, right)):
         if one.ndim < 2:
-            raise InvalidArgumentError(f"In[{place}] ndims must be >= 2: {one.ndim} [Op:MatMul]")
+            raise InvalidArgumentError(f"In[{place}] ndims must be >= 2 [Op:MatMul]")
     left = left.swapaxes(-1, -2) if transpose_a else left
     right = right.swapaxes(-1, -2) if transpose_b else right
     if left.shape[-1] != right.shape[-2]:
@@ -70,10 +72,17 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool =
 
 @op("linalg.l2_normalize")
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Tensor:
-    """Vectors of length 1."""
-    array = one_of(x, FLOATS, "L2Normalize")
+    """Vectors of length 1.
+
+    Raises
+    ------
+    TypeError
+        Whole numbers.
+    """
+    array = one_of(x, FLOATS + WHOLE, "Square")
+    least = array_of(epsilon, as_dtype(array.dtype))
     square = np.sum(array * array, axis=axes_of(axis, array.ndim), keepdims=True)
-    return wrap(array * (1 / np.sqrt(np.maximum(square, array.dtype.type(epsilon)))))
+    return wrap(array * (1 / np.sqrt(np.maximum(square, least))))
 
 
 @op("linalg.diag")
@@ -84,3 +93,40 @@ def diag(diagonal: Any) -> Tensor:
     places = np.arange(values.shape[-1])
     found[..., places, places] = values
     return wrap(found)
+
+
+@op("linalg.einsum")
+def einsum(equation: str, *inputs: Any) -> Tensor:
+    """Sums of products, by the letters of their axes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Shapes or letters that do not go together.
+    """
+    arrays = matched(inputs, "Einsum")
+    allow(arrays[0], _PRODUCTS, "Einsum")
+    try:
+        return wrap(np.einsum(equation, *arrays))
+    except ValueError as error:
+        raise InvalidArgumentError(f"{error} [Op:Einsum]") from None
+
+
+@op("linalg.tensordot")
+def tensordot(a: Any, b: Any, axes: Any) -> Tensor:
+    """Sums of products over axes: a number of them, or those of both tensors.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Axes of different lengths.
+    """
+    left, right = matched((a, b), "MatMul")
+    allow(left, _PRODUCTS, "MatMul")
+    given = array_of(axes).tolist()
+    try:
+        return wrap(np.tensordot(left, right, given))
+    except ValueError:
+        raise InvalidArgumentError(
+            f"Matrix size-incompatible: In[0]: {bracketed(left.shape)}, In[1]: {bracketed(right.shape)} [Op:MatMul]"
+        ) from None

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 _BY_MODULE: dict[str, str] = {
-    "ops.arithmetic": "abs add add_n atan2 divide floordiv maximum minimum multiply negative pow subtract truediv "
+    "ops.arithmetic": "abs add add_n atan2 divide maximum minimum multiply negative pow subtract truediv "
     "truncatediv truncatemod",
     "ops.asserting": "Assert assert_equal assert_greater assert_less",
     "ops.asserting_shapes": "assert_rank",
-    "ops.casting": "bitcast cast saturate_cast",
+    "ops.casting": "bitcast cast saturate_cast to_double to_float to_int32 to_int64",
     "ops.comparing": "equal greater greater_equal less less_equal logical_and logical_not logical_or not_equal",
     "ops.control": "case cond group map_fn no_op print switch_case vectorized_map while_loop",
+    "core.draws": "set_random_seed:set_seed",
+    "ops.drawing": "random_normal:normal random_shuffle:shuffle random_uniform:uniform truncated_normal",
     "ops.elementwise": "acos asin atan clip_by_value cos cosh cumsum exp floor round sigmoid sign sin sinh sqrt square "
     "tan tanh",
-    "ops.functions": "function numpy_function py_function",
+    "ops.functions": "function numpy_function py_func py_function",
     "ops.hot": "one_hot sequence_mask",
     "ops.joining": "concat repeat reverse roll split stack tile unstack",
     "ops.making": "constant convert_to_tensor eye fill linspace ones ones_like range zeros zeros_like",
-    "ops.matrices": "matmul norm",
+    "ops.matrices": "einsum matmul norm tensordot",
     "ops.padding": "pad",
     "ops.picking": "gather gather_nd meshgrid scatter_nd tensor_scatter_nd_update where",
     "ops.program": "__version__ device executing_eagerly get_static_value is_tensor name_scope stop_gradient",

@@ -43,7 +43,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     name = str(mode).upper()
     if name not in _MODES:
         raise ValueError(
-            "Value of argument `mode` expected to be one of `CONSTANT`, `REFLECT`, or `SYMMETRIC`. "
+            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
             f"Received `mode` = {mode}"
         )
     if widths.shape != (array.ndim, 2):
@@ -51,10 +51,13 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
             f"The first dimension of paddings must be the rank of inputs{bracketed(widths.shape)} "
             f"{bracketed(array.shape)} [Op:Pad]"
         )
-    if widths.size and widths.min() < 0:
-        raise InvalidArgumentError(f"Paddings must be non-negative: {widths.min()} [Op:Pad]")
+    before, after = next((pair for pair in widths.tolist() if min(pair) < 0), (0, 0))
+    if min(before, after) < 0:
+        raise InvalidArgumentError(f"Paddings must be non-negative: {before} {after} [Op:Pad]")
     if name == "CONSTANT":
-        return wrap(np.pad(array, widths, constant_values=array_of(constant_values, array.dtype)[()]))
+        text = array.dtype.kind == "O" and isinstance(constant_values, int)
+        filling: Any = b"" if text else array_of(constant_values, array.dtype)[()]
+        return wrap(np.pad(array, widths, constant_values=filling))
     for at, (before, after) in enumerate(widths):
         limit = array.shape[at] - (name == "REFLECT")
         if max(before, after) > limit:

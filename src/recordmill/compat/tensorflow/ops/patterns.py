@@ -1,7 +1,7 @@
-r"""Regular expressions of RE2, which ``tf.strings`` takes, by Python's ``re``.
+"""Regular expressions of RE2, which ``tf.strings`` takes, by Python's ``re``.
 
 The two differ in a few spellings, in what an empty match after another match means, and in what RE2 does not have.
-Strings are read as UTF-8; ``\d``, ``\w`` and ``\s`` are those of ASCII.
+Strings are read as UTF-8; classes of digits, letters and white space are those of ASCII.
 
 References
 ----------
@@ -113,19 +113,22 @@ def compiled(pattern: bytes) -> re.Pattern[str]:
     try:
         return re.compile("".join(_translated(text)), re.ASCII)
     except re.error as error:
-        raise _invalid(text, str(error)) from None
+        missing = error.msg.startswith("missing )")
+        raise _invalid(text, f"missing ): {text}" if missing else error.msg) from None
+
+
+def _is_rewrite(rewrite: str, num_groups: int) -> bool:
+    """Whether each backslash stands before another one or before the number of a group."""
+    letters = [found[0][1:] for found in re.finditer(r"\\.?", rewrite, re.DOTALL)]
+    return all(one == "\\" or (one.isdecimal() and int(one) <= num_groups) for one in letters)
 
 
 def _rewritten(rewrite: str, found: re.Match[str]) -> str:
     def part(escape: re.Match[str]) -> str:
         letter = escape[0][1:]
-        if letter == "\\":
-            return letter
-        if not letter.isdigit() or int(letter) > (found.re.groups or 0):
-            raise InvalidArgumentError(f"Invalid rewrite pattern: {rewrite} [Op:StaticRegexReplace]")
-        return found[int(letter)] or ""
+        return letter if letter == "\\" else found[int(letter)] or ""
 
-    return re.sub(r"\\.?", part, rewrite, flags=re.DOTALL)
+    return re.sub(r"\\.", part, rewrite, flags=re.DOTALL)
 
 
 @op("strings.regex_replace")
@@ -138,7 +141,8 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
     pattern : str or bytes
         Syntax of RE2.
     rewrite : str or bytes
-        ``\0`` to ``\9`` stand for the match and its groups.
+        ``\0`` to ``\9`` stand for the match and its groups; strings stay as they are, as with RE2, if there is no
+        such group.
     replace_global : bool, default True
         All matches, or the first one.
 
@@ -149,10 +153,12 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
     Raises
     ------
     InvalidArgumentError
-        No regular expression, or a group that it does not have.
+        No regular expression.
     """
     matcher = compiled(_single(pattern))
     replacement = _single(rewrite).decode("utf-8", "surrogateescape")
+    if not _is_rewrite(replacement, matcher.groups):
+        return Tensor(strings_of(input, "RegexReplace"))
 
     def replaced(value: bytes) -> bytes:
         end = -1

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.comparing import truths
-from recordmill.compat.tensorflow.ops.matching import as_ints, bracketed, matched
+from recordmill.compat.tensorflow.ops.matching import as_ints, bracketed, matched, told
 
 _INDICES = "hilq"
 
@@ -21,7 +22,7 @@ def _indices(value: Any, name: str) -> NDArray[Any]:
     array = array_of(value)
     if array.dtype.char not in _INDICES and not (isinstance(value, list | tuple) and not array.size):
         raise InvalidArgumentError(
-            f"Value for attr 'Tindices' of {array.dtype.name} is not in the list of allowed values: "
+            f"Value for attr 'Tindices' of {told(as_dtype(array.dtype))} is not in the list of allowed values: "
             f"int16, int32, int64 [Op:{name}]"
         )
     return array.astype(np.int64)
@@ -109,7 +110,7 @@ def _check_depth(places: NDArray[Any], array: NDArray[Any], name: str) -> None:
     if len(outside):
         where = tuple(outside[0])
         raise InvalidArgumentError(
-            f"indices{bracketed(where)} = {bracketed(places[where])} does not index into param shape "
+            f"indices{bracketed(where)} = {places[where].tolist()} does not index into param shape "
             f"{bracketed(array.shape)} [Op:{name}]"
         )
 
@@ -164,7 +165,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
     if x is None:
         return Tensor(np.argwhere(array_of(condition).astype(np.bool_)).astype(np.int64))
     chosen = truths(condition, 0, "SelectV2")
-    a, b = matched((x, y), "SelectV2")
+    a, b = matched((x, y), "SelectV2", start=1)
     try:
         return wrap(np.where(chosen, a, b), a.dtype)
     except ValueError:

@@ -64,7 +64,7 @@ def ensure_shape(x: Any, shape: Any) -> Tensor:
     if not tensor.shape.is_compatible_with(wanted):
         expected = bracketed([-1 if one is None else one for one in wanted]).replace("-1", "?")
         raise InvalidArgumentError(
-            f"Shape of tensor {bracketed(tensor.values.shape)} is not compatible with expected shape {expected}. "
+            f"Shape of tensor input {bracketed(tensor.values.shape)} is not compatible with expected shape {expected}. "
             "[Op:EnsureShape]"
         )
     return tensor

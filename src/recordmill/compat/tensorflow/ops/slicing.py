@@ -52,6 +52,10 @@ def _is_mask(key: Any) -> bool:
 
 
 def _index(key: Any) -> Any:
+    if isinstance(key, bool):
+        raise InvalidArgumentError(
+            "Value for attr 'Index' of bool is not in the list of allowed values: int16, int32, int64 [Op:StridedSlice]"
+        )
     if key is None or key is Ellipsis:
         return key
     if isinstance(key, slice):
@@ -74,6 +78,8 @@ def _number(key: Any) -> int:
 def _check(values: NDArray[Any], keys: list[Any]) -> None:
     """Refuse what NumPy would refuse, with TensorFlow's texts."""
     taken = sum(one is not None and one is not Ellipsis for one in keys)
+    if taken and not values.ndim:
+        raise InvalidArgumentError("Attempting to slice scalar input. [Op:StridedSlice]")
     if taken > values.ndim:
         raise InvalidArgumentError(
             f"Index out of range using input dim {values.ndim}; input has only {values.ndim} dims [Op:StridedSlice]"

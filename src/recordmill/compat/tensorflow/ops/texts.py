@@ -197,7 +197,8 @@ def join(inputs: Any, separator: Any = "") -> Tensor:
 def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: Any = "") -> Tensor:
     """Strings along axes put together."""
     array = strings_of(inputs, "ReduceJoin")
-    axes = axes_of(axis, array.ndim, "ReduceJoin")
+    # The first axis that is named is joined first.
+    axes = tuple(range(array.ndim)) if axis is None else axes_of(axis, array.ndim, "ReduceJoin")[::-1]
     between = separator.encode() if isinstance(separator, str) else separator
     kept = [at for at in range(array.ndim) if at not in axes]
     rows = array.transpose([*kept, *axes]).reshape([array.shape[at] for at in kept] + [-1])

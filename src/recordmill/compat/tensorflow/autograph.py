@@ -1,0 +1,41 @@
+"""``tf.autograph``: functions are Python's and stay what they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["do_not_convert", "experimental", "to_graph"]
+
+experimental = sys.modules[__name__]  # the same names stand there
+
+
+def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
+    """Decorate a function that is not to be converted: none is.
+
+    Parameters
+    ----------
+    func : callable, optional
+
+    Returns
+    -------
+    callable
+        The function itself.
+    """
+    return (lambda function: function) if func is None else func
+
+
+def to_graph(entity: Callable[..., Any], recursive: bool = True) -> Callable[..., Any]:  # noqa: ARG001 (no graphs)
+    """The function itself.
+
+    Parameters
+    ----------
+    entity : callable
+    recursive : bool, default True
+
+    Returns
+    -------
+    callable
+    """
+    return entity

@@ -1,0 +1,115 @@
+"""What a file or a message may hold to do harm, and mistakes of callers: exceptions with a name, never a crash."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import recordmill as rm
+import recordmill.compat.tensorflow as tf
+from recordmill.compat.messages import wire
+
+SPEC = {"a": tf.io.FixedLenFeature([], tf.int64), "b": tf.io.VarLenFeature(tf.string)}
+
+
+def example(**values: int) -> bytes:
+    """Serialized example of whole numbers."""
+    message = tf.train.Example()
+    for name, value in values.items():
+        message.features.feature[name].int64_list.value.append(value)
+    return message.SerializeToString()
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_when_parsed_then_are_tensors_or_refused(data: bytes) -> None:
+    refused: tf.errors.InvalidArgumentError | None = None
+    found = {}
+    try:
+        found = tf.io.parse_example([data], {"b": SPEC["b"]})
+    except tf.errors.InvalidArgumentError as error:
+        refused = error
+    if refused is None:
+        assert found["b"].dense_shape.numpy()[0] == 1
+    else:
+        assert refused.record == 0
+        assert refused.message.startswith("Could not parse") or "Key: b" in refused.message
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_when_parsed_as_a_tensor_then_are_one_or_refused(data: bytes) -> None:
+    for dtype in (tf.int32, tf.string, tf.float16):
+        try:
+            found = tf.io.parse_tensor(data, dtype)
+        except (tf.errors.InvalidArgumentError, tf.errors.ResourceExhaustedError):
+            continue
+        assert found.dtype == dtype
+
+
+def test_tensor_when_a_few_bytes_stand_for_a_huge_one_then_is_refused() -> None:
+    length = wire.varint(1 << 40)
+    dim = b"\x08" + length
+    shape = b"\x12" + wire.varint(len(dim)) + dim
+    proto = b"\x08\x03\x12" + wire.varint(len(shape)) + shape + b"\x3a\x01\x07"
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="1 values stand for"):
+        tf.io.parse_tensor(proto, tf.int32)
+
+
+def test_error_of_a_record_when_pickled_then_keeps_its_place() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.io.parse_example([example(a=1), example(b=2)], {"a": SPEC["a"]})
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.record == 1 and again.message == caught.value.message and isinstance(again, rm.RecordmillError)
+
+
+def test_payload_that_is_no_message_when_refused_then_shows_only_its_beginning() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse example input, value: '") as caught:
+        tf.io.parse_single_example(b"\xff" * 100_000, SPEC)
+    assert len(str(caught.value)) < 2000 and caught.value.kind == "bad_payload"
+
+
+@pytest.mark.parametrize("given", [1, [1, 2], np.zeros(2), None, [b"a", 3]])
+def test_records_that_are_no_strings_when_parsed_then_are_refused(given: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        tf.io.parse_example(given, SPEC)
+
+
+def test_specs_when_equal_but_for_a_type_then_are_not_mixed_up() -> None:
+    data = example(b=1)
+    for default in (1, True, 1):
+        spec = {"a": tf.io.FixedLenFeature([], tf.float32, default)}
+        try:
+            assert float(tf.io.parse_single_example(data, spec)["a"]) == 1.0
+        except TypeError:
+            assert default is True
+
+
+def test_spec_when_changed_between_calls_then_is_read_again() -> None:
+    spec = {"a": tf.io.FixedLenFeature([1], tf.int64)}
+    assert tf.io.parse_single_example(example(a=3), spec)["a"].shape == [1]
+    spec["a"].shape.pop()
+    assert tf.io.parse_single_example(example(a=3), spec)["a"].shape == []
+
+
+def test_files_when_not_allowed_then_raise_what_the_system_says(tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    target.write_bytes(b"1")
+    for act in (lambda: tf.io.gfile.mkdir(target / "y"), lambda: tf.io.read_file(str(target / "y"))):
+        with pytest.raises(OSError, match="Not a directory") as caught:
+            act()
+        assert isinstance(caught.value, tf.errors.OpError)
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        tf.io.gfile.copy(target, target)
+    with pytest.raises(NotImplementedError, match=r"r\+"):
+        tf.io.gfile.GFile(target, "r+")
+
+
+def test_file_when_forgotten_then_is_closed(tmp_path: Path) -> None:
+    tf.io.gfile.GFile(tmp_path / "x", "w").write("text")
+    assert (tmp_path / "x").read_text() == "text"
+    assert os.listdir(tmp_path) == ["x"]

@@ -1,0 +1,32 @@
+"""Image operations with other sizes, seeds and pixels than the recordings: TensorFlow and ours side by side."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.compat.tensorflow.test_images import FAMILIES, RECORDINGS, compare
+
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
+
+
+@pytest.fixture(scope="module")
+def python() -> str:
+    """The interpreter beside the real TensorFlow."""
+    command = [sys.executable, str(Path(__file__).parents[1] / "recordings" / "environments.py"), "tensorflow"]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stdout + made.stderr
+    return made.stdout.strip()
+
+
+@pytest.mark.parametrize("seed", [0, 11, 12, 13])
+def test_programs_when_run_under_tensorflow_then_ours_give_the_same(python, tmp_path, seed) -> None:
+    command = [python, str(RECORDINGS / "make.py"), str(tmp_path), str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert sum(compare(tmp_path, seed, family) for family in FAMILIES) > 1000
+    if seed == 0:
+        assert (tmp_path / "expected.json").read_bytes() == (RECORDINGS / "expected.json").read_bytes()
