@@ -31,7 +31,6 @@ bool = bool_  # noqa: A001 (TensorFlow's name)
 MODULES: dict[str, str] = {
     "dtypes": "dtypes",
     "errors": "core.errors",
-    "image": "image",
     "io": "io",
     # pipelines
     "data": "data",
