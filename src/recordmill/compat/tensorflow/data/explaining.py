@@ -5,7 +5,7 @@ from __future__ import annotations
 from recordmill.compat.tensorflow.data.batching import Batch
 from recordmill.compat.tensorflow.data.elements import Node
 from recordmill.compat.tensorflow.data.fusing import Fused, fused
-from recordmill.compat.tensorflow.data.mapping import Map
+from recordmill.compat.tensorflow.data.mapping import IgnoreErrors, Map
 from recordmill.compat.tensorflow.data.recording import Program
 
 
@@ -22,22 +22,26 @@ def explain(node: Node) -> str:
     str
         A line for each map, and for each batch that runs natively.
     """
-    lines = _lines(node, set())
+    lines = _lines(node, True, set())
     return "\n".join(lines) if lines else "no functions"
 
 
-def _lines(node: Node, done: set[int]) -> list[str]:
+def _lines(node: Node, natively: bool, done: set[int]) -> list[str]:
     mine: list[str] = []
     if type(node) is Batch:
         plan = fused(node)
-        if isinstance(plan, Fused):
+        if isinstance(plan, Fused) and natively:
             mine.append(_native(plan))
             done.update(map(id, plan.maps))
         elif any(isinstance(one, Map) for one in _before(node)):
-            mine.append(f"python: batch({node.size}) joins elements: {plan}")
+            mine.append(
+                f"python: batch({node.size}) joins elements: {plan if natively else 'errors are ignored behind it'}"
+            )
     if isinstance(node, Map) and id(node) not in done:
         mine.append(_python(node))
-    return [line for one in node.inputs for line in _lines(one, done)] + mine
+    return [
+        line for one in node.inputs for line in _lines(one, natively and not isinstance(node, IgnoreErrors), done)
+    ] + mine
 
 
 def _before(node: Node) -> list[Node]:

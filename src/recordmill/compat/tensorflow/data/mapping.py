@@ -204,9 +204,9 @@ class IgnoreErrors(Node):
         super().__init__(node)
         self._log = log_warning
 
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Give the others."""
-        for element in self.input.iterate(way):
+    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
+        """Give the others; no function is put off, as steps behind it would count elements that fail later."""
+        for element in self.input.iterate(Way(whole_batches=False)):
             if isinstance(element, Element):
                 yield element
             elif self._log:
