@@ -69,3 +69,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.name.startswith(("training-", "augmenting")):
             item.add_marker(pytest.mark.deep)
+            item.add_marker(pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"))  # Keras's

@@ -31,10 +31,15 @@ bool = bool_  # noqa: A001 (TensorFlow's name)
 MODULES: dict[str, str] = {
     "dtypes": "dtypes",
     "errors": "core.errors",
-    "image": "image",
     "io": "io",
     # pipelines
     "data": "data",
+    # Keras
+    "initializers": "keras.initializers",
+    "keras": "keras",
+    "losses": "keras.losses",
+    "metrics": "keras.metrics",
+    "optimizers": "keras.optimizers",
     # images
     # records and files
     "compat": "compat",

@@ -1,7 +1,7 @@
 """The table of operations, and the one place that each call of an operation passes.
 
 While a map function is being recorded, a call that touches a recorded value is handed to the recording;
-every other call runs at once.
+every other call runs at once, on values of another library by that library.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class Recording(Protocol):
 
 RECORDING: ContextVar[Recording | None] = ContextVar("recording", default=None)
 OPS: dict[str, Callable[..., Any]] = {}
+# Takes the calls on values of another library: Keras's backend, once tf.keras is in use.
+BESIDE: list[Recording] = []
 # family of operations: the modules that enter them
 FAMILIES: dict[str, tuple[str, ...]] = {
     "array": (
@@ -94,6 +96,10 @@ def op(name: str, *, always: bool = False) -> Callable[[Callable[P, R]], Callabl
             if recording is not None and (always or recording.touches((args, kwargs))):
                 noted: R = recording.note(name, args, kwargs)
                 return noted
+            for other in BESIDE:
+                if other.touches((args, kwargs)):
+                    theirs: R = other.note(name, args, kwargs)
+                    return theirs
             return function(*args, **kwargs)
 
         if name in OPS:

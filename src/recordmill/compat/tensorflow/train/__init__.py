@@ -1,4 +1,4 @@
-"""``tf.train``: the messages that records hold."""
+"""``tf.train``: the messages that records hold, and checkpoints."""
 
 from __future__ import annotations
 
@@ -15,5 +15,7 @@ MEMBERS: dict[str, str] = {
     "FloatList": "train.messages",
     "Int64List": "train.messages",
     "SequenceExample": "train.messages",
+    # checkpoints
+    "latest_checkpoint": "train.checkpoints",
 }
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

@@ -1,0 +1,23 @@
+"""The same program under the real TensorFlow and under ours, by another import line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.frameworks.swapping import interpreter_of, run, swapped
+
+PROGRAM = Path(__file__).parent / "program_for_tensorflow.py"
+LINES = {"import tensorflow as tf": "import recordmill.compat.tensorflow as tf"}
+
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
+
+
+def test_program_when_its_import_is_changed_then_prints_the_same(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    source = PROGRAM.read_text("utf-8")
+    expected = run(interpreter_of("tensorflow"), source, tmp_path / "tensorflow")
+    assert len(expected) > 12
+    assert run(sys.executable, swapped(source, LINES), tmp_path / "ours") == expected
