@@ -154,7 +154,8 @@ impl Entry {
         if code == 0 || symbol == ZEROS || total > LONGEST {
             return Self { step: OTHER, steps: OTHER, ..Self::default() };
         }
-        let negative = 1 - (1 << size);
+        // Of 15 bits, 1 - 2^15 needs the wrapping to come out as what it is.
+        let negative = 1_i16.wrapping_sub(1 << size);
         let only = Self { total, step, steps: step, code, shift: 64 - size, second: 0, negative };
         if step == END || usize::from(total) > BITS { only } else { only.with_second(pattern, prefixes) }
     }
