@@ -29,41 +29,36 @@ from recordmill.compat.tensorflow.ops.names import TOP as OPERATIONS
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
 MODULES: dict[str, str] = {
-    "dtypes": "dtypes",
-    "errors": "core.errors",
-    "io": "io",
-    # pipelines
-    "data": "data",
-    # Keras
-    "initializers": "keras.initializers",
-    "keras": "keras",
-    "losses": "keras.losses",
-    "metrics": "keras.metrics",
-    "optimizers": "keras.optimizers",
-    # images
-    # records and files
-    "compat": "compat",
-    "gfile": "gfile",
-    "python_io": "python_io",
-    "ragged": "ragged",
-    "sparse": "sparse",
-    "train": "train",
-    # operations
     "autograph": "autograph",
     "bitwise": "bitwise",
+    "compat": "compat",
     "config": "config",
+    "data": "data",
     "debugging": "debugging",
+    "dtypes": "dtypes",
+    "errors": "core.errors",
+    "gfile": "gfile",
+    "image": "image",
+    "initializers": "keras.initializers",
+    "io": "io",
+    "keras": "keras",
     "linalg": "linalg",
+    "losses": "keras.losses",
     "math": "math",
+    "metrics": "keras.metrics",
     "nest": "ops.trees",
     "nn": "nn",
+    "optimizers": "keras.optimizers",
+    "python_io": "python_io",
+    "ragged": "ragged",
     "random": "random",
+    "sparse": "sparse",
     "strings": "strings",
+    "train": "train",
     "version": "version",
 }
 MEMBERS: dict[str, str] = {
     **OPERATIONS,
-    # records and files
     "FixedLenFeature": "io.features",
     "FixedLenSequenceFeature": "io.features",
     "RaggedTensor": "core.ragged",
