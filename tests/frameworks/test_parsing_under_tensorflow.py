@@ -40,7 +40,7 @@ def python() -> str:
 @pytest.fixture(scope="module")
 def theirs(python: str) -> Iterator[Any]:
     """Function that gives TensorFlow's outcome of a job."""
-    script = Path(__file__).with_name("parse_under_tensorflow.py")
+    script = Path(__file__).with_name("program_for_tensorflow_parsing.py")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
     with subprocess.Popen([python, str(script)], **pipes) as process:  # type: ignore[call-overload]
         source: IO[str] = process.stdin

@@ -1,8 +1,13 @@
 //! libjpeg as the oracle: what it decodes and whether it warns, and files of every kind that it can encode.
 use mozjpeg_sys::*;
-use std::ffi::{c_int, c_ulong};
+use std::ffi::{c_int, c_ulong, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
+
+unsafe extern "C" {
+    /// Of the C library, whose allocator libjpeg uses.
+    fn free(block: *mut c_void);
+}
 
 /// What libjpeg made of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,7 +220,8 @@ pub fn encode(recipe: &Recipe, samples: &[u8]) -> Vec<u8> {
     let (mut errors, mut info): (jpeg_error_mgr, jpeg_compress_struct) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     let scans: Vec<jpeg_scan_info> = recipe.scans.iter().map(Scan::info).collect();
-    // SAFETY: as above; `scans` outlives the compression, and the buffer that libjpeg allocates is copied.
+    // SAFETY: as above; `scans` outlives the compression, and the buffer that libjpeg allocates is
+    // copied and given back to the C allocator that it came from, as `jpeg_mem_dest` leaves it to the caller.
     unsafe {
         jpeg_std_error(&mut errors);
         errors.error_exit = Some(fail);
@@ -233,7 +239,9 @@ pub fn encode(recipe: &Recipe, samples: &[u8]) -> Vec<u8> {
         }
         jpeg_finish_compress(&mut info);
         jpeg_destroy_compress(&mut info);
-        std::slice::from_raw_parts(buffer, length as usize).to_vec()
+        let file = std::slice::from_raw_parts(buffer, length as usize).to_vec();
+        free(buffer.cast());
+        file
     }
 }
 
