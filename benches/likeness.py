@@ -17,7 +17,7 @@ from benches.tasks.base import Recipe
 
 _GRID = 8
 # Levels of 255 by which the squares of a centre crop may differ from Pillow's, on average and one of them.
-_MAX_MEAN, _MAX_ONE = 2.0, 16.0
+_MAX_MEAN, _MAX_ONE = 2.5, 16.0
 # Crops are like whole images only on average, the more so the more there are: by how much both bounds are widened falls
 # with the root of their number.
 _MAX_SHIFT, _MIN_CORRELATION = 8.0, 0.7
