@@ -27,10 +27,11 @@ def swapped(source: str, lines: dict[str, str]) -> str:
 
 
 def run(interpreter: str, source: str, folder: Path) -> list[str]:
-    """Return the lines that a program prints, run in a new folder."""
+    """Return the lines that a program prints, run in a new folder with the backend of Keras that is its own."""
     folder.mkdir()
     (folder / "program.py").write_text(source)
     command = [interpreter, "-W", "ignore", "program.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=os.environ)
+    environment = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout.splitlines()
