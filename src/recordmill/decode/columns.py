@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.decode.rows import ByteRows
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
@@ -91,7 +91,7 @@ def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
     return Ragged(take(column.data, inside), splits)
 
 
-def byte_rows(column: Any, name: str) -> list[Any]:
+def byte_rows(column: Any, name: str) -> Sequence[Any]:
     """Byte strings of a column, one for each sample.
 
     Parameters
@@ -102,7 +102,7 @@ def byte_rows(column: Any, name: str) -> list[Any]:
 
     Returns
     -------
-    list of buffer
+    sequence of buffer
 
     Raises
     ------
@@ -117,8 +117,7 @@ def byte_rows(column: Any, name: str) -> list[Any]:
         and column.data.dtype == np.uint8
         and column.data.ndim == 1
     ):
-        data = column.data.data
-        return [data[start:stop] for start, stop in pairwise(column.row_splits.tolist())]
+        return ByteRows(column)
     rows = list(column)
     if set(map(type, rows)) == {bytes}:
         return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ def find_entry_points(payloads: Any, *, max_share: float = 0.01, threads: int = 
     return Ragged.from_blocks(*_core.entry_points(images.data, splits, float(max_share), 0, max(1, threads)))
 
 
-def tables_of(given: Any, specs: Mapping[str, Spec], count: int) -> dict[str, list[Any]]:
+def tables_of(given: Any, specs: Mapping[str, Spec], count: int) -> dict[str, Sequence[Any]]:
     """Entry points of a batch by feature.
 
     Parameters
@@ -57,7 +57,7 @@ def tables_of(given: Any, specs: Mapping[str, Spec], count: int) -> dict[str, li
 
     Returns
     -------
-    dict of str to list of buffer
+    dict of str to sequence of buffer
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,7 +84,7 @@ class BatchState:
     draws : Draws, optional
     threads : int
     max_pixels : int
-    tables : dict of str to list of buffer
+    tables : dict of str to sequence of buffer
         Entry points of the images of features.
     """
 
@@ -94,7 +94,7 @@ class BatchState:
     draws: Draws | None
     threads: int
     max_pixels: int
-    tables: dict[str, list[Any]] = field(default_factory=dict)
+    tables: dict[str, Sequence[Any]] = field(default_factory=dict)
     images: dict[str, ImagePlan] = field(default_factory=dict)
     faults: dict[int, DecodeError] = field(default_factory=dict)
     consumed: set[str] = field(default_factory=set)
@@ -143,7 +143,7 @@ class BatchState:
             self.consumed.add(feature)
         return self.columns[feature]
 
-    def entry_points(self, feature: str, rows: Ints) -> list[Any]:
+    def entry_points(self, feature: str, rows: Ints) -> Sequence[Any]:
         """Return the entry points of some images of a feature.
 
         Parameters
@@ -153,11 +153,13 @@ class BatchState:
 
         Returns
         -------
-        list of buffer
+        sequence of buffer
             Nothing at all if there are none.
         """
         table = self.tables.get(feature)
-        return [] if table is None else [table[row] for row in rows]
+        if table is None:
+            return []
+        return table if len(rows) == len(table) else [table[row] for row in rows]
 
     def kept_rows(self) -> list[int]:
         """Places of the samples that have not failed.

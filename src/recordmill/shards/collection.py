@@ -210,13 +210,13 @@ class ShardSet:
             positions = np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
         number = np.searchsorted(self.starts, positions, side="right") - 1
         rows = positions - self.starts[number]
-        used, which = np.unique(number, return_inverse=True)
+        used, which = _numbered(number, len(self.readers))
         offsets, lengths = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
         for ordinal, shard in enumerate(used):
             chosen = slice(None) if len(used) == 1 else which == ordinal
             index = self.readers[shard].index
             offsets[chosen], lengths[chosen] = index.offsets[rows[chosen]], index.lengths[rows[chosen]]
-        return (which.astype(np.int64), used), rows, offsets, lengths
+        return (which, used), rows, offsets, lengths
 
     def _compiled(self, schema: Schema) -> Any:
         if self._plan is None or self._plan[0] != os.getpid():
@@ -281,3 +281,13 @@ class ShardSet:
     def __getstate__(self) -> dict[str, Any]:
         """State without native objects."""
         return self.__dict__ | {"_plan": None, "_tables": {}}
+
+
+def _numbered(shards: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Shards that occur, rising, and for each element its place among these: `numpy.unique` without a sort."""
+    present = np.zeros(count, np.bool_)
+    present[shards] = True
+    used = np.flatnonzero(present)
+    places = np.empty(count, np.int64)
+    places[used] = np.arange(len(used))
+    return used, places[shards]

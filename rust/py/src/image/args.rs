@@ -11,6 +11,7 @@ use recordmill_image::jpeg::samples::{Dct, Scale};
 use recordmill_image::pixels::{Size, Window};
 
 use super::kernels::kernel_of;
+use super::payloads::Payloads;
 use super::refused;
 use crate::buffers::vector;
 
@@ -78,8 +79,8 @@ pub fn scale(denominator: usize) -> PyResult<Scale> {
 /// A batch's plan; `geometry` has thirteen numbers for each image.
 #[derive(FromPyObject)]
 pub struct JobArgs<'py> {
-    pub payloads: Vec<Bound<'py, PyAny>>,
-    pub points: Vec<Bound<'py, PyAny>>,
+    pub payloads: Payloads<'py>,
+    pub points: Payloads<'py>,
     pub reading: ReadingArgs,
     orientations: Bound<'py, PyAny>,
     geometry: Bound<'py, PyAny>,
@@ -105,8 +106,7 @@ impl JobArgs<'_> {
         let orientations = vector::<i64>(py, &self.orientations)?;
         let geometry = vector::<i64>(py, &self.geometry)?;
         let matrix = self.matrix.as_ref().map(|matrix| vector::<f64>(py, matrix)).transpose()?;
-        let count = self.payloads.len();
-        let points = self.points.len();
+        let (count, points) = (self.payloads.len()?, self.points.len()?);
         let fits = matrix.as_ref().is_none_or(|matrix| matrix.len() == 6 * count);
         if orientations.len() != count
             || (points != count && points != 0)
@@ -142,10 +142,8 @@ impl JobArgs<'_> {
 
     /// What is done to colours.
     pub fn colours(&self, py: Python<'_>) -> PyResult<Vec<Colours>> {
-        let pieces = self.colours.iter();
-        pieces
-            .map(|(kind, numbers, fill)| piece(kind, &vector::<f64>(py, numbers)?, fill, self.payloads.len()))
-            .collect()
+        let (pieces, count) = (self.colours.iter(), self.payloads.len()?);
+        pieces.map(|(kind, numbers, fill)| piece(kind, &vector::<f64>(py, numbers)?, fill, count)).collect()
     }
 
     /// How numbers are stored.

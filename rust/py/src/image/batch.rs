@@ -5,26 +5,23 @@ use recordmill_image::batch::{Decoded, Element, Job, Reading, decode_each, decod
 use recordmill_image::fault::Result as Outcome;
 
 use super::args::{JobArgs, ReadingArgs};
+use super::payloads::Payloads;
 use super::{Parts, parts};
-use crate::buffers::{Block, Numbers, View, ViewMut};
+use crate::buffers::{Block, Numbers, ViewMut};
 
 pub(super) type Faults = Vec<(usize, Parts)>;
-
-pub(super) fn views(payloads: &[Bound<'_, PyAny>]) -> PyResult<Vec<View<u8>>> {
-    payloads.iter().map(View::get).collect()
-}
 
 /// Width, height, decoded width and height, orientation, channels and whether it can be scaled, of each image; what
 /// cannot be read, by row.
 #[pyfunction]
 pub fn image_headers(
     py: Python<'_>,
-    payloads: Vec<Bound<'_, PyAny>>,
+    payloads: Payloads<'_>,
     reading: ReadingArgs,
     upright: bool,
 ) -> PyResult<(Block, Faults)> {
-    let (views, reading) = (views(&payloads)?, reading.reading()?);
-    let payloads: Vec<&[u8]> = views.iter().map(View::slice).collect();
+    let (views, reading) = (payloads.views()?, reading.reading()?);
+    let payloads = views.slices()?;
     let (table, faults) = py.detach(|| headers(&payloads, &reading, upright));
     Ok((Block::integers(table), faults))
 }
@@ -52,8 +49,8 @@ fn headers(payloads: &[&[u8]], reading: &Reading, upright: bool) -> (Vec<i64>, F
 /// Calls `$run` with the job that `$args` describe.
 macro_rules! with_job {
     ($py:ident, $args:ident, $run:expr) => {{
-        let views = $crate::image::batch::views(&$args.payloads)?;
-        let payloads: Vec<&[u8]> = views.iter().map($crate::buffers::View::slice).collect();
+        let views = $args.payloads.views()?;
+        let payloads = views.slices()?;
         $crate::image::batch::with_payloads!($py, $args, &payloads, $run)
     }};
 }
@@ -62,8 +59,8 @@ macro_rules! with_job {
 macro_rules! with_payloads {
     ($py:ident, $args:ident, $payloads:expr, $run:expr) => {{
         let (moves, colours) = ($args.moves($py)?, $args.colours($py)?);
-        let tables = $crate::image::batch::views(&$args.points)?;
-        let points: Vec<&[u8]> = tables.iter().map($crate::buffers::View::slice).collect();
+        let tables = $args.points.views()?;
+        let points = tables.slices()?;
         let job = recordmill_image::batch::Job {
             payloads: $payloads,
             points: &points,
@@ -107,7 +104,8 @@ fn fill<T: Element + pyo3::buffer::Element>(
 ) -> PyResult<Faults> {
     let mut out = ViewMut::<T>::get(out)?;
     let memory = out.slice();
-    if !args.payloads.is_empty() && !memory.len().is_multiple_of(args.payloads.len()) {
+    let count = args.payloads.len()?;
+    if count > 0 && !memory.len().is_multiple_of(count) {
         return Err(PyValueError::new_err("the output must have equal parts for all payloads"));
     }
     let faults = with_job!(py, args, |job: &Job| decode_into(job, memory, threads));

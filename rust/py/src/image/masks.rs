@@ -25,7 +25,7 @@ pub struct MaskArgs<'py> {
 impl MaskArgs<'_> {
     fn plan(&self, py: Python<'_>) -> PyResult<MaskPlan> {
         let sizes = self.sizes.as_ref().map(|sizes| vector::<i64>(py, sizes)).transpose()?.unwrap_or_default();
-        if self.sizes.is_some() && sizes.len() != 4 * self.job.payloads.len() {
+        if self.sizes.is_some() && sizes.len() != 4 * self.job.payloads.len()? {
             return Err(PyValueError::new_err("sizes has four numbers for every mask"));
         }
         let side = |number: i64| usize::try_from(number).unwrap_or(0);
@@ -61,7 +61,8 @@ fn fill<C: Class + pyo3::buffer::Element>(
 ) -> PyResult<Faults> {
     let (mut out, plan, args) = (ViewMut::<C>::get(out)?, masks.plan(py)?, &masks.job);
     let memory = out.slice();
-    if !args.payloads.is_empty() && !memory.len().is_multiple_of(args.payloads.len()) {
+    let count = args.payloads.len()?;
+    if count > 0 && !memory.len().is_multiple_of(count) {
         return Err(PyValueError::new_err("the output must have equal parts for all payloads"));
     }
     let faults = with_job!(py, args, |job: &Job| masks_into(job, &plan, memory, threads));

@@ -4,6 +4,7 @@ mod batch;
 mod entry;
 mod kernels;
 mod masks;
+mod payloads;
 mod pixels;
 mod single;
 

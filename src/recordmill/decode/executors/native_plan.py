@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from recordmill.decode.executors.base import ImageJob, MaskJob
 from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
+from recordmill.decode.rows import ByteRows
 
 # The header has been held against the caller's limit before; the memory of what is decoded follows the header.
 NO_LIMIT = 1 << 40
@@ -34,8 +36,8 @@ class NativeReading:
 class NativeJob:
     """`ImageJob` as the native module takes it: thirteen numbers of geometry for each image, a mean and a factor."""
 
-    payloads: list[Any]
-    points: list[Any]
+    payloads: Any
+    points: Any
     reading: NativeReading
     orientations: NDArray[np.int64]
     geometry: NDArray[np.int64]
@@ -64,6 +66,20 @@ class NativeMasks:
     sizes: NDArray[np.int64] | None
     fit: bool
     rule: str
+
+
+def given(payloads: Sequence[Any]) -> Any:
+    """Byte strings as the native module takes them: rows of one buffer without a view for each.
+
+    Parameters
+    ----------
+    payloads : sequence of buffer
+
+    Returns
+    -------
+    tuple of (data, splits), or list of buffer
+    """
+    return (payloads.data, payloads.splits) if isinstance(payloads, ByteRows) else list(payloads)
 
 
 def native_reading(reading: Reading, max_pixels: int) -> NativeReading:
@@ -98,8 +114,8 @@ def native_job(job: ImageJob) -> NativeJob:
     columns = [_scaled(moves.window, scales), moves.resized, moves.place, moves.flip.astype(np.int64), scales]
     matrix = None if moves.matrix is None else np.ascontiguousarray(moves.matrix, np.float64).reshape(-1)
     return NativeJob(
-        list(job.payloads),
-        list(job.points),
+        given(job.payloads),
+        given(job.points),
         native_reading(job.reading, NO_LIMIT),
         np.ascontiguousarray(job.orientations, np.int64),
         np.ascontiguousarray(np.concatenate(columns, axis=1), np.int64).reshape(-1),
@@ -148,6 +164,8 @@ def native_masks(job: MaskJob) -> NativeMasks:
 
 def _scaled(window: NDArray[np.int64], scales: NDArray[np.int64]) -> NDArray[np.int64]:
     """Windows of images that are decoded smaller; corners rounded down and up to whole pixels."""
+    if (scales == 1).all():
+        return window
     start, stop = window[:, :2] // scales, -(-(window[:, :2] + window[:, 2:]) // scales)
     return np.concatenate([start, stop - start], axis=1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -125,18 +125,18 @@ def values_of(spec: Image) -> Values:
     return Values(dtype_of(spec), spec.layout, reverse, mean, std, spec.white)
 
 
-def chosen_of(payloads: list[Any], rows: Ints) -> list[Any]:
+def chosen_of(payloads: Sequence[Any], rows: Ints) -> Sequence[Any]:
     """Payloads of some rows, which rise.
 
     Parameters
     ----------
-    payloads : list of buffer
+    payloads : sequence of buffer
     rows : ndarray of int64
 
     Returns
     -------
-    list of buffer
-        The same list where all rows are there.
+    sequence of buffer
+        The same where all rows are there.
     """
     return payloads if len(rows) == len(payloads) else [payloads[row] for row in rows.tolist()]
 
@@ -164,7 +164,8 @@ def _chosen(headers: Headers, good: NDArray[np.bool_]) -> Headers:
 def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers) -> ImagePlan:
     geometry = Geometry.of(spec)
     moves, too_small = plan_moves(headers.decoded, geometry, state.draws, state.positions[rows])
-    too_large = np.maximum(moves.resized, moves.sizes).astype(np.float64).prod(axis=1) > state.max_pixels
+    largest = np.maximum(moves.resized, moves.sizes).astype(np.float64)
+    too_large = largest[:, 0] * largest[:, 1] > state.max_pixels
     for row in np.flatnonzero(too_small):
         state.fail(rows[row], feature, _small(moves, int(row)))
     for row in np.flatnonzero(too_large):
@@ -228,8 +229,9 @@ def _place(state: BatchState, name: str, spec: Image, plan: ImagePlan) -> Any:
 
 
 def _one_size(name: str, plan: ImagePlan) -> tuple[int, int]:
-    other = np.flatnonzero((plan.moves.sizes != plan.moves.sizes[:1]).any(axis=1))
-    if len(other):
+    different = plan.moves.sizes != plan.moves.sizes[:1]
+    if different.any():
+        other = np.flatnonzero(different.any(axis=1))
         first, second = (plan.moves.sizes[row] for row in (0, other[0]))
         raise DecodeError(
             "images of one batch have several sizes",

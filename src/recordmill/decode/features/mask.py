@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -65,7 +65,9 @@ def _decode(
         state.fail(rows[row], feature, fault)
 
 
-def _following(state: BatchState, spec: Mask, image: Image, rows: NDArray[np.int64], payloads: list[Any]) -> MaskJob:
+def _following(
+    state: BatchState, spec: Mask, image: Image, rows: NDArray[np.int64], payloads: Sequence[Any]
+) -> MaskJob:
     plan = state.images[spec.of or ""]
     at = plan.at(rows)
     border, fill = plan.border, (spec.fill or 0,)
@@ -83,7 +85,7 @@ def _following(state: BatchState, spec: Mask, image: Image, rows: NDArray[np.int
     )
 
 
-def _stacked(state: BatchState, name: str, spec: Mask, rows: NDArray[np.int64], classes: list[Any]) -> NDArray[Any]:
+def _stacked(state: BatchState, name: str, spec: Mask, rows: NDArray[np.int64], classes: Sequence[Any]) -> NDArray[Any]:
     made = [(int(row), one) for row, one in zip(rows, classes, strict=True) if one is not None]
     shape = made[0][1].shape if made else (0, 0)
     for row, one in made:
