@@ -53,9 +53,26 @@ pub fn masked_crc32c(data: &[u8]) -> u32 {
     mask(crc32c(data))
 }
 
-/// Masked CRC-32C of a 64-bit number as stored: eight table look-ups, cheaper than a call made for long data.
+/// Masked CRC-32C of a 64-bit number as stored: one instruction or eight table look-ups, cheaper than a call made for
+/// long data.
 #[inline]
 pub fn masked_crc32c_of_eight(value: u64) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("sse4.2") {
+        // SAFETY: the processor has just been asked for SSE 4.2, the one thing that the function needs.
+        #[allow(unsafe_code)]
+        return mask(unsafe { crc32c_by_instruction(value) });
+    }
+    mask(crc32c_by_tables(value))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse4.2")]
+fn crc32c_by_instruction(value: u64) -> u32 {
+    !(std::arch::x86_64::_mm_crc32_u64(u64::from(u32::MAX), value) as u32)
+}
+
+fn crc32c_by_tables(value: u64) -> u32 {
     let bytes = (value ^ 0xFFFF_FFFF).to_le_bytes();
     let mut crc = 0;
     let mut place = 0;
@@ -63,7 +80,7 @@ pub fn masked_crc32c_of_eight(value: u64) -> u32 {
         crc ^= EIGHT[7 - place][bytes[place] as usize];
         place += 1;
     }
-    mask(!crc)
+    !crc
 }
 
 /// `EIGHT[n][byte]`: what `byte` adds to the checksum when `n` more bytes follow.
@@ -120,6 +137,7 @@ mod tests {
     fn crc32c_of_eight_bytes_is_that_of_any_data() {
         for value in [0, 1, 0xFF, 592, u64::MAX, 0x0123_4567_89AB_CDEF, 1 << 63] {
             assert_eq!(masked_crc32c_of_eight(value), masked_crc32c(&value.to_le_bytes()));
+            assert_eq!(crc32c_by_tables(value), crc32c(&value.to_le_bytes()));
         }
     }
 }

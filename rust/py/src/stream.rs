@@ -1,6 +1,7 @@
 //! Payloads of a shard in batches, read ahead by threads, without an index.
 //!
-//! One thread at a time finds where the next batch ends (cheap); reading, checking and copying go on side by side.
+//! One thread at a time finds where the next batch ends (cheap); reading, checking and copying go on side by side. A
+//! caller who comes too early makes a batch itself: it would only wait, and be woken for each one.
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -100,18 +101,34 @@ impl Job {
         Batch { payloads, first, last: found.finished || error.is_some(), error }
     }
 
-    /// The batch that is next in order, if it comes within `PATIENCE`.
+    /// The batch that is next in order, if it comes soon: from another thread within `PATIENCE`, or from here.
     fn take_ready(&self) -> Option<Batch> {
         let mut ready = lock(&self.ready);
-        let next = ready.next;
-        if !ready.batches.contains_key(&next) {
+        if ready.is_waited_for() && ready.has_room(self.depth) {
+            self.make_one(ready);
+            ready = lock(&self.ready);
+        }
+        if ready.is_waited_for() {
             ready = self.changed.wait_timeout(ready, PATIENCE).unwrap_or_else(std::sync::PoisonError::into_inner).0;
         }
+        let next = ready.next;
         let batch = ready.batches.remove(&next)?;
         ready.next += 1;
         ready.num_bytes -= batch.payloads.num_bytes();
         self.changed.notify_all();
         Some(batch)
+    }
+
+    /// Makes a batch and puts it where the caller takes it; false behind the last one.
+    fn make_one(&self, mut ready: MutexGuard<'_, Ready>) -> bool {
+        ready.started += 1;
+        drop(ready);
+        let Some((sequence, batch)) = self.produce() else { return false };
+        let mut ready = lock(&self.ready);
+        ready.num_bytes += batch.payloads.num_bytes();
+        ready.batches.insert(sequence, batch);
+        self.changed.notify_all();
+        true
     }
 
     /// What a thread does: batches, as far ahead as the budget allows.
@@ -124,18 +141,18 @@ impl Job {
             if ready.stop {
                 return;
             }
-            ready.started += 1;
-            drop(ready);
-            let Some((sequence, batch)) = self.produce() else { return };
-            let mut ready = lock(&self.ready);
-            ready.num_bytes += batch.payloads.num_bytes();
-            ready.batches.insert(sequence, batch);
-            self.changed.notify_all();
+            if !self.make_one(ready) {
+                return;
+            }
         }
     }
 }
 
 impl Ready {
+    fn is_waited_for(&self) -> bool {
+        !self.batches.contains_key(&self.next)
+    }
+
     fn has_room(&self, depth: u64) -> bool {
         let ahead = self.started - self.next;
         ahead == 0 || (ahead < depth && self.num_bytes < BUDGET)
@@ -220,7 +237,8 @@ impl BatchStream {
         if self.num_threads == 0 {
             return Ok(py.detach(|| self.job.produce()).map(|(_, batch)| batch));
         }
-        while self.threads.len() < self.num_threads {
+        // The caller is one of them.
+        while self.threads.len() + 1 < self.num_threads.max(2) {
             let job = self.job.clone();
             self.threads.push(std::thread::Builder::new().name("recordmill-read".into()).spawn(move || job.work())?);
         }
