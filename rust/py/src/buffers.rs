@@ -7,6 +7,8 @@ use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+/// Bytes that are usually wanted where it is not known how many will be.
+const USUAL: usize = 256 << 10;
 /// Byte buffers smaller than this are not worth keeping.
 const POOL_MIN: usize = 64 << 10;
 /// Bytes that idle buffers may hold together.
@@ -16,9 +18,25 @@ const POOL_COUNT: usize = 8;
 
 static POOL: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// Memory of an earlier buffer, with what it held, or none; fresh pages cost more than copying.
+/// Memory of a buffer that was given back, with what it held, or none; fresh pages cost more than copying.
 pub fn take_buffer() -> Vec<u8> {
-    POOL.try_lock().ok().and_then(|mut pool| pool.pop()).unwrap_or_default()
+    take_between(USUAL, usize::MAX).or_else(|| take_between(0, USUAL)).unwrap_or_default()
+}
+
+/// Memory with room for `num_bytes`: of a buffer that was given back and is not much larger, or fresh.
+pub fn take_room(num_bytes: usize) -> Vec<u8> {
+    let mut memory = take_between(num_bytes, num_bytes.saturating_mul(4)).unwrap_or_default();
+    memory.clear();
+    // Without room it grows as it is filled.
+    let _ = memory.try_reserve_exact(num_bytes);
+    memory
+}
+
+fn take_between(least: usize, most: usize) -> Option<Vec<u8>> {
+    let mut pool = POOL.try_lock().ok()?;
+    let fitting = pool.iter().enumerate().filter(|(_, buffer)| (least..=most).contains(&buffer.capacity()));
+    let place = fitting.min_by_key(|(_, buffer)| buffer.capacity())?.0;
+    Some(pool.swap_remove(place))
 }
 
 /// Keeps memory for [`take_buffer`]. `try_lock`: a fork may have left the lock held for ever.

@@ -11,7 +11,7 @@ use recordmill_core::payload::{
 };
 use recordmill_core::source::{ReadAt, SourceError};
 
-use crate::buffers::{Block, Numbers, View, give_buffer, take_buffer, vector};
+use crate::buffers::{Block, Numbers, View, give_buffer, take_buffer, take_room, vector};
 use crate::error::{FaultParts, fault_error, parts, source_error};
 use crate::framing::{PyFrameKind, frames};
 use crate::rows::check_row_splits;
@@ -203,12 +203,17 @@ fn parse_runs(
 ) -> Result<(), (SourceError, usize)> {
     let mut buffer = take_buffer();
     let mut start = 0;
+    let most = all.lengths.iter().fold(0i64, |sum, &length| sum.saturating_add(length));
     for run in which.chunk_by(|a, b| a == b) {
         let end = start + run.len();
         let selection = Selection { offsets: &all.offsets[start..end], lengths: &all.lengths[start..end], ..all };
         let mut window = Window::new(&sources[run[0] as usize], buffer);
         let outcome = for_each_payload(&mut window, selection, |ordinal, payload| {
-            parser.push(payload).map_err(|fault| in_record(fault, selection.offsets[ordinal]).into())
+            parser.push(payload).map_err(|fault| in_record(fault, selection.offsets[ordinal]))?;
+            if parser.num_records() == 1 {
+                parser.make_room(which.len(), most as usize, take_room);
+            }
+            Ok(())
         });
         outcome.map_err(|stopped| (stopped.error, start + stopped.ordinal))?;
         buffer = window.into_buffer();

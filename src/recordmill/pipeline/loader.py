@@ -23,8 +23,10 @@ from recordmill.pipeline.stats import LoaderStats, Tally
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
 
-# Memory of batches that nobody has any more, kept for the next ones: one of 128 photographs in float32.
-_KEPT_BYTES = 80 << 20
+# Memory of batches that nobody has any more, kept for the next ones: three of 128 photographs in float32 while an epoch
+# runs, as many as threads may ask for at once; one between epochs.
+_KEPT_BYTES = 240 << 20
+_IDLE_BYTES = 80 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class Loader:
         maker = self._maker(state)
         elements = self._of_stream(maker, state) if maker.program.is_stream else self._of_positions(maker, state)
         begun = perf_counter()
-        with closing(elements):
+        with closing(elements), self._memory.lent(_IDLE_BYTES):
             for element, behind in elements:
                 if self._run is this:
                     self._state, self._begun = behind, True

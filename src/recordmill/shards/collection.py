@@ -18,14 +18,18 @@ from recordmill.formats.raw import RAW
 from recordmill.formats.registry import get_payload
 from recordmill.schema import Feature, Schema
 from recordmill.shards.identity import identity_of
+from recordmill.shards.index import keep_schema
 from recordmill.shards.infer import infer, usual_payload
 from recordmill.shards.joining import open_all
 from recordmill.shards.paths import Paths, expand
-from recordmill.shards.positions import resolve
+from recordmill.shards.positions import numbered, resolve
 from recordmill.shards.reader import ShardReader
 from recordmill.shards.tables import EntryTables, load_tables
 from recordmill.shards.translate import translated
 from recordmill.types import Ragged, RecordRef
+
+# Payload bytes that a schema is inferred from: whoever opens a set waits for them.
+_SAMPLE_BYTES = 16 << 20
 
 
 class ShardSet:
@@ -77,9 +81,13 @@ class ShardSet:
     def _find_schema(self, first: ShardReader) -> Schema:
         kept = first.sidecar
         if kept.schema is not None and kept.payload == self.codec_name:
+            self.is_schema_inferred = kept.is_inferred
             return kept.schema
         self.is_schema_inferred = True
-        return infer(first.shard, self.codec).schema
+        found = infer(first.shard, self.codec, num_bytes=_SAMPLE_BYTES).schema
+        if self._payload is None and kept.schema is None and first.keeps_index:
+            keep_schema(first.shard, kept, found, self.codec_name)
+        return found
 
     @property
     def codec(self) -> PayloadCodec:
@@ -210,7 +218,7 @@ class ShardSet:
             positions = np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
         number = np.searchsorted(self.starts, positions, side="right") - 1
         rows = positions - self.starts[number]
-        used, which = _numbered(number, len(self.readers))
+        used, which = numbered(number, len(self.readers))
         offsets, lengths = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
         for ordinal, shard in enumerate(used):
             chosen = slice(None) if len(used) == 1 else which == ordinal
@@ -281,13 +289,3 @@ class ShardSet:
     def __getstate__(self) -> dict[str, Any]:
         """State without native objects."""
         return self.__dict__ | {"_plan": None, "_tables": {}}
-
-
-def _numbered(shards: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Shards that occur, rising, and for each element its place among these: `numpy.unique` without a sort."""
-    present = np.zeros(count, np.bool_)
-    present[shards] = True
-    used = np.flatnonzero(present)
-    places = np.empty(count, np.int64)
-    places[used] = np.arange(len(used))
-    return used, places[shards]

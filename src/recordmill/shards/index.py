@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from recordmill import _core
 from recordmill.errors import RecordmillError
+from recordmill.schema import Schema
 from recordmill.shards import sidecar as sidecars
 from recordmill.shards.opening import OpenShard
 from recordmill.shards.sidecar import Sidecar
@@ -124,6 +126,22 @@ def write_atomically(path: str, data: bytes) -> None:
     except BaseException:
         file.discard()
         raise
+
+
+def keep_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str) -> None:
+    """Keep what was inferred from a shard's first records with its index, for those who open it later.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    sidecar : Sidecar
+        The index that is kept of it, without a schema.
+    schema : Schema
+    payload : str
+        Name of the payload codec.
+    """
+    if len(shard.paths) == 1:
+        save_sidecar(shard.paths[0], replace(sidecar, schema=schema, payload=payload, is_inferred=True))
 
 
 def load_index(shard: OpenShard, keep: Keep = "auto") -> tuple[Sidecar, RecordmillError | None]:

@@ -66,17 +66,20 @@ def usual_payload(shard: OpenShard) -> PayloadCodec:
     return next((codec for codec in shard.format.payloads if codec.fits(few)), RAW)
 
 
-def infer(shard: OpenShard, codec: PayloadCodec, num_records: int = SAMPLE_RECORDS) -> Inference:
+def infer(
+    shard: OpenShard, codec: PayloadCodec, num_records: int = SAMPLE_RECORDS, num_bytes: int = SAMPLE_BYTES
+) -> Inference:
     """Features of the first records of a shard.
 
     Parameters
     ----------
     shard : OpenShard
     codec : PayloadCodec
-    num_records : int
+    num_records, num_bytes : int
+        Most records, and uncompressed bytes behind which no further record begins.
 
     Returns
     -------
     Inference
     """
-    return codec.infer(sample(shard, num_records))
+    return codec.infer(sample(shard, num_records, num_bytes))

@@ -152,5 +152,6 @@ def info(
         if found.payload is None and len(kept.index):
             codec = usual_payload(shard)
             seen = infer(shard, codec, num_records)
-            found = Info([], codec.name, seen.features, seen.num_records, kept.schema or seen.schema)
+            schema = seen.schema if kept.schema is None or kept.is_inferred else kept.schema
+            found = Info([], codec.name, seen.features, seen.num_records, schema)
     return Info(shards, found.payload, found.features, found.num_sampled, found.schema)

@@ -31,3 +31,26 @@ def resolve(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: in
     if outside.any():
         raise IndexError(f"position {rows[outside][0]} of {num_records} records")
     return np.where(rows < 0, rows + num_records, rows)
+
+
+def numbered(values: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Values that occur, rising, and for each element its place among these: `numpy.unique` without a sort.
+
+    Parameters
+    ----------
+    values : ndarray of int64
+        Of 0 … `count` - 1.
+    count : int
+
+    Returns
+    -------
+    used : ndarray of int64
+    places : ndarray of int64
+        As many as values.
+    """
+    present = np.zeros(count, np.bool_)
+    present[values] = True
+    used = np.flatnonzero(present)
+    places = np.empty(count, np.int64)
+    places[used] = np.arange(len(used))
+    return used, places[values]

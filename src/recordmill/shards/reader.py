@@ -117,6 +117,11 @@ class ShardReader:
         return self._sidecar
 
     @property
+    def keeps_index(self) -> bool:
+        """Whether what is found out about the shard is kept beside it."""
+        return self._keep == "auto"
+
+    @property
     def index(self) -> FrameIndex:
         """Offsets and lengths of all frames, ``int64``, in bytes of the uncompressed shard."""
         return self.sidecar.index

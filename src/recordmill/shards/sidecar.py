@@ -55,11 +55,14 @@ class Sidecar:
     checksums : ndarray of uint32, shape (num_records,), or None
         CRC-32C of each payload, where the format has none of its own.
     schema : Schema or None
-        Of the examples, if the writer knew it.
+        Of the examples, if the writer knew it, or if it was inferred from the first records.
     payload : str or None
-        Name of the payload codec, if the writer knew it.
+        Name of the payload codec, if the writer knew it, or if it was inferred.
     seek_points : bytes or None
         For random access to a compressed shard.
+    num_uncompressed_bytes : int or None
+    is_inferred : bool
+        Whether schema and payload were inferred.
     """
 
     format: str
@@ -73,6 +76,7 @@ class Sidecar:
     payload: str | None = None
     seek_points: bytes | None = None
     num_uncompressed_bytes: int | None = field(default=None)
+    is_inferred: bool = False
 
 
 def make_probes(source: _core.Source, num_bytes: int) -> list[tuple[int, int]]:
@@ -146,6 +150,7 @@ def to_bytes(sidecar: Sidecar) -> bytes:
         "probes": sidecar.probes,
         "payload": sidecar.payload,
         "schema": None if sidecar.schema is None else sidecar.schema.to_json(),
+        "is_inferred": sidecar.is_inferred,
         "sections": {name: len(data) for name, data in sections.items()},
     }
     text = json.dumps(description, separators=(",", ":")).encode()
@@ -211,4 +216,5 @@ def _build(description: Mapping[str, Any], sections: Mapping[str, memoryview]) -
         payload=description["payload"],
         seek_points=bytes(sections["seek_points"]) if "seek_points" in sections else None,
         num_uncompressed_bytes=description["num_uncompressed_bytes"],
+        is_inferred=bool(description.get("is_inferred", False)),
     )

@@ -4,8 +4,11 @@ use super::message::Dialect;
 use super::sink::Sink;
 use super::slot::Slot;
 use super::wire::{Reader, Wire};
-use super::{Column, Plan, Section, ValueKind, fast, walk};
+use super::{Column, Plan, Section, ValueKind, Values, fast, walk};
 use crate::error::Fault;
+
+/// Bytes of a column for which it is worth while to look for other memory.
+const LONG: usize = 64 << 10;
 
 /// Builds the columns of a plan out of payloads.
 ///
@@ -45,6 +48,23 @@ impl<'p> Parser<'p> {
     /// Number of records taken so far.
     pub fn num_records(&self) -> usize {
         self.num_records
+    }
+
+    /// Moves the byte strings of each column that will be long into other memory, which `room` makes for a number of bytes.
+    ///
+    /// How long a column will be is told by its records so far; it is thought to be `most` bytes at most.
+    pub fn make_room(&mut self, num_records: usize, most: usize, mut room: impl FnMut(usize) -> Vec<u8>) {
+        for slot in &mut self.columns.slots {
+            let Values::Bytes { data, .. } = &mut slot.values else { continue };
+            let likely = data.len().saturating_mul(num_records) / self.num_records.max(1);
+            let wanted = likely.saturating_add(likely / 8).min(most);
+            if wanted > LONG.max(data.capacity()) {
+                let mut memory = room(wanted);
+                memory.clear();
+                memory.extend_from_slice(data);
+                *data = memory;
+            }
+        }
     }
 
     /// Takes the features of one more record.

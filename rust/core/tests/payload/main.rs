@@ -5,6 +5,7 @@ mod hostile;
 mod irheader;
 mod ofrecord;
 mod plan;
+mod room;
 mod roundtrip;
 mod sequence;
 mod serialize;

@@ -10,6 +10,8 @@ import math
 import threading
 import weakref
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -77,6 +79,25 @@ class Memory:
                     return block
         return np.empty(nbytes, np.uint8)
 
+    @contextmanager
+    def lent(self, idle_bytes: int) -> Iterator[None]:
+        """Keep less than otherwise when a run is over.
+
+        Parameters
+        ----------
+        idle_bytes : int
+            Memory that is kept from then on, at most, until more comes back.
+        """
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._shrink(idle_bytes)
+
+    def _shrink(self, max_bytes: int) -> None:
+        while sum(one.nbytes for one in self._blocks) > max_bytes:
+            self._blocks.popleft()
+
     def keep(self, block: NDArray[np.uint8]) -> None:
         """Keep memory for later; the oldest makes room.
 
@@ -91,8 +112,7 @@ class Memory:
             return
         try:
             self._blocks.append(block)
-            while sum(one.nbytes for one in self._blocks) > self._max_bytes:
-                self._blocks.popleft()
+            self._shrink(self._max_bytes)
         finally:
             self._lock.release()
 

@@ -1,0 +1,81 @@
+"""What was inferred from a shard's first records: kept with its index, for as long as that fits the shard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recordmill as rm
+from recordmill.shards import collection
+from recordmill.shards.collection import ShardSet
+from recordmill.shards.index import load_sidecar
+from recordmill.shards.infer import infer
+from tests.shards.made import FAMILIES, message, shard
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Shards whose records were looked at for a schema."""
+    seen: list[str] = []
+
+    def look(shard: Any, *args: Any, **options: Any) -> Any:
+        seen.append(shard.name)
+        return infer(shard, *args, **options)
+
+    monkeypatch.setattr(collection, "infer", look)
+    return seen
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("compression", ["", "gzip"])
+def test_schema_when_inferred_once_then_is_known_to_those_who_come_later(
+    tmp_path: Path, family: str, compression: str, looks: list[str]
+) -> None:
+    path = shard(tmp_path, family, [message(family, number) for number in range(9)], compression=compression)
+    first, second = ShardSet(path), ShardSet(path)
+    assert len(looks) == 1
+    assert (first.schema, first.codec_name) == (second.schema, second.codec_name)
+    assert first.is_schema_inferred and second.is_schema_inferred
+    assert first == second and first.fingerprint() == second.fingerprint()
+    kept = load_sidecar(str(path))
+    assert kept is not None and kept.is_inferred and kept.schema == first.schema
+
+
+def test_schema_when_the_shard_grows_or_is_replaced_then_is_inferred_anew(tmp_path: Path, looks: list[str]) -> None:
+    path = shard(tmp_path, "tfrecord", [message("tfrecord", 1)])
+    ShardSet(path)
+    data = path.read_bytes()
+    path.write_bytes(data + data)
+    assert len(ShardSet(path)) == 2
+    assert len(looks) == 2
+    with rm.ShardWriter(tmp_path / "other", format="tfrecord", shards=1) as writer:
+        writer.write({"name": b"x"})
+    path.write_bytes(next(tmp_path.glob("other*")).read_bytes())
+    assert list(ShardSet(path).schema) == ["name"]
+    assert len(looks) == 3
+
+
+def test_schema_when_another_payload_is_asked_for_then_is_not_kept(tmp_path: Path) -> None:
+    path = shard(tmp_path, "tfrecord", [message("tfrecord", 1)])
+    assert list(ShardSet(path, payload="raw").schema) == ["payload"]
+    assert list(ShardSet(path).schema) == ["id", "text"]
+    assert list(ShardSet(path, payload="raw").schema) == ["payload"]
+    assert list(ShardSet(path).schema) == ["id", "text"]
+
+
+def test_schema_when_the_writer_knew_it_then_stays_the_writers(tmp_path: Path, looks: list[str]) -> None:
+    with rm.ShardWriter(tmp_path / "written", format="tfrecord", shards=1) as writer:
+        writer.write({"id": 1})
+    found = ShardSet(tmp_path)
+    assert not found.is_schema_inferred and looks == []
+    kept = load_sidecar(found.paths[0])
+    assert kept is not None and not kept.is_inferred
+
+
+def test_to_numpy_when_a_kept_schema_was_inferred_from_the_first_records_then_still_takes_all(tmp_path: Path) -> None:
+    rows = [message("tfrecord", number) for number in range(3)]
+    path = shard(tmp_path, "tfrecord", [*rows, *([b""] * 3)])
+    for _ in range(2):
+        assert len(rm.open(path).to_numpy()["text"]) == 6
