@@ -17,12 +17,13 @@ from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import get_payload
 from recordmill.schema import Feature, Schema
+from recordmill.shards.allocator import keep_freed_memory
 from recordmill.shards.identity import identity_of
 from recordmill.shards.index import keep_schema
 from recordmill.shards.infer import infer, usual_payload
 from recordmill.shards.joining import open_all
 from recordmill.shards.paths import Paths, expand
-from recordmill.shards.positions import numbered, resolve
+from recordmill.shards.positions import numbered, resolve, resolve_few
 from recordmill.shards.reader import ShardReader
 from recordmill.shards.tables import EntryTables, load_tables
 from recordmill.shards.translate import translated
@@ -30,6 +31,10 @@ from recordmill.types import Ragged, RecordRef
 
 # Payload bytes that a schema is inferred from: whoever opens a set waits for them.
 _SAMPLE_BYTES = 16 << 20
+# Bytes of records that become Python objects at a time, while they are in the processor's cache.
+_GROUP_BYTES = 2 << 20
+# Bytes of a record from which on the allocator matters.
+_LARGE = 16 << 10
 
 
 class ShardSet:
@@ -70,6 +75,7 @@ class ShardSet:
         self.readers = open_all(names, format, options)
         self.starts: NDArray[np.int64] = np.cumsum([0, *map(len, self.readers)], dtype=np.int64)
         self._borders: list[int] = self.starts.tolist()
+        self._mean_bytes = sum(reader.sidecar.end for reader in self.readers) // max(len(self), 1) or 1
         self._payload, self._given = payload, None if schema is None else Schema(schema)
         first = next((reader for reader in self.readers if len(reader)), self.readers[0])
         self.codec_name = payload or usual_payload(first.shard).name
@@ -105,19 +111,18 @@ class ShardSet:
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """Examples at the given positions, in the given order."""
-        columns = self.columns(self._resolved(positions))
+        if self._mean_bytes >= _LARGE:
+            keep_freed_memory()
+        step = max(_GROUP_BYTES // self._mean_bytes, 1)
+        if len(positions) <= step:
+            return self._examples(positions)
+        starts = range(0, len(positions), step)
+        return [example for start in starts for example in self._examples(positions[start : start + step])]
+
+    def _examples(self, positions: Sequence[int]) -> list[dict[str, Any]]:
+        columns = self.columns(resolve_few(positions, len(self)))
         rows = zip(*map(list, columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
-
-    def _resolved(self, positions: Sequence[int]) -> NDArray[np.int64] | range:
-        """Positions from 0; a single one as a range, which costs a tenth of an array."""
-        if len(positions) != 1:
-            return resolve(positions, len(self))
-        count, position = len(self), int(positions[0])
-        if not -count <= position < count:
-            raise IndexError(f"position {position} of {count} records")
-        place = position % count
-        return range(place, place + 1)
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
         """Features of the examples at the given positions as arrays.
