@@ -14,8 +14,8 @@ _BLOCK_BYTES = 31 << 20
 def keep_freed_memory() -> None:
     """Let the allocator keep memory that is freed, as it does once a program has let go of one large array.
 
-    Until then the GNU C library hands the end of its heap back to the system whenever 128 KiB are free there; byte strings
-    of photographs then cost more page faults than copying. The block is never touched, so it takes no memory. Other
+    Until then the GNU C library hands the end of its heap back to the system whenever 128 KiB are free there, and byte
+    strings of photographs cost more page faults than copying. The block is never touched, so it takes no memory. Other
     allocators do not mind.
     """
     np.empty(_BLOCK_BYTES, np.uint8)
