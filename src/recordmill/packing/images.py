@@ -12,6 +12,7 @@ from recordmill import _core
 from recordmill.decode.executors.native_one import natively
 from recordmill.decode.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 from recordmill.errors import ImageError
+from recordmill.packing.png import encode_png
 from recordmill.packing.scratch import contents, scratch_file
 
 if TYPE_CHECKING:
@@ -125,6 +126,8 @@ def save_picture(picture: Image, how: Recoding) -> bytes:
         options["quality"] = how.quality
     if picture.mode == "P" and how.encode == "png":
         picture = _with_whole_palette(picture)
+    if how.encode == "png" and (made := encode_png(picture)) is not None:
+        return made
     if how.encode == "jpeg":
         if how.restart_markers:
             options["restart_marker_rows"] = 1
