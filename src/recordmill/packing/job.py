@@ -122,8 +122,8 @@ class Job:
     def _load(self, items: Items, failures: Failures) -> dict[str, Any]:
         """Columns that come from the files themselves."""
         names = self.names
-        files = _read(items.paths(), failures)
-        images, shapes = self._images(items.paths(), files, failures)
+        paths = items.paths()
+        images, shapes = self._images(paths, _read(paths, failures), failures)
         columns: dict[str, Any] = {names.image: images}
         if names.mask is not None:
             paths = items.mask_paths()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from typing import IO, cast
 
@@ -47,6 +46,8 @@ def scratch_file() -> IO[bytes]:
 def _new_file() -> IO[bytes]:
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("recordmill"), "w+b", buffering=0)
+    import tempfile
+
     return cast("IO[bytes]", tempfile.TemporaryFile(buffering=0))
 
 
