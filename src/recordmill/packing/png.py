@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recordmill import _core
+from recordmill.packing.plain import MAX_PIXELS
 from recordmill.types import Ragged
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from recordmill.packing.images import Recoding
 
-# Pillow warns of larger pictures (MAX_IMAGE_PIXELS), so they are left to it.
-_MAX_PIXELS = 89_478_485
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
 # What Pillow writes besides pixels.
 _MORE = ("icc_profile", "transparency")
@@ -41,7 +40,7 @@ def recode_png_files(files: Ragged, how: Recoding) -> tuple[Ragged, list[Shape]]
     if how.encode != "png" or how.resize is not None or how.center_crop is not False:
         return Ragged.from_rows([b""] * len(files)), [None] * len(files)
     channels = {None: "stored", True: "rgb", False: "grey"}[how.color]
-    data, row_splits, sides = _core.recode_png((files.data, files.row_splits), channels, _MAX_PIXELS)
+    data, row_splits, sides = _core.recode_png((files.data, files.row_splits), channels, MAX_PIXELS)
     sizes = np.asarray(sides).reshape(-1, 2).tolist()
     return Ragged.from_blocks(data, row_splits), [(height, width) if height else None for height, width in sizes]
 
