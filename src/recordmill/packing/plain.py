@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from recordmill import _core
@@ -12,11 +13,22 @@ if TYPE_CHECKING:
 
     from recordmill.packing.images import Recoding
 
-# Pillow warns of larger pictures (MAX_IMAGE_PIXELS), so they are left to it.
-MAX_PIXELS = 89_478_485
+# MAX_IMAGE_PIXELS of Pillow.
+_MAX_PIXELS = 89_478_485
 # JPEG_MAX_DIMENSION of libjpeg, which decodes larger pictures and encodes none.
 _MAX_SIDE = 65_500
 _MODES = {1: "L", 4: "RGBX"}
+
+
+def max_pixels() -> int:
+    """Pixels of the largest picture that Pillow does not warn of; larger ones are left to it.
+
+    Returns
+    -------
+    int
+    """
+    limit = getattr(sys.modules.get("PIL.Image"), "MAX_IMAGE_PIXELS", None)
+    return int(limit or _MAX_PIXELS)
 
 
 def plain_picture(data: Any, how: Recoding) -> Image | None:
@@ -36,7 +48,7 @@ def plain_picture(data: Any, how: Recoding) -> Image | None:
     if how.encode != "jpeg" or how.resize is not None or how.center_crop is not False:
         return None
     try:
-        block, height, width, num_bytes = _core.decode_plain_jpeg(data, how.exif, MAX_PIXELS)
+        block, height, width, num_bytes = _core.decode_plain_jpeg(data, how.exif, max_pixels())
     except _core.ImageRefused:
         return None
     if max(height, width) > _MAX_SIDE or how.color not in (None, num_bytes == 4):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recordmill import _core
-from recordmill.packing.plain import MAX_PIXELS
+from recordmill.packing.plain import max_pixels
 from recordmill.types import Ragged
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def recode_png_files(files: Ragged, how: Recoding) -> tuple[Ragged, list[Shape]]
     if how.encode != "png" or how.resize is not None or how.center_crop is not False:
         return Ragged.from_rows([b""] * len(files)), [None] * len(files)
     channels = {None: "stored", True: "rgb", False: "grey"}[how.color]
-    data, row_splits, sides = _core.recode_png((files.data, files.row_splits), channels, MAX_PIXELS)
+    rows = (files.data, files.row_splits)
+    data, row_splits, sides = _core.recode_png(rows, channels, how.exif, max_pixels())
     sizes = np.asarray(sides).reshape(-1, 2).tolist()
     return Ragged.from_blocks(data, row_splits), [(height, width) if height else None for height, width in sizes]
 

@@ -25,4 +25,4 @@ pub use decoder::Decoder;
 pub use encoder::Encoder;
 pub use header::Header;
 pub use options::{Channels, Depth, GreyRule, Limits, Options, Palette, Shape};
-pub use recode::Recoder;
+pub use recode::{Recoder, Wanted};

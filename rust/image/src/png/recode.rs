@@ -9,8 +9,22 @@ use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 
 /// Chunks that make pixels, or that nobody writes again.
-const KNOWN: [&[u8; 4]; 12] =
-    [b"IHDR", b"PLTE", b"IDAT", b"IEND", b"gAMA", b"cHRM", b"sRGB", b"pHYs", b"tIME", b"bKGD", b"sBIT", b"hIST"];
+const KNOWN: [&[u8; 4]; 13] = [
+    b"IHDR", b"PLTE", b"IDAT", b"IEND", b"gAMA", b"cHRM", b"sRGB", b"pHYs", b"tIME", b"bKGD", b"sBIT", b"hIST", b"sPLT",
+];
+/// Chunks that may tell an orientation: EXIF by itself, or EXIF or XMP in text.
+const TELLING: [&[u8; 4]; 4] = [b"eXIf", b"tEXt", b"zTXt", b"iTXt"];
+
+/// What the new file is to be.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// Its channels.
+    pub channels: Channels,
+    /// Whether an orientation matters, so that files that may have one are left to others.
+    pub upright: bool,
+    /// What an image may cost.
+    pub limits: Limits,
+}
 
 /// What recoding needs, its memory reused.
 pub struct Recoder<'a> {
@@ -25,10 +39,11 @@ pub struct Recoder<'a> {
 impl Recoder<'_> {
     /// Appends the new file to `out`, which is as before after a fault; its size in pixels.
     ///
-    /// `Unsupported` are files with transparency beside alpha samples, a profile, an orientation or text, samples of 16
-    /// bits, and with [`Channels::AsStored`] palettes and fewer bits than 8.
-    pub fn recode(&mut self, file: &[u8], channels: Channels, limits: Limits, out: &mut Vec<u8>) -> Result<Size> {
-        check_chunks(file)?;
+    /// `Unsupported` are files with transparency beside alpha samples, a profile or several images, samples of 16 bits,
+    /// and with [`Channels::AsStored`] palettes and fewer bits than 8.
+    pub fn recode(&mut self, file: &[u8], wanted: Wanted, out: &mut Vec<u8>) -> Result<Size> {
+        check_chunks(file, wanted.upright)?;
+        let Wanted { channels, limits, .. } = wanted;
         check_header(&Layout::read(file, false)?.header, channels)?;
         let options = Options { channels, depth: Depth::OnlyEight, limits, ..Options::default() };
         let shape = self.decoder.decode_to(file, &options, self.pixels, &mut Vec::new())?;
@@ -41,11 +56,11 @@ impl Recoder<'_> {
     }
 }
 
-fn check_chunks(file: &[u8]) -> Result<()> {
+fn check_chunks(file: &[u8], upright: bool) -> Result<()> {
     let mut chunks = Chunks::of_file(file)?;
     loop {
         let chunk = chunks.next()?;
-        if !KNOWN.contains(&&chunk.kind) {
+        if !KNOWN.contains(&&chunk.kind) && (upright || !TELLING.contains(&&chunk.kind)) {
             let expected = "chunks that only tell pixels";
             return Err(ImageFault::new(ImageFaultKind::Unsupported, chunk.offset, expected, chunk.name()));
         }

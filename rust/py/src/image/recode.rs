@@ -3,19 +3,20 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch::Engine;
 use recordmill_image::pixels::Size;
-use recordmill_image::png::{Channels, Limits, Recoder};
+use recordmill_image::png::{Channels, Limits, Recoder, Wanted};
 
 use super::payloads::Payloads;
 use super::refused;
 use crate::buffers::{Block, View, take_buffer};
 
 /// New PNG files of PNG files: (data, row_splits, heights and widths). A row is empty, and its sides 0, where a file is
-/// no sound PNG, has more than `max_pixels` pixels, or holds more than pixels.
+/// no sound PNG, has more than `max_pixels` pixels, or holds more than pixels; with `upright` also where EXIF may be.
 #[pyfunction]
 pub fn recode_png(
     py: Python<'_>,
     files: Payloads<'_>,
     channels: &str,
+    upright: bool,
     max_pixels: u64,
 ) -> PyResult<(Block, Block, Block)> {
     let channels = match channels {
@@ -24,26 +25,26 @@ pub fn recode_png(
         "rgb" => Channels::Rgb,
         other => return Err(PyValueError::new_err(format!("channels is not {other:?}"))),
     };
-    let limits = Limits { max_pixels, ..Limits::default() };
+    let wanted = Wanted { channels, upright, limits: Limits { max_pixels, ..Limits::default() } };
     let views = files.views()?;
     let files = views.slices()?;
     let (data, splits, sides) = py.detach(|| {
         let mut engine = Engine::take();
-        let made = recode(&mut engine, &files, channels, limits);
+        let made = recode(&mut engine, &files, wanted);
         engine.give();
         made
     });
     Ok((Block::bytes(data), Block::integers(splits), Block::integers(sides)))
 }
 
-fn recode(engine: &mut Engine, files: &[&[u8]], channels: Channels, limits: Limits) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
+fn recode(engine: &mut Engine, files: &[&[u8]], wanted: Wanted) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
     let Engine { png, png_encoder, pixels, .. } = engine;
     let mut recoder = Recoder { decoder: png, encoder: png_encoder, pixels };
     let mut data = take_buffer();
     data.clear();
     let (mut splits, mut sides) = (vec![0], Vec::with_capacity(2 * files.len()));
     for file in files {
-        let size = recoder.recode(file, channels, limits, &mut data).unwrap_or(Size { width: 0, height: 0 });
+        let size = recoder.recode(file, wanted, &mut data).unwrap_or(Size { width: 0, height: 0 });
         splits.push(data.len() as i64);
         sides.extend([size.height as i64, size.width as i64]);
     }
