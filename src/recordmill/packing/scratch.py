@@ -6,7 +6,6 @@ import os
 import threading
 from typing import IO, cast
 
-
 # Bytes above which memory is given back; below, fresh pages would cost more.
 _KEPT = 8 << 20
 
