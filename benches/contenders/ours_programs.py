@@ -33,7 +33,7 @@ VARIANTS = {
 def prepare(job: Job) -> None:
     """Pack what programs of MXNet and OneFlow read, once, and write the list or labels that packing reads."""
     if job.task_name == "of-pack":
-        labels_of(job)
+        write_labels(job)
     elif job.task.measure == "pack":
         job.write_list_file()
     elif job.task_name.startswith("mx-"):
@@ -42,8 +42,21 @@ def prepare(job: Job) -> None:
         parts_of(job)
 
 
-def labels_of(job: Job) -> str:
-    """File of labels as img2ofrecord reads it, a JSON object a line, made once.
+def write_labels(job: Job) -> None:
+    """Write the labels as img2ofrecord reads them, a JSON object a line.
+
+    Parameters
+    ----------
+    job : Job
+    """
+    path = labels_path(job)
+    with open(f"{path}.part", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({os.path.relpath(name, job.data): label}) + "\n" for name, label in job.rows())
+    os.replace(f"{path}.part", path)
+
+
+def labels_path(job: Job) -> str:
+    """Where the labels are.
 
     Parameters
     ----------
@@ -53,11 +66,7 @@ def labels_of(job: Job) -> str:
     -------
     str
     """
-    path = job.packed("-labels.txt")
-    with open(f"{path}.part", "w", encoding="utf-8") as file:
-        file.writelines(json.dumps({os.path.relpath(name, job.data): label}) + "\n" for name, label in job.rows())
-    os.replace(f"{path}.part", path)
-    return path
+    return job.packed("-labels.txt")
 
 
 def parts_of(job: Job) -> None:
@@ -115,7 +124,7 @@ def _im2rec(job: Job) -> Iterator[tuple[int, Any]]:
 
 def _img2ofrecord(job: Job) -> Iterator[tuple[int, Any]]:
     module = "recordmill.compat.oneflow.img2ofrecord"
-    options = [f"--image_root={job.data}", f"--label_dir={labels_of(job)}", f"--save_dir={job.out}", "--part_num=5"]
+    options = [f"--image_root={job.data}", f"--label_dir={labels_path(job)}", f"--save_dir={job.out}", "--part_num=5"]
     _quietly([sys.executable, "-m", module, *options, "--img_format=.png"])
     yield len(job.rows()), None
 

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from recordmill.packing.scratch import contents, scratch_file
 
 
-def test_scratch_file_when_asked_for_again_then_is_empty() -> None:
+def test_scratch_file_when_asked_for_again_then_holds_what_is_written_now() -> None:
     for data in (b"a longer one", b"short", b""):
         file = scratch_file()
         file.write(data)
         assert contents(file) == data
+
+
+def test_scratch_file_when_it_has_grown_large_then_its_memory_is_given_back() -> None:
+    scratch_file().write(bytes(9 << 20))
+    file = scratch_file()
+    assert os.fstat(file.fileno()).st_size == 0
+    file.write(bytes(1 << 20))
+    assert os.fstat(scratch_file().fileno()).st_size == 1 << 20
 
 
 def test_scratch_file_when_threads_use_it_then_each_has_its_own() -> None:

@@ -13,7 +13,6 @@ from recordmill.packing.job import Job, Packed
 from recordmill.packing.lanes import Lane, LaneRunner
 from recordmill.packing.options import ImageOptions, OutputOptions, RecordOptions, RunOptions
 from recordmill.packing.plan import PASS_THROUGH, RECODED, Chunk, Order, Queue, make_order, split_evenly
-from recordmill.packing.processes import ProcessPool
 from recordmill.packing.progress import Progress
 from recordmill.packing.records import describe_records
 from recordmill.packing.result import PackResult
@@ -161,6 +160,8 @@ class FilePacking:
         with ExitStack() as stack:
             run = job.run
             if self.options.worker_kind == "processes":
+                from recordmill.packing.processes import ProcessPool
+
                 run = stack.enter_context(ProcessPool(job, self.options.workers)).pack
             LaneRunner(lanes, run, on_packed, on_written).run(self.options.workers)
         for lane in lanes:

@@ -12,6 +12,8 @@ from recordmill import _core
 from recordmill.decode.executors.native_one import natively
 from recordmill.decode.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 from recordmill.errors import ImageError
+from recordmill.packing.plain import plain_picture
+from recordmill.packing.png import encode_png
 from recordmill.packing.scratch import contents, scratch_file
 
 if TYPE_CHECKING:
@@ -89,6 +91,9 @@ def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:
     ImageError
         The bytes are no picture, or one that the encoding cannot store without loss of depth.
     """
+    plain = plain_picture(data, how)
+    if plain is not None:
+        return save_picture(plain, how), (plain.height, plain.width)
     with opened(data) as image:
         refuse_lost_depth(image, data)
         picture = _fit_mode(move_pixels(_loaded(image, data), how, nearest=False), how)
@@ -125,6 +130,8 @@ def save_picture(picture: Image, how: Recoding) -> bytes:
         options["quality"] = how.quality
     if picture.mode == "P" and how.encode == "png":
         picture = _with_whole_palette(picture)
+    if how.encode == "png" and (made := encode_png(picture)) is not None:
+        return made
     if how.encode == "jpeg":
         if how.restart_markers:
             options["restart_marker_rows"] = 1

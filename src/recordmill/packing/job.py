@@ -13,9 +13,10 @@ from recordmill import _core
 from recordmill.errors import ImageError
 from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
-from recordmill.packing.images import decode_whole, image_shape, recode
+from recordmill.packing.images import Recoding, decode_whole, image_shape, recode
 from recordmill.packing.masks import read_mask, recode_mask
 from recordmill.packing.options import ImageOptions
+from recordmill.packing.png import recode_png_files
 from recordmill.packing.signature import describe_bytes, find_others
 from recordmill.packing.sources.base import Items
 from recordmill.schema import Feature, Schema
@@ -121,8 +122,8 @@ class Job:
     def _load(self, items: Items, failures: Failures) -> dict[str, Any]:
         """Columns that come from the files themselves."""
         names = self.names
-        files = _read(items.paths(), failures)
-        images, shapes = self._images(items.paths(), files, failures)
+        paths = items.paths()
+        images, shapes = self._images(paths, _read(paths, failures), failures)
         columns: dict[str, Any] = {names.image: images}
         if names.mask is not None:
             paths = items.mask_paths()
@@ -142,9 +143,7 @@ class Job:
         if options.check != "none":
             _refuse_others(paths, files, failures)
         if options.recoding is not None:
-            how = options.recoding
-            done = _each(paths, files, failures, lambda data: recode(data, how))
-            return Ragged.from_rows([one[0] if one else b"" for one in done]), [one and one[1] for one in done]
+            return _recoded(paths, files, failures, options.recoding)
         if options.check == "decode":
             _each(paths, files, failures, decode_whole)
         if options.check == "header" or options.keep_shape:
@@ -240,19 +239,31 @@ def _refuse_others(paths: list[str], files: Ragged, failures: Failures) -> None:
         failures.setdefault(row, (paths[row], describe_bytes(files[row])))
 
 
-def _each(paths: list[str], files: Ragged, failures: Failures, work: Callable[[Any], Any]) -> list[Any]:
-    """Results of some work on every file that is good so far; None for the others, and where the work fails."""
+def _each(
+    paths: list[str], files: Ragged, failures: Failures, work: Callable[[Any], Any], done: Sequence[bool] = ()
+) -> list[Any]:
+    """Results of some work on every file that is good so far and not done; None for the others, and where it fails."""
     results: list[Any] = []
     view, splits = np.asarray(files.data).data, files.row_splits.tolist()
     for row, path in enumerate(paths):
         result = None
-        if row not in failures:
+        if row not in failures and not (done and done[row]):
             try:
                 result = work(view[splits[row] : splits[row + 1]])
             except ImageError as error:
                 failures[row] = (path, str(error).replace("\n  hint: ", "; "))
         results.append(result)
     return results
+
+
+def _recoded(paths: list[str], files: Ragged, failures: Failures, how: Recoding) -> tuple[Ragged, list[Any]]:
+    """Pictures encoded anew, and their shapes."""
+    made, shapes = recode_png_files(files, how)
+    if None not in shapes:
+        return made, shapes
+    rest = _each(paths, files, failures, lambda data: recode(data, how), done=[shape is not None for shape in shapes])
+    pairs = [one or (data, shape) for one, data, shape in zip(rest, made, shapes, strict=True)]
+    return Ragged.from_rows([data for data, _ in pairs]), [shape for _, shape in pairs]
 
 
 def _compare(paths: list[str], shapes: Sequence[Any], mask_shapes: Sequence[Any], failures: Failures) -> None:

@@ -32,7 +32,7 @@ class ChunkLimits:
 
 PASS_THROUGH = ChunkLimits(512, 2 << 20)
 # Pictures grow when they are decoded, and take long: small chunks share the work evenly.
-RECODED = ChunkLimits(16, 1 << 20)
+RECODED = ChunkLimits(64, 1 << 20)
 
 
 def make_order(num_items: int, seed: int | None) -> Order:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from typing import IO, cast
+
+# Bytes above which memory is given back; below, fresh pages would cost more.
+_KEPT = 8 << 20
 
 
 class _Held:
@@ -29,7 +31,9 @@ _LOCAL = _Local()
 
 
 def scratch_file() -> IO[bytes]:
-    """Return an empty file that belongs to this thread of this process, until it is asked for again.
+    """Return a file that belongs to this thread of this process until it is asked for again, at its beginning.
+
+    What was written before may still lie there: `contents` reads as far as was written now.
 
     Returns
     -------
@@ -39,19 +43,22 @@ def scratch_file() -> IO[bytes]:
     held = _LOCAL.held
     if held is None or held.process != os.getpid():
         held = _LOCAL.held = _Held()
+    if held.file.seek(0, os.SEEK_END) > _KEPT:
+        held.file.truncate(0)
     held.file.seek(0)
-    held.file.truncate()
     return held.file
 
 
 def _new_file() -> IO[bytes]:
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("recordmill"), "w+b", buffering=0)
+    import tempfile
+
     return cast("IO[bytes]", tempfile.TemporaryFile(buffering=0))
 
 
 def contents(file: IO[bytes]) -> bytes:
-    """Everything that was written to a scratch file.
+    """Everything that was written to a scratch file since it was asked for.
 
     Parameters
     ----------

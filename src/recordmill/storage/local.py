@@ -6,7 +6,6 @@ import contextlib
 import glob
 import os
 import re
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -61,7 +60,7 @@ class LocalFile:
         self._overwrite = overwrite
         self._num_bytes = self._advised = 0
         folder, name = os.path.split(path)
-        self._temporary = os.path.join(folder, f".{name}.tmp-{secrets.token_hex(6)}")
+        self._temporary = os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
         with named(path, "cannot create a file"):
             Path(folder or ".").mkdir(parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)

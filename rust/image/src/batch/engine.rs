@@ -1,4 +1,4 @@
-//! What a thread needs to decode images: decoders with their tables, and memory that is used again.
+//! What a thread needs for images: decoders with their tables, an encoder, and memory that is used again.
 use std::sync::Mutex;
 
 use crate::{jpeg, png};
@@ -10,6 +10,8 @@ pub struct Engine {
     pub jpeg: jpeg::Decoder,
     /// For PNG.
     pub png: png::Decoder,
+    /// For PNG that is made.
+    pub png_encoder: png::Encoder,
     /// Pixels of the image at hand.
     pub pixels: Vec<u8>,
     /// Pixels of 16 bits.

@@ -28,6 +28,31 @@ pub fn grey_in_place(pixels: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
+/// RGB pixels of four bytes each, the last of which means nothing, at the front of `out`.
+pub fn pad_colours(pixels: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let (colours, rest) = pixels.as_chunks::<3>();
+    if !rest.is_empty() {
+        return refuse("whole pixels of 3 channels", format!("{} values", pixels.len()));
+    }
+    out.resize(4 * colours.len(), 0);
+    let (groups, last) = pixels.as_chunks::<12>();
+    let (padded, padded_last) = out.split_at_mut(16 * groups.len());
+    for (group, out) in groups.iter().zip(padded.as_chunks_mut::<16>().0) {
+        let word = |at: usize| u32::from_le_bytes([group[at], group[at + 1], group[at + 2], group[at + 3]]);
+        let [first, second, third] = [word(0), word(4), word(8)];
+        let words = [first, first >> 24 | second << 8, second >> 16 | third << 16, third >> 8];
+        let [a, b, c, d] = words.map(|word| word | 0xff00_0000).map(u32::to_le_bytes);
+        out[..4].copy_from_slice(&a);
+        out[4..8].copy_from_slice(&b);
+        out[8..12].copy_from_slice(&c);
+        out[12..].copy_from_slice(&d);
+    }
+    for ([red, green, blue], out) in last.as_chunks::<3>().0.iter().zip(padded_last.as_chunks_mut::<4>().0) {
+        *out = [*red, *green, *blue, 0xff];
+    }
+    Ok(())
+}
+
 /// Exchanges red and blue: the first and third of three or four channels.
 pub fn swap_red_blue<T>(pixels: &mut [T], channels: usize) -> Result<()> {
     if !(channels == 3 || channels == 4) || !pixels.len().is_multiple_of(channels) {

@@ -1,7 +1,7 @@
 //! The chunk layer: signature, lengths, types and check values (PNG specification, section 5).
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
-const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
+pub(super) const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 const MAX_LENGTH: usize = 0x7fff_ffff;
 /// Length, type and check value: what a chunk has besides its data.
 const OVERHEAD: usize = 12;

@@ -3,6 +3,7 @@ mod chunks;
 mod conversions;
 mod corpus;
 mod encoder;
+mod encoding;
 mod formats;
 mod hostile;
 mod limits;

@@ -1,4 +1,4 @@
-//! Encoded images to pixels and to batch memory.
+//! Encoded images to pixels and to batch memory, and pixels to PNG.
 mod args;
 mod batch;
 mod entry;
@@ -6,6 +6,8 @@ mod kernels;
 mod masks;
 mod payloads;
 mod pixels;
+mod plain;
+mod recode;
 mod single;
 
 use pyo3::create_exception;
@@ -42,6 +44,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pixels::change_image, module)?)?;
     module.add_function(wrap_pyfunction!(entry::entry_points, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;
+    module.add_function(wrap_pyfunction!(plain::decode_plain_jpeg, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_png, module)?)?;
+    module.add_function(wrap_pyfunction!(recode::recode_png, module)?)?;
+    module.add_function(wrap_pyfunction!(recode::encode_png, module)?)?;
     Ok(())
 }

@@ -11,8 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 import recordmill as rm
 from recordmill.errors import RecordmillError
@@ -72,29 +71,28 @@ def _print_settings(options: argparse.Namespace) -> None:
 
 
 def _pack(options: argparse.Namespace) -> None:
-    names = _names(options.label_dir)
-    if options.part_num > len(names):
+    first = _first_name(options.label_dir)
+    # Labels may name files below the image root, or as they are found from here.
+    source = rm.LabelFile(options.label_dir, None if first and os.path.exists(first) else options.image_root)
+    paths = source.rows().paths()
+    if options.part_num > len(paths):
         raise rm.InputError(
             "The amount of Files should be larger than part_num",
             kind="too_many_parts",
             shard=options.label_dir,
             expected=f"at least {options.part_num} files",
-            found=str(len(names)),
+            found=str(len(paths)),
         )
-    # Labels may name files below the image root, or as they are found from here.
-    root = None if names and os.path.exists(names[0]) else cast("str", options.image_root)
-    paths = names if root is None else [os.path.join(root, name) for name in names]
     shown = 0
 
     def show(done: int, total: int | None) -> None:
         nonlocal shown
         del total
-        for path in paths[shown:done]:
-            print(f"{path} feature saved")
+        sys.stdout.write("".join([f"{path} feature saved\n" for path in paths[shown:done]]))
         shown = max(shown, done)
 
     rm.pack(
-        rm.LabelFile(options.label_dir, root),
+        source,
         os.path.join(options.save_dir, "part"),
         format="ofrecord",
         shards=options.part_num,
@@ -106,16 +104,14 @@ def _pack(options: argparse.Namespace) -> None:
     )
 
 
-def _names(label_file: str) -> list[str]:
-    """Names in the order of the file; what is wrong with a line, packing tells."""
-    names: list[str] = []
-    for line in Path(label_file).read_text("utf-8-sig").splitlines():
+def _first_name(label_file: str) -> str | None:
+    """First name in the file, if its line is sound; what is wrong with a line, packing tells."""
+    with open(label_file, encoding="utf-8-sig") as file:
         try:
-            found = json.loads(line)
-        except ValueError:
-            found = None
-        names += found if isinstance(found, dict) else [line]
-    return names
+            found = json.loads(file.readline())
+        except (ValueError, RecursionError):
+            return None
+    return next(iter(found), None) if isinstance(found, dict) else None
 
 
 if __name__ == "__main__":

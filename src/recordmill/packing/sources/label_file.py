@@ -20,6 +20,10 @@ class _Pairs(list[tuple[str, Any]]):
     """The members of a JSON object, duplicates included."""
 
 
+# One for all lines: json.loads with a hook makes one for each.
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
+
+
 @dataclass(frozen=True)
 class LabelFile(Source):
     r"""Images named by a file of JSON lines, each an object such as ``{"0001.png": 5}``; several names may share one.
@@ -83,7 +87,7 @@ def _parse(line: str, origin: str, number: int) -> _Pairs:
     if not line.strip():
         raise _bad(origin, number, 'an object such as {"0001.png": 5}', "an empty line")
     try:
-        value = json.loads(line, object_pairs_hook=_Pairs)
+        value = _DECODER.decode(line)
     except ValueError as error:
         raise _bad(origin, number, "JSON", f"{line[:80]!r}: {error}") from None
     except RecursionError:

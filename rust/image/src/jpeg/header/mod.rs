@@ -36,6 +36,10 @@ pub struct Header {
     pub restart_interval: usize,
     /// EXIF orientation 1 to 8; 1 where none is given.
     pub orientation: u8,
+    /// Whether there is a segment of the kind that holds EXIF and XMP, whatever it says.
+    pub has_app1: bool,
+    /// Whether there is a comment.
+    pub has_comment: bool,
 }
 
 impl Header {
@@ -55,6 +59,8 @@ impl Header {
             bits: 8,
             restart_interval: reader.state.restart_interval,
             orientation: reader.state.orientation.unwrap_or(1),
+            has_app1: reader.state.has_app1,
+            has_comment: reader.state.has_comment,
         })
     }
 
@@ -71,6 +77,8 @@ pub(in crate::jpeg) struct State {
     pub(in crate::jpeg) restart_interval: usize,
     hints: ColourHints,
     orientation: Option<u8>,
+    has_app1: bool,
+    has_comment: bool,
 }
 
 /// A file whose markers are being read: stands behind a scan header, or at the end of the image.
@@ -143,6 +151,8 @@ impl<'a> Reader<'a> {
 impl State {
     /// Takes over what a segment between frame and scan headers sets.
     fn read(&mut self, code: u8, markers: &mut Markers<'_>) -> Result<()> {
+        self.has_app1 |= code == marker::APP1;
+        self.has_comment |= code == marker::COM;
         match code {
             marker::TEM | marker::RST0..=marker::RST7 => {}
             marker::DQT => self.tables.read_quantisation(markers.segment()?)?,

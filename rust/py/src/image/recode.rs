@@ -1,0 +1,73 @@
+//! PNG files made here: of pixels, and of other PNG files.
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use recordmill_image::batch::Engine;
+use recordmill_image::pixels::Size;
+use recordmill_image::png::{Channels, Limits, Recoder, Wanted};
+
+use super::payloads::Payloads;
+use super::refused;
+use crate::buffers::{Block, View, take_buffer};
+
+/// New PNG files of PNG files: (data, row_splits, heights and widths). A row is empty, and its sides 0, where a file is
+/// no sound PNG, has more than `max_pixels` pixels, or holds more than pixels; with `upright` also where EXIF may be.
+#[pyfunction]
+pub fn recode_png(
+    py: Python<'_>,
+    files: Payloads<'_>,
+    channels: &str,
+    upright: bool,
+    max_pixels: u64,
+) -> PyResult<(Block, Block, Block)> {
+    let channels = match channels {
+        "stored" => Channels::AsStored,
+        "grey" => Channels::Grey,
+        "rgb" => Channels::Rgb,
+        other => return Err(PyValueError::new_err(format!("channels is not {other:?}"))),
+    };
+    let wanted = Wanted { channels, upright, limits: Limits { max_pixels, ..Limits::default() } };
+    let views = files.views()?;
+    let files = views.slices()?;
+    let (data, splits, sides) = py.detach(|| {
+        let mut engine = Engine::take();
+        let made = recode(&mut engine, &files, wanted);
+        engine.give();
+        made
+    });
+    Ok((Block::bytes(data), Block::integers(splits), Block::integers(sides)))
+}
+
+fn recode(engine: &mut Engine, files: &[&[u8]], wanted: Wanted) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
+    let Engine { png, png_encoder, pixels, .. } = engine;
+    let mut recoder = Recoder { decoder: png, encoder: png_encoder, pixels };
+    let mut data = take_buffer();
+    data.clear();
+    let (mut splits, mut sides) = (vec![0], Vec::with_capacity(2 * files.len()));
+    for file in files {
+        let size = recoder.recode(file, wanted, &mut data).unwrap_or(Size { width: 0, height: 0 });
+        splits.push(data.len() as i64);
+        sides.extend([size.height as i64, size.width as i64]);
+    }
+    (data, splits, sides)
+}
+
+/// The PNG file of 8-bit samples of 1 to 4 channels; raises ImageRefused.
+#[pyfunction]
+pub fn encode_png(
+    py: Python<'_>,
+    samples: &Bound<'_, PyAny>,
+    height: usize,
+    width: usize,
+    channels: usize,
+) -> PyResult<Block> {
+    let view = View::<u8>::get(samples)?;
+    let samples = view.slice();
+    let encoded = py.detach(|| {
+        let mut engine = Engine::take();
+        let mut out = Vec::new();
+        let encoded = engine.png_encoder.encode(samples, Size { width, height }, channels, &mut out);
+        engine.give();
+        encoded.map(|()| out)
+    });
+    encoded.map(Block::bytes).map_err(refused)
+}
