@@ -99,6 +99,7 @@ def test_png_when_of_a_picture_then_is_that_of_a_file_with_its_pixels(mode: str)
 @pytest.mark.parametrize("mode", ["1", "P", "I;16", "CMYK"])
 def test_png_when_a_picture_has_other_samples_then_is_left_to_pillow(mode: str) -> None:
     assert encode_png(Image.new(mode, (3, 2))) is None
+    assert encode_png(Image.new("L", (0, 2))) is None
 
 
 def test_png_when_samples_and_size_disagree_then_is_refused() -> None:

@@ -56,10 +56,13 @@ def encode_png(picture: Image) -> bytes | None:
     Returns
     -------
     bytes or None
-        None for what is left to Pillow: other modes, and pictures with a profile or a transparent colour.
+        None for what is left to Pillow: other modes, pictures with a profile or a transparent colour, impossible sizes.
     """
     channels = _CHANNELS.get(picture.mode)
     if channels is None or any(picture.info.get(name) is not None for name in _MORE):
         return None
     samples: Any = np.asarray(picture).reshape(-1)
-    return bytes(memoryview(_core.encode_png(samples, picture.height, picture.width, channels)))
+    try:
+        return bytes(memoryview(_core.encode_png(samples, picture.height, picture.width, channels)))
+    except _core.ImageRefused:
+        return None
