@@ -58,7 +58,14 @@ class Records:
         return len(self.payloads)
 
 
-class Tensor(np.ndarray[Any, np.dtype[Any]]):
+class _TensorType(type):
+    """What says that it stands for a tensor is an instance too."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return super().__instancecheck__(instance) or getattr(type(instance), "stands_for_tensor", False)
+
+
+class Tensor(np.ndarray[Any, np.dtype[Any]], metaclass=_TensorType):
     """An array that has OneFlow's way to ask for one."""
 
     def numpy(self) -> NDArray[Any]:
