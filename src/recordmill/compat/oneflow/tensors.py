@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,10 +38,16 @@ class Records:
     ----------
     payloads : Ragged of uint8
     places : sequence of Place
+    wanted : dict of str to Feature
+        Features that decoders ask for; a reader parses those of its next batches together.
+    parsed : dict of str to (Feature, Ragged)
+        Those that all records have, by name.
     """
 
     payloads: Ragged
     places: Sequence[Place]
+    wanted: dict[str, Any] = field(default_factory=dict)
+    parsed: dict[str, Any] = field(default_factory=dict)
 
     @property
     def dtype(self) -> OpaqueType:

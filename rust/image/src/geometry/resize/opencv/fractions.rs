@@ -60,6 +60,9 @@ impl Shares {
     }
 }
 
+/// Rows that are resized across together.
+const ROWS: usize = 4;
+
 /// Pixels of `CHANNELS` are summed in vectors of `LANES`; what is too much is written over by the next pixel.
 struct Means<'a, T, O, const CHANNELS: usize, const LANES: usize> {
     source: View<'a, T>,
@@ -75,18 +78,19 @@ impl<T: Level, O: Level, const CHANNELS: usize, const LANES: usize> Kernel for M
     fn run(self) -> Vec<O> {
         let length = self.columns.firsts.len() * CHANNELS;
         let mut output = Vec::with_capacity(length * self.lines.firsts.len());
-        let mut values = vec![0.0_f32; self.source.size().width * CHANNELS + LANES];
-        let (mut row, mut sums) = (vec![0.0_f32; length + LANES], vec![0.0_f32; length]);
+        let mut values: [_; ROWS] = std::array::from_fn(|_| vec![0.0_f32; self.source.size().width * CHANNELS + LANES]);
+        let mut rows: [_; ROWS] = std::array::from_fn(|_| vec![0.0_f32; length + LANES]);
+        let mut sums = vec![0.0_f32; length];
         let mut kept = usize::MAX;
         for (first, weights) in self.lines.iter() {
             sums.fill(0.0);
             for (y, weight) in (first..).zip(weights) {
-                if kept != y {
-                    values.iter_mut().zip(self.source.row(y)).for_each(|(to, value)| *to = (*value).into());
-                    add_columns::<CHANNELS, LANES>(&values, &self.columns, &mut row);
-                    kept = y;
+                if kept != y / ROWS {
+                    kept = y / ROWS;
+                    self.load(kept * ROWS, &mut values);
+                    add_columns::<CHANNELS, LANES>(&values, &self.columns, &mut rows);
                 }
-                sums.iter_mut().zip(&row).for_each(|(sum, value)| *sum += weight * value);
+                sums.iter_mut().zip(&rows[y % ROWS]).for_each(|(sum, value)| *sum += weight * value);
             }
             output.extend(sums.iter().map(|sum| O::nearest(*sum)));
         }
@@ -94,14 +98,32 @@ impl<T: Level, O: Level, const CHANNELS: usize, const LANES: usize> Kernel for M
     }
 }
 
-#[inline(always)]
-fn add_columns<const CHANNELS: usize, const LANES: usize>(values: &[f32], columns: &Shares, row: &mut [f32]) {
-    for (place, (first, weights)) in columns.iter().enumerate() {
-        let mut sums = [0.0_f32; LANES];
-        let pixels = values[first * CHANNELS..][..weights.len() * CHANNELS + LANES - CHANNELS].windows(LANES);
-        for (pixel, weight) in pixels.step_by(CHANNELS).zip(weights) {
-            sums.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += value * weight);
+impl<T: Level, O: Level, const CHANNELS: usize, const LANES: usize> Means<'_, T, O, CHANNELS, LANES> {
+    /// Values of the rows from `first` on, as far as there are any.
+    #[inline(always)]
+    fn load(&self, first: usize, values: &mut [Vec<f32>; ROWS]) {
+        for (row, y) in values.iter_mut().zip(first..self.source.size().height) {
+            row.iter_mut().zip(self.source.row(y)).for_each(|(to, value)| *to = (*value).into());
         }
-        row[place * CHANNELS..][..LANES].copy_from_slice(&sums);
+    }
+}
+
+#[inline(always)]
+fn add_columns<const CHANNELS: usize, const LANES: usize>(
+    values: &[Vec<f32>; ROWS],
+    columns: &Shares,
+    rows: &mut [Vec<f32>; ROWS],
+) {
+    for (place, (first, weights)) in columns.iter().enumerate() {
+        let mut sums = [[0.0_f32; LANES]; ROWS];
+        for (at, weight) in (first * CHANNELS..).step_by(CHANNELS).zip(weights) {
+            for (sums, values) in sums.iter_mut().zip(values) {
+                let pixel: &[f32; LANES] = values[at..].first_chunk().expect("rows have room for one load more");
+                *sums = std::array::from_fn(|lane| sums[lane] + pixel[lane] * weight);
+            }
+        }
+        for (row, sums) in rows.iter_mut().zip(&sums) {
+            row[place * CHANNELS..][..LANES].copy_from_slice(sums);
+        }
     }
 }

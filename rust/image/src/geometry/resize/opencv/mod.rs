@@ -80,9 +80,7 @@ pub(crate) fn part(from: Size, to: Size, interpolation: Interpolation, window: W
     let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
     Ok(match interpolation.between(from, to) {
         _ if from == to => None,
-        Interpolation::Linear if !halves => {
-            Some(Part::new(across.linear_taps(), down.linear_taps(), window))
-        }
+        Interpolation::Linear if !halves => Some(Part::new(across.linear_taps(), down.linear_taps(), window)),
         Interpolation::Area if !shrinks => Some(Part::new(across.area_taps(), down.area_taps(), window)),
         _ => None,
     })
