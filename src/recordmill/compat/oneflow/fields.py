@@ -54,11 +54,11 @@ class Field:
         return None if found is None else (kind, found)
 
     def _parsed(self, records: Records, feature: rm.Feature) -> Ragged | None:
-        known, found = records.parsed.get(self.name, (None, None))
-        if known == feature:
-            return found
+        known = records.parsed.get(self.name)
+        if known is not None and known[0] == feature:
+            return known[1]
         try:
-            found = rm.parse_payloads(records.payloads, {self.name: feature}, payload="ofrecord")[self.name]
+            found: Ragged = rm.parse_payloads(records.payloads, {self.name: feature}, payload="ofrecord")[self.name]
         except FeatureError:
             return None
         except PayloadError as error:

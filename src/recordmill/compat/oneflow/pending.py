@@ -180,8 +180,9 @@ class Scaled:
         """
         return self._decoded(mirror=mirror, empty=empty, mean=mean, std=std, white=255.0, dtype="float32", layout="chw")
 
-    def _decoded(self, **options: Any) -> Any:
+    def _decoded(self, **options: Any) -> Pixels | None:
         # Pixels that are there already are used again by the steps.
         if self.buffer.is_decoded:
             return None
-        return self.buffer.encoded.decode(size=self.size, kernel=self.kernel, **options)
+        found: Pixels | None = self.buffer.encoded.decode(size=self.size, kernel=self.kernel, **options)
+        return found

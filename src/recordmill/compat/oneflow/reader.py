@@ -20,11 +20,12 @@ from recordmill.errors import RecordmillError
 from recordmill.types import Ragged
 
 _SHUFFLED_AT_ONCE = 64
+# Less than this is read sooner than a thread starts.
 _LARGE_BYTES = 1 << 20
 
 
 class OFRecordReader(Module):
-    """Batches of records, without end; each call gives the next one.
+    """Batches of records, without end; each call gives the next one, and the one after it is read meanwhile.
 
     The parts of a folder are read as one stream of bytes. Orders are OneFlow's, number by number.
 
@@ -85,6 +86,7 @@ class OFRecordReader(Module):
                 raise ValueError(f"{option} is at least 1, not {value}")
         self.batch_size = batch_size
         self._parts = _find_parts(ofrecord_dir, data_part_num, part_name_prefix, part_name_suffix_length)
+        self._is_large = sum(os.stat(part).st_size for part in self._parts) >= _LARGE_BYTES
         self._share = share_of(data_part_num, get_rank(), get_world_size())
         self._shuffles_parts = shuffle_after_epoch
         self._slots: Slots | None = None
@@ -99,8 +101,8 @@ class OFRecordReader(Module):
         self._ahead: Ahead[Records] | None = None
 
     def forward(self) -> Records:
-        """Return the next batch; the one after it is read meanwhile."""
-        if sum(os.stat(part).st_size for part in self._parts) < _LARGE_BYTES and self._ahead is None:
+        """Return the next batch."""
+        if not self._is_large:
             return self._batch()
         self._ahead = self._ahead or Ahead(self._batch)
         return self._ahead.take()

@@ -57,7 +57,7 @@ class ScaledTensor(NDArrayOperatorsMixin):
         """Values as a plain array."""
         return self.tensor().numpy()
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Values for NumPy."""
         values = self.numpy()
         if dtype is not None and values.dtype != dtype:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import recordmill as rm
 from recordmill.compat.oneflow.types import OpaqueType, number_type, of_record, tensor_buffer
 from recordmill.types import Ragged
 
@@ -46,8 +47,8 @@ class Records:
 
     payloads: Ragged
     places: Sequence[Place]
-    wanted: dict[str, Any] = field(default_factory=dict)
-    parsed: dict[str, Any] = field(default_factory=dict)
+    wanted: dict[str, rm.Feature] = field(default_factory=dict)
+    parsed: dict[str, tuple[rm.Feature, Ragged]] = field(default_factory=dict)
 
     @property
     def dtype(self) -> OpaqueType:

@@ -75,7 +75,7 @@ class WindowRule:
         tried = np.rint(np.sqrt(np.stack([area * ratio, area / ratio], axis=2))).astype(np.int64)
         fits = ((tried > 0) & (tried <= whole[:, None])).all(axis=2)
         chosen = tried[np.arange(len(whole)), fits.argmax(axis=1)]
-        return np.where(fits.any(axis=1)[:, None], chosen, self._largest(whole))
+        return np.asarray(np.where(fits.any(axis=1)[:, None], chosen, self._largest(whole)))
 
     def _largest(self, whole: Ints) -> Ints:
         """Largest windows whose shape and area are allowed."""
@@ -83,4 +83,4 @@ class WindowRule:
         ratio = np.clip(width / height, *self.aspect_ratio)
         sides = np.stack([np.minimum(width, height * ratio), np.minimum(height, width / ratio)], axis=1)
         shrink = np.minimum(1.0, np.sqrt(self.area[1] * height * width / sides.prod(axis=1)))
-        return np.maximum(1, np.rint(sides * shrink[:, None]).astype(np.int64))
+        return np.asarray(np.maximum(1, np.rint(sides * shrink[:, None]).astype(np.int64)))

@@ -115,10 +115,15 @@ fn add_columns<const CHANNELS: usize, const LANES: usize>(
     rows: &mut [Vec<f32>; ROWS],
 ) {
     for (place, (first, weights)) in columns.iter().enumerate() {
+        let reach = (weights.len() * CHANNELS).saturating_sub(CHANNELS) + LANES;
+        let values: [&[f32]; ROWS] = std::array::from_fn(|row| &values[row][first * CHANNELS..][..reach]);
         let mut sums = [[0.0_f32; LANES]; ROWS];
-        for (at, weight) in (first * CHANNELS..).step_by(CHANNELS).zip(weights) {
+        for (tap, weight) in weights.iter().enumerate() {
             for (sums, values) in sums.iter_mut().zip(values) {
-                let pixel: &[f32; LANES] = values[at..].first_chunk().expect("rows have room for one load more");
+                // SAFETY: `tap` is below `weights.len()`, so that `LANES` values from `tap * CHANNELS` on end at most at
+                // `reach`, the length of each slice of `values`.
+                #[allow(unsafe_code)]
+                let pixel = unsafe { values.get_unchecked(tap * CHANNELS..tap * CHANNELS + LANES) };
                 *sums = std::array::from_fn(|lane| sums[lane] + pixel[lane] * weight);
             }
         }
