@@ -116,14 +116,15 @@ fn add_columns<const CHANNELS: usize, const LANES: usize>(
 ) {
     for (place, (first, weights)) in columns.iter().enumerate() {
         let reach = (weights.len() * CHANNELS).saturating_sub(CHANNELS) + LANES;
-        let values: [&[f32]; ROWS] = std::array::from_fn(|row| &values[row][first * CHANNELS..][..reach]);
+        let mut parts = [[].as_slice(); ROWS];
+        parts.iter_mut().zip(values).for_each(|(part, values)| *part = &values[first * CHANNELS..][..reach]);
         let mut sums = [[0.0_f32; LANES]; ROWS];
         for (tap, weight) in weights.iter().enumerate() {
-            for (sums, values) in sums.iter_mut().zip(values) {
+            for (sums, part) in sums.iter_mut().zip(parts) {
                 // SAFETY: `tap` is below `weights.len()`, so that `LANES` values from `tap * CHANNELS` on end at most at
-                // `reach`, the length of each slice of `values`.
+                // `reach`, the length of every `part`.
                 #[allow(unsafe_code)]
-                let pixel = unsafe { values.get_unchecked(tap * CHANNELS..tap * CHANNELS + LANES) };
+                let pixel = unsafe { part.get_unchecked(tap * CHANNELS..tap * CHANNELS + LANES) };
                 *sums = std::array::from_fn(|lane| sums[lane] + pixel[lane] * weight);
             }
         }
