@@ -21,6 +21,7 @@ _PLACES = {
     "decode.sizes": "image_sizes",
     "decode.specs.colour": "ColourJitter PCANoise RandomErasing RandomGrey",
     "decode.specs.geometry": "CenterCrop Flip RandomAffine RandomCrop RandomResizedCrop Resize",
+    "decode.specs.given": "GivenCrop GivenFlip",
     "decode.specs.image": "Image",
     "decode.specs.mask": "Mask",
     "decode.specs.places": "Boxes Keypoints",
@@ -38,6 +39,7 @@ _PLACES = {
     "packing.pack": "pack",
     "packing.result": "PackResult",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
+    "pipeline.crew.memory": "Memory",
     "pipeline.dataset": "Dataset",
     "pipeline.loader": "Loader",
     "pipeline.opening": "mix open",
@@ -109,6 +111,10 @@ if TYPE_CHECKING:
         RandomResizedCrop as RandomResizedCrop,
         Resize as Resize,
     )
+    from recordmill.decode.specs.given import (
+        GivenCrop as GivenCrop,
+        GivenFlip as GivenFlip,
+    )
     from recordmill.decode.specs.image import (
         Image as Image,
     )
@@ -172,6 +178,9 @@ if TYPE_CHECKING:
         LabelFile as LabelFile,
         ListFile as ListFile,
         Table as Table,
+    )
+    from recordmill.pipeline.crew.memory import (
+        Memory as Memory,
     )
     from recordmill.pipeline.dataset import (
         Dataset as Dataset,

@@ -29,6 +29,8 @@ SPECS = [
     rm.Keypoints(centres=True),
     rm.Resize((3, 4)),
     rm.Flip(0.25, 0.5),
+    rm.Image(crop=rm.GivenCrop("window", 7), flip=rm.GivenFlip("mirror")),
+    rm.GivenCrop("window"),
 ]
 
 
@@ -70,6 +72,10 @@ def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
         (lambda: rm.Image(crop=224), TypeError, "crop is a CenterCrop or RandomCrop"),
         (lambda: rm.Image(resize="224"), TypeError, "resize is a Resize"),
         (lambda: rm.Image(crop=rm.RandomResizedCrop(4), resize=rm.Resize(4)), ValueError, "by itself"),
+        (lambda: rm.Image(crop=rm.GivenCrop("window", 4), resize=4), ValueError, "GivenCrop brings its window"),
+        (lambda: rm.GivenCrop(3), TypeError, "feature is a name"),
+        (lambda: rm.GivenCrop("window", 0), ValueError, "size is 1 to 65535"),
+        (lambda: rm.GivenFlip(True), TypeError, "feature is a name"),
         (lambda: rm.Image(colour=[rm.Flip()]), TypeError, "colour is a"),
         (lambda: rm.Image(colour=[rm.RandomGrey()], channels="stored"), ValueError, "stored"),
         (lambda: rm.Image(colour=[rm.RandomGrey()], dtype="uint16"), ValueError, "8-bit"),

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from recordmill.decode.geometry import Geometry
+from recordmill.decode.given import given_features
 from recordmill.decode.specs.image import Image
 from recordmill.decode.specs.mask import Mask
 from recordmill.decode.specs.places import Boxes, Keypoints
@@ -89,4 +90,5 @@ def feature_names(specs: Mapping[str, Spec]) -> list[str]:
         names += [feature] if isinstance(feature, str) else list(feature)
         names += [one for one in spec.shape if isinstance(one, str)] if isinstance(spec, Raw) else []
         names += list(spec.along) if isinstance(spec, Boxes) else []
+        names += given_features(spec) if isinstance(spec, Image) else []
     return list(dict.fromkeys(names))

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from recordmill.decode.affine import draw_matrices
 from recordmill.decode.draws import Draws, Stage
+from recordmill.decode.given import Given
 from recordmill.decode.moves import Moves
 from recordmill.decode.presets import preset_of
 from recordmill.decode.specs.geometry import CenterCrop, Crop, Flip, RandomAffine, RandomCrop, RandomResizedCrop, Resize
+from recordmill.decode.specs.given import GivenCrop, GivenFlip
 from recordmill.decode.specs.image import Image
 from recordmill.decode.windows import random_windows
 
@@ -26,8 +28,8 @@ class Geometry:
     Parameters
     ----------
     resize : Resize, optional
-    crop : CenterCrop, RandomCrop or RandomResizedCrop, optional
-    flip : Flip, optional
+    crop : CenterCrop, RandomCrop, RandomResizedCrop or GivenCrop, optional
+    flip : Flip or GivenFlip, optional
     affine : RandomAffine, optional
     centre : {"even", "floor"}
         As in `Preset`.
@@ -35,7 +37,7 @@ class Geometry:
 
     resize: Resize | None = None
     crop: Crop | None = None
-    flip: Flip | None = None
+    flip: Flip | GivenFlip | None = None
     affine: RandomAffine | None = None
     centre: Literal["even", "floor"] = "even"
 
@@ -51,13 +53,13 @@ class Geometry:
         -------
         Geometry
         """
-        flip, resize = cast("Flip | None", spec.flip), cast("Resize | None", spec.resize)
+        flip, resize = cast("Flip | GivenFlip | None", spec.flip), cast("Resize | None", spec.resize)
         return cls(resize, spec.crop, flip, spec.affine, preset_of(spec.like).centre)
 
     @property
     def is_random(self) -> bool:
         """Whether draws are needed."""
-        chances = () if self.flip is None else (self.flip.horizontal, self.flip.vertical)
+        chances = (self.flip.horizontal, self.flip.vertical) if isinstance(self.flip, Flip) else ()
         random_crop = isinstance(self.crop, RandomCrop | RandomResizedCrop)
         return random_crop or self.affine is not None or any(0 < chance < 1 for chance in chances)
 
@@ -80,7 +82,7 @@ def _padding(crop: RandomCrop) -> tuple[int, int, int, int]:
 
 
 def plan_moves(
-    sizes: Ints, geometry: Geometry, draws: Draws | None, positions: Ints
+    sizes: Ints, geometry: Geometry, draws: Draws | None, positions: Ints, given: Given | None = None
 ) -> tuple[Moves, NDArray[np.bool_]]:
     """Plan the geometry of n images.
 
@@ -93,6 +95,8 @@ def plan_moves(
         Needed where the geometry is random.
     positions : ndarray of int64, shape (n,)
         Of the samples in the epoch.
+    given : Given, optional
+        What features say; windows lie within the images.
 
     Returns
     -------
@@ -101,18 +105,33 @@ def plan_moves(
         Images that are smaller than the crop, where that is an error; their moves mean nothing.
     """
     whole = np.concatenate([np.zeros_like(sizes), sizes], axis=1)
-    window, resized, place, too_small = _cut(whole, geometry, draws, positions)
-    flip = _flips(geometry.flip, draws, positions)
+    given = given or Given()
+    if isinstance(geometry.crop, GivenCrop):
+        window, resized, place = _as_given(given.windows, geometry.crop)
+        too_small = np.zeros(len(sizes), np.bool_)
+    else:
+        window, resized, place, too_small = _cut(whole, geometry, draws, positions)
+    flip = _flips(geometry.flip, draws, positions, given)
     matrix = None
     if geometry.affine is not None:
         matrix = draw_matrices(geometry.affine, place[:, 2:], _needed(draws), positions)
     return Moves(window, resized, place, flip, matrix), too_small
 
 
+def _as_given(windows: Ints | None, crop: GivenCrop) -> tuple[Ints, Ints, Ints]:
+    if windows is None:
+        raise ValueError(f"windows of the feature {crop.feature!r} are missing")
+    resized = windows[:, 2:].copy() if crop.size is None else np.broadcast_to(_wanted(crop), (len(windows), 2)).copy()
+    return windows, resized, np.concatenate([np.zeros_like(resized), resized], axis=1)
+
+
 def _cut(
     whole: Ints, geometry: Geometry, draws: Draws | None, positions: Ints
 ) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
-    crop, fits = geometry.crop, np.zeros(len(whole), np.bool_)
+    crop, fits = (
+        cast("CenterCrop | RandomCrop | RandomResizedCrop | None", geometry.crop),
+        np.zeros(len(whole), np.bool_),
+    )
     if isinstance(crop, RandomResizedCrop):
         window = random_windows(whole[:, 2:], crop, _needed(draws), positions)
         resized = np.broadcast_to(_wanted(crop), (len(whole), 2)).copy()
@@ -179,8 +198,11 @@ def _random_corner(
     return np.stack(drawn, axis=1) - (left, top) - missing, room
 
 
-def _flips(flip: Flip | None, draws: Draws | None, positions: Ints) -> NDArray[np.bool_]:
+def _flips(flip: Flip | GivenFlip | None, draws: Draws | None, positions: Ints, given: Given) -> NDArray[np.bool_]:
     flips = np.zeros((len(positions), 2), np.bool_)
+    if isinstance(flip, GivenFlip):
+        flips[:, 0] = given.mirrors
+        return flips
     for axis, chance in enumerate(() if flip is None else (flip.horizontal, flip.vertical)):
         if 0 < chance < 1:
             flips[:, axis] = _needed(draws).booleans(positions, Stage.FLIP, chance, first=axis)

@@ -63,7 +63,7 @@ PRESETS: dict[str, Preset] = {
 # library: its kernels; the same word means another arithmetic in another library.
 KERNELS: dict[str, tuple[str, ...]] = {
     "pillow": ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos", "mks2013", "mks2021"),
-    "opencv": ("nearest", "bilinear", "cubic", "area", "lanczos4", "auto"),
+    "opencv": ("nearest", "bilinear", "cubic", "area", "lanczos4", "auto", "area_or_bilinear"),
     "tensorflow": (
         *("nearest", "area", "bilinear", "bicubic", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"),
         *(

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.decode.columns import byte_rows
 from recordmill.decode.executors.registry import executor_of
 from recordmill.decode.features.image import reading_of
 from recordmill.decode.pixels.indices import MAX_PIXELS
 from recordmill.decode.presets import Like, Orientation, preset_of
 from recordmill.decode.specs.image import Decoder, Image
+from recordmill.types import Ragged
 
 
 def image_sizes(
-    payloads: Sequence[Any],
+    payloads: Ragged | Sequence[Any],
     *,
     like: Like = "pillow",
     orientation: Orientation | None = None,
@@ -27,7 +29,7 @@ def image_sizes(
 
     Parameters
     ----------
-    payloads : sequence of buffer
+    payloads : Ragged of uint8, or sequence of buffer
     like : {"pillow", "opencv", "tensorflow", "mxnet"}
         Whose choice holds where `orientation` is not given.
     orientation : {"ignore", "apply"}, optional
@@ -42,7 +44,8 @@ def image_sizes(
     """
     upright = (orientation or preset_of(like).orientation) == "apply"
     spec = Image(like=like, decoder=decoder)
-    found = executor_of(decoder).headers(list(payloads), reading_of(spec), upright=upright, max_pixels=max_pixels)
+    rows = byte_rows(payloads, "images")
+    found = executor_of(decoder).headers(rows, reading_of(spec), upright=upright, max_pixels=max_pixels)
     sizes: NDArray[np.int64] = np.ascontiguousarray(found.sizes[:, ::-1])
     sizes[list(found.faults)] = 0
     return sizes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import given, strategies as st
 import recordmill.compat.oneflow as flow
 from recordmill.compat.oneflow.environment import share_of
 from recordmill.compat.oneflow.orders import Slots, seed_words, shuffle, uniform
-from recordmill.errors import FormatError, FramingError, PayloadError, TruncatedError
+from recordmill.errors import FeatureError, FormatError, FramingError, PayloadError, TruncatedError
 from tests.compat.oneflow.parts import frame, labels_of, message, recorded_readers, take_labels, write_labels
 from tests.golden import RECORDINGS, load
 
@@ -216,3 +217,62 @@ def test_one_batch_when_given_to_several_decoders_then_serves_them_all(tmp_path:
     assert labels_of(batch) == labels_of(batch) == labels_of(second()) == [0, 1, 2]
     wide = flow.nn.OfrecordRawDecoder("labels", shape=(1,), dtype=flow.double)(batch)
     assert wide.shape == (3, 1) and wide.dtype == flow.double and type(wide.numpy()) is np.ndarray
+
+
+def write_large(folder: Path, count: int) -> list[bytes]:
+    """Write a part that is large enough to be read ahead; return its frames."""
+    frames = [frame(message(labels=label, text=bytes(50_000), images=bytes([label % 256]))) for label in range(count)]
+    (folder / "part-0").write_bytes(b"".join(frames))
+    return frames
+
+
+@pytest.mark.parametrize("options", [{}, {"random_shuffle": True, "random_seed": 7, "shuffle_buffer_size": 9}])
+def test_large_parts_when_read_ahead_then_every_decoder_gets_its_own_records(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    write_large(tmp_path, 60)
+    reader = flow.nn.OFRecordReader(str(tmp_path), 7, **options)
+    label = flow.nn.OFRecordRawDecoder("labels", shape=(), dtype=np.int32)
+    images, text = flow.nn.OFRecordBytesDecoder("images"), flow.nn.OFRecordBytesDecoder("text")
+    again = flow.nn.OFRecordRawDecoder("images", shape=(1,), dtype=np.uint8)
+    found: list[int] = []
+    for _ in range(20):
+        batch = reader()
+        labels = label(batch).tolist()
+        assert [int(row[0]) for row in images(batch).numpy()] == labels == again(batch)[:, 0].tolist()
+        assert [place.record for place in batch.places] == labels and text(batch).numpy()[0].nbytes == 50_000
+        found += labels
+    if options:
+        assert found != sorted(found) and set(found) == set(range(60))
+    else:
+        assert found == [number % 60 for number in range(140)]
+
+
+def test_large_part_when_damaged_then_the_batches_before_it_come_first(tmp_path: Path) -> None:
+    frames = write_large(tmp_path, 30)
+    (tmp_path / "part-0").write_bytes(b"".join(frames)[:-1])
+    reader = flow.nn.OFRecordReader(str(tmp_path), 5)
+    assert take_labels(reader, 25) == list(range(25))
+    for _ in range(2):
+        with pytest.raises(TruncatedError) as caught:
+            reader()
+        assert (caught.value.record, caught.value.offset) == (29, sum(map(len, frames[:29])))
+
+
+def test_message_when_it_lacks_what_was_parsed_before_then_is_named(tmp_path: Path) -> None:
+    frames = [*write_large(tmp_path, 24), frame(message(other=1))]
+    (tmp_path / "part-0").write_bytes(b"".join(frames))
+    reader = flow.nn.OFRecordReader(str(tmp_path), 5)
+    assert take_labels(reader, 20) == list(range(20))
+    with pytest.raises(FeatureError, match="Field labels not found") as caught:
+        labels_of(reader())
+    assert caught.value.record == 24
+
+
+def test_reader_when_its_process_was_forked_then_refuses_in_the_child(tmp_path: Path) -> None:
+    write_large(tmp_path, 30)
+    reader = flow.nn.OFRecordReader(str(tmp_path), 5)
+    reader()
+    with pytest.raises(RuntimeError, match="before the process was forked"), patch("os.getpid", return_value=-1):
+        reader()
+    assert labels_of(reader()) == [5, 6, 7, 8, 9]

@@ -19,6 +19,7 @@ fn every_kernel() -> Vec<Kernel> {
         Interpolation::Area,
         Interpolation::Lanczos4,
         Interpolation::Auto,
+        Interpolation::AreaOrLinear,
     ];
     kernels.extend(opencv.map(Kernel::Opencv));
     for method in

@@ -109,6 +109,23 @@ fn auto_kernel_when_sizes_grow_or_shrink_then_is_mxnets_choice() {
 }
 
 #[test]
+fn area_or_linear_kernel_when_sizes_grow_or_shrink_then_is_oneflows_choice() {
+    let pictures = pictures();
+    let picture = &pictures[0];
+    let Size { width, height } = picture.size;
+    let at = |size, interpolation| resize(picture.view(), size, Kernel::Opencv(interpolation)).expect("a resize");
+    for (to, chosen) in [
+        ((width - 3, height - 2), Interpolation::Area),
+        ((width, height - 2), Interpolation::Area),
+        ((width - 3, height + 2), Interpolation::Linear),
+        ((width + 3, height + 2), Interpolation::Linear),
+    ] {
+        let size = Size { width: to.0, height: to.1 };
+        assert_eq!(at(size, Interpolation::AreaOrLinear), at(size, chosen), "{to:?}");
+    }
+}
+
+#[test]
 fn tensorflow_kernels_when_compared_with_tensorflow_then_are_equal() {
     for exact in
         ["tensorflow_nearest", "tensorflow_bilinear", "tensorflow_bicubic", "tensorflow_area", "tensorflow_mitchell"]

@@ -18,12 +18,13 @@ const PILLOW: [(&str, Filter); 7] = [
     ("mks2021", Filter::Mks2021),
 ];
 
-const OPENCV: [(&str, Interpolation); 5] = [
+const OPENCV: [(&str, Interpolation); 6] = [
     ("bilinear", Interpolation::Linear),
     ("cubic", Interpolation::Cubic),
     ("area", Interpolation::Area),
     ("lanczos4", Interpolation::Lanczos4),
     ("auto", Interpolation::Auto),
+    ("area_or_bilinear", Interpolation::AreaOrLinear),
 ];
 
 const TENSORFLOW: [(&str, Method); 7] = [

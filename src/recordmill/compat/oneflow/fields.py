@@ -54,12 +54,16 @@ class Field:
         return None if found is None else (kind, found)
 
     def _parsed(self, records: Records, feature: rm.Feature) -> Ragged | None:
+        known = records.parsed.get(self.name)
+        if known is not None and known[0] == feature:
+            return known[1]
         try:
             found: Ragged = rm.parse_payloads(records.payloads, {self.name: feature}, payload="ofrecord")[self.name]
         except FeatureError:
             return None
         except PayloadError as error:
             raise placed(error, records.places[error.record or 0]) from None
+        records.wanted[self.name] = feature
         return found
 
     def strings(self, records: Records) -> Ragged:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -12,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 import recordmill as rm
 from recordmill.compat.oneflow.faults import unsupported
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.pictures import in_threads
+from recordmill.compat.oneflow.scaled import ScaledTensor
 from recordmill.compat.oneflow.tensors import Place, Tensor, TensorBuffer, tensor_of
+from recordmill.compat.oneflow.threads import in_threads
 from recordmill.compat.oneflow.types import float32
 from recordmill.errors import ImageError
 
 _STAGE = 20_001
+_MOST_BYTES = 256 << 20
 
 
 class CropMirrorNormalize(Module):
@@ -64,7 +67,7 @@ class CropMirrorNormalize(Module):
         self._size, self._at = (crop_h, crop_w), (crop_pos_y, crop_pos_x)
         self._mean, self._std = mean, std
 
-    def forward(self, pictures: Tensor | TensorBuffer, mirror: ArrayLike | None = None) -> Tensor:
+    def forward(self, pictures: Tensor | ScaledTensor | TensorBuffer, mirror: ArrayLike | None = None) -> Tensor:
         """Normalise a batch.
 
         Parameters
@@ -78,21 +81,31 @@ class CropMirrorNormalize(Module):
         -------
         Tensor of float32, shape (batch, channels, height, width)
         """
+        if isinstance(pictures, TensorBuffer) and 0 in self._size:
+            raise ValueError("crop_h and crop_w are needed for pictures of several sizes")
+        turned = np.zeros(len(pictures), np.bool_) if mirror is None else np.asarray(mirror) != 0
+        if turned.shape != (len(pictures),):
+            raise ValueError(f"mirror has one number for each of {len(pictures)} pictures, not shape {turned.shape}")
+        done = self._at_once(pictures, turned) if isinstance(pictures, ScaledTensor) else None
+        return tensor_of(self._one_by_one(pictures, turned) if done is None else done)
+
+    def _at_once(self, pictures: ScaledTensor, turned: NDArray[np.bool_]) -> NDArray[Any] | None:
+        """Normalised pictures that one call decodes too, if it can."""
+        if any(self._size) or pictures.is_decoded:
+            return None
+        return pictures.scaled.normalised(turned, self._mean, self._std, _memory().empty)
+
+    def _one_by_one(self, pictures: Any, turned: NDArray[np.bool_]) -> NDArray[Any]:
         if isinstance(pictures, TensorBuffer):
-            if 0 in self._size:
-                raise ValueError("crop_h and crop_w are needed for pictures of several sizes")
             given, places = pictures.numpy(), list(pictures.places)
         else:
             given, places = list(np.asarray(pictures)), []
-        turned = np.zeros(len(given), np.bool_) if mirror is None else np.asarray(mirror) != 0
-        if turned.shape != (len(given),):
-            raise ValueError(f"mirror has one number for each of {len(given)} pictures, not shape {turned.shape}")
 
         def normalised(row: int) -> NDArray[Any]:
             place = places[row] if places else None
             return self._one(given[row], bool(turned[row]), place)
 
-        return tensor_of(np.stack(in_threads(normalised, len(given))))
+        return np.stack(in_threads(normalised, len(given)))
 
     def _one(self, picture: NDArray[Any], turned: bool, place: Place | None) -> NDArray[Any]:
         whole = picture.shape[:2]
@@ -144,6 +157,12 @@ class CoinFlip(Module):
         draws = rm.Draws(self._seed, self._calls % 2**32)
         self._calls += 1
         return tensor_of(draws.booleans(np.arange(self._batch_size), _STAGE, self._probability).astype(np.int8))
+
+
+@functools.cache
+def _memory() -> rm.Memory:
+    """Memory of batches that nobody looks at any more."""
+    return rm.Memory(_MOST_BYTES)
 
 
 def _too_small(found: Sequence[int], wanted: Sequence[int], place: Place | None) -> ImageError:

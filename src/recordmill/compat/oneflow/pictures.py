@@ -1,32 +1,29 @@
-"""Decoders of encoded pictures."""
+"""Decoders of encoded pictures; pixels are made when they are asked for."""
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.oneflow.faults import placed, unsupported
+from recordmill.compat.oneflow.faults import unsupported
 from recordmill.compat.oneflow.fields import Field
 from recordmill.compat.oneflow.module import Module
+from recordmill.compat.oneflow.pending import Encoded, PendingBuffer
+from recordmill.compat.oneflow.stepwise import Channels, decode_all, decode_windows, rows_of
 from recordmill.compat.oneflow.tensors import Place, Records, TensorBuffer
 from recordmill.compat.oneflow.types import uint8
-from recordmill.compat.oneflow.windows import Window, WindowRule
-from recordmill.errors import DecodeError, RecordmillError
-from recordmill.types import Ragged
+from recordmill.compat.oneflow.windows import WindowRule
 
 Pixels = NDArray[Any]
-_CHANNELS: dict[str, Literal["rgb", "bgr", "grey"]] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "grey"}
-_JPEG = b"\xff\xd8"
+_CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "grey"}
 
 
-def channels_of(color_space: str) -> Literal["rgb", "bgr", "grey"]:
+def channels_of(color_space: str) -> Channels:
     """Our word for OneFlow's name of an order of colours.
 
     Parameters
@@ -47,44 +44,6 @@ def channels_of(color_space: str) -> Literal["rgb", "bgr", "grey"]:
     return _CHANNELS[color_space]
 
 
-def num_threads() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def decode_all(
-    name: str, encoded: Sequence[Any], places: Sequence[Place], channels: Any, orientation: Literal["ignore", "apply"]
-) -> TensorBuffer:
-    """Pictures of a batch, decoded as OpenCV does.
-
-    Parameters
-    ----------
-    name : str
-        Of the feature, for errors.
-    encoded : sequence of buffer
-    places : sequence of Place
-    channels : {"rgb", "bgr", "grey"}
-    orientation : {"ignore", "apply"}
-        What becomes of a rotation that EXIF asks for.
-
-    Returns
-    -------
-    TensorBuffer
-        uint8, (height, width, channels).
-
-    Raises
-    ------
-    DecodeError
-        No picture, with part, record and offset.
-    """
-    spec = rm.Image(like="opencv", channels=channels, orientation=orientation, layout="hwc", stack=False, dtype="uint8")
-    try:
-        arrays = rm.decode_batch({name: list(encoded)}, {name: spec}, threads=num_threads())[name]
-    except DecodeError as error:
-        raise placed(error, places[error.position or 0]) from None
-    return TensorBuffer(arrays, places)
-
-
 class OFRecordImageDecoder(Module):
     """Pictures of one feature; a rotation that EXIF asks for is ignored.
 
@@ -100,8 +59,12 @@ class OFRecordImageDecoder(Module):
 
     def forward(self, records: Records) -> TensorBuffer:
         """Pictures of a batch, uint8, (height, width, channels)."""
-        strings = rows_of(self._field.strings(records))
-        return decode_all(self._field.name, strings, records.places, self._channels, "ignore")
+        strings = self._field.strings(records)
+
+        def step() -> list[Pixels]:
+            return decode_all(self._field.name, rows_of(strings), records.places, self._channels, "ignore")
+
+        return _whole(strings, records.places, self._channels, "ignore", step)
 
 
 class OFRecordImageDecoderRandomCrop(Module):
@@ -138,88 +101,15 @@ class OFRecordImageDecoderRandomCrop(Module):
 
     def forward(self, records: Records) -> TensorBuffer:
         """Windows of a batch, uint8, (height, width, channels)."""
-        strings = rows_of(self._field.strings(records))
+        strings, places = self._field.strings(records), records.places
         sizes = rm.image_sizes(strings, like="opencv", orientation="ignore")
-        sizes[(sizes == 0).any(axis=1)] = 1  # decoding tells what is wrong
-        windows = self._rule.windows(sizes, rm.Draws(self._seed, self._calls % 2**32))
+        windows = self._rule.windows(np.maximum(sizes, 1), rm.Draws(self._seed, self._calls % 2**32))
         self._calls += 1
 
-        def decode(position: int) -> Pixels:
-            try:
-                return decode_window(strings[position], windows[position], self._channels)
-            except RecordmillError as error:
-                raise placed(error, records.places[position]) from None
+        def step() -> list[Pixels]:
+            return decode_windows(rows_of(strings), places, windows, self._channels)
 
-        return TensorBuffer(in_threads(decode, len(strings)), records.places)
-
-
-def decode_window(data: Any, window: Window, channels: Literal["rgb", "bgr", "grey"]) -> Pixels:
-    """Part of a picture, decoded as OpenCV does; EXIF is ignored.
-
-    Parameters
-    ----------
-    data : buffer
-    window : (int, int, int, int)
-        x, y, width and height.
-    channels : {"rgb", "bgr", "grey"}
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, channels)
-    """
-    if bytes(data[:2]) == _JPEG:
-        pixels = rm.decode_jpeg(data, window=window, channels="stored")
-        if pixels.ndim == 3 and pixels.shape[2] == 3:
-            return _coloured(data, pixels, window, channels)
-        if pixels.ndim == 2:
-            return np.repeat(pixels[:, :, None], 1 if channels == "grey" else 3, axis=2)
-    pixels = rm.decode_image(data, like="opencv", window=window, channels=channels, orientation="ignore", depth="8")
-    return pixels[:, :, None] if pixels.ndim == 2 else pixels
-
-
-def _coloured(data: Any, pixels: Pixels, window: Window, channels: str) -> Pixels:
-    if channels == "grey":
-        return rm.decode_jpeg(data, window=window, channels="grey")[:, :, None]
-    return pixels if channels == "rgb" else np.ascontiguousarray(pixels[:, :, ::-1])
-
-
-def rows_of(strings: Ragged) -> list[Any]:
-    """Byte strings as views of their buffer.
-
-    Parameters
-    ----------
-    strings : Ragged of uint8
-
-    Returns
-    -------
-    list of ndarray of uint8
-    """
-    splits = strings.row_splits
-    return [strings.data[splits[row] : splits[row + 1]] for row in range(len(strings))]
-
-
-def in_threads(make: Callable[[int], Pixels], count: int) -> list[Pixels]:
-    """Results of a function for 0 … count - 1, in order.
-
-    Parameters
-    ----------
-    make : callable
-    count : int
-
-    Returns
-    -------
-    list of ndarray
-    """
-    threads = min(num_threads(), count)
-    if threads <= 1:
-        return [make(position) for position in range(count)]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(make, range(count)))
-
-
-def _pair(numbers: Sequence[float]) -> tuple[float, float]:
-    first, second = numbers
-    return float(first), float(second)
+        return _buffer(Encoded(strings, windows, self._channels, "ignore"), places, step, sizes)
 
 
 class ImageDecode(Module):
@@ -239,4 +129,35 @@ class ImageDecode(Module):
 
     def forward(self, encoded: TensorBuffer) -> TensorBuffer:
         """Pictures of a batch, uint8, (height, width, channels)."""
-        return decode_all("images", encoded.numpy(), encoded.places, self._channels, "apply")
+        strings, places = encoded.numpy(), encoded.places
+
+        def step() -> list[Pixels]:
+            return decode_all("images", strings, places, self._channels, "apply")
+
+        return _whole(strings, places, self._channels, "apply", step)
+
+
+def _whole(
+    strings: Any,
+    places: Sequence[Place],
+    channels: Channels,
+    orientation: Literal["ignore", "apply"],
+    step: Callable[[], list[Pixels]],
+) -> TensorBuffer:
+    sizes = rm.image_sizes(strings, like="opencv", orientation=orientation)
+    windows = np.concatenate([np.zeros_like(sizes), sizes[:, ::-1]], axis=1)
+    return _buffer(Encoded(strings, windows, channels, orientation), places, step, sizes)
+
+
+def _buffer(
+    encoded: Encoded, places: Sequence[Place], step: Callable[[], list[Pixels]], sizes: NDArray[np.int64]
+) -> TensorBuffer:
+    if not sizes.all():
+        # What has no size is an error, which the steps tell.
+        return TensorBuffer(step(), places)
+    return PendingBuffer(encoded, places, step)
+
+
+def _pair(numbers: Sequence[float]) -> tuple[float, float]:
+    first, second = numbers
+    return float(first), float(second)

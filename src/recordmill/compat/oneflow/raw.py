@@ -14,7 +14,7 @@ from recordmill.compat.oneflow.casting import cast
 from recordmill.compat.oneflow.faults import refuse, unsupported
 from recordmill.compat.oneflow.fields import Field
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.pictures import rows_of
+from recordmill.compat.oneflow.stepwise import rows_of
 from recordmill.compat.oneflow.tensors import Place, Records, Tensor, TensorBuffer, tensor_of
 from recordmill.compat.oneflow.types import number_type
 from recordmill.types import Ragged

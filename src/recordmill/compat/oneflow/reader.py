@@ -8,6 +8,8 @@ import secrets
 from collections.abc import Iterator
 from typing import Any
 
+import recordmill as rm
+from recordmill.compat.oneflow.ahead import Ahead
 from recordmill.compat.oneflow.environment import get_rank, get_world_size, share_of
 from recordmill.compat.oneflow.faults import unsupported
 from recordmill.compat.oneflow.module import Module
@@ -18,10 +20,12 @@ from recordmill.errors import RecordmillError
 from recordmill.types import Ragged
 
 _SHUFFLED_AT_ONCE = 64
+# Less than this is read sooner than a thread starts.
+_LARGE_BYTES = 1 << 20
 
 
 class OFRecordReader(Module):
-    """Batches of records, without end; each call gives the next one.
+    """Batches of records, without end; each call gives the next one, and the one after it is read meanwhile.
 
     The parts of a folder are read as one stream of bytes. Orders are OneFlow's, number by number.
 
@@ -82,6 +86,7 @@ class OFRecordReader(Module):
                 raise ValueError(f"{option} is at least 1, not {value}")
         self.batch_size = batch_size
         self._parts = _find_parts(ofrecord_dir, data_part_num, part_name_prefix, part_name_suffix_length)
+        self._is_large = sum(os.stat(part).st_size for part in self._parts) >= _LARGE_BYTES
         self._share = share_of(data_part_num, get_rank(), get_world_size())
         self._shuffles_parts = shuffle_after_epoch
         self._slots: Slots | None = None
@@ -92,9 +97,28 @@ class OFRecordReader(Module):
         self._pieces: Iterator[Piece] | None = None
         self._rest: Piece | None = None
         self._damage: RecordmillError | None = None
+        self._wanted: dict[str, rm.Feature] = {}
+        self._ahead: Ahead[Records] | None = None
 
     def forward(self) -> Records:
         """Return the next batch."""
+        if not self._is_large:
+            return self._batch()
+        self._ahead = self._ahead or Ahead(self._batch)
+        return self._ahead.take()
+
+    def _batch(self) -> Records:
+        batch = self._taken()
+        wanted = dict(self._wanted)
+        try:
+            found = rm.parse_payloads(batch.payloads, wanted, payload="ofrecord") if wanted else {}
+        except RecordmillError:
+            # Decoders tell which record it is.
+            found = {}
+        parsed = {name: (wanted[name], column) for name, column in found.items()}
+        return Records(batch.payloads, batch.places, self._wanted, parsed)
+
+    def _taken(self) -> Piece:
         taken: list[Piece] = []
         missing = self.batch_size
         while missing:
@@ -103,8 +127,7 @@ class OFRecordReader(Module):
             taken.append(piece if used == len(piece) else piece.cut(0, used))
             self._rest = None if used == len(piece) else piece.cut(used, len(piece))
             missing -= used
-        batch = joined(taken)
-        return Records(batch.payloads, batch.places)
+        return joined(taken)
 
     def _next(self) -> Piece:
         if self._damage is not None:
@@ -120,7 +143,8 @@ class OFRecordReader(Module):
     def _begin(self) -> Iterator[Piece]:
         if self._slots is None:
             return endless(self._order, self.batch_size)
-        return _shuffled(endless(self._order, min(self.batch_size, _SHUFFLED_AT_ONCE)), self._slots, self._buffer_size)
+        pieces = endless(self._order, min(self.batch_size, _SHUFFLED_AT_ONCE))
+        return _shuffled(pieces, self._slots, self._buffer_size, self.batch_size)
 
     def _order(self, epoch: int) -> list[str]:
         if self._shuffles_parts and epoch:
@@ -128,11 +152,11 @@ class OFRecordReader(Module):
         return [self._parts[number] for number in self._share]
 
 
-def _shuffled(pieces: Iterator[Piece], slots: Slots, size: int) -> Iterator[Piece]:
-    """Put each record in the place of one that the buffer holds, which goes out."""
+def _shuffled(pieces: Iterator[Piece], slots: Slots, size: int, num_records: int) -> Iterator[Piece]:
+    """Put each record in the place of one that the buffer holds, which goes out; so many make a piece."""
     buffer: list[tuple[bytes, Place]] = []
+    leaving: list[tuple[bytes, Place]] = []
     for piece in pieces:
-        leaving: list[tuple[bytes, Place]] = []
         for entry in zip(piece.payloads, piece.places, strict=True):
             if len(buffer) < size:
                 buffer.append(entry)
@@ -140,8 +164,9 @@ def _shuffled(pieces: Iterator[Piece], slots: Slots, size: int) -> Iterator[Piec
             slot = slots.next()
             leaving.append(buffer[slot])
             buffer[slot] = entry
-        if leaving:
-            yield Piece(Ragged.from_rows([payload for payload, _ in leaving]), [place for _, place in leaving])
+            if len(leaving) == num_records:
+                yield Piece(Ragged.from_rows([payload for payload, _ in leaving]), [place for _, place in leaving])
+                leaving = []
 
 
 def _check_device(device: Any, placement: Any, sbp: Any) -> None:

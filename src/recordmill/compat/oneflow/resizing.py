@@ -12,13 +12,21 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.oneflow.faults import unsupported
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.pictures import in_threads
+from recordmill.compat.oneflow.pending import PendingBuffer, Scaled
+from recordmill.compat.oneflow.scaled import ScaledTensor
 from recordmill.compat.oneflow.tensors import Place, Tensor, TensorBuffer, tensor_of
+from recordmill.compat.oneflow.threads import in_threads
 from recordmill.compat.oneflow.types import uint8
 from recordmill.errors import ImageError
 
 Size = tuple[int, int]
-_KERNELS = {"bilinear": "bilinear", "nearest_neighbor": "nearest", "bicubic": "cubic", "area": "area"}
+_KERNELS = {
+    "auto": "opencv:area_or_bilinear",
+    "bilinear": "opencv:bilinear",
+    "nearest_neighbor": "opencv:nearest",
+    "bicubic": "opencv:cubic",
+    "area": "opencv:area",
+}
 _OLD_KERNELS = {"Linear": "bilinear", "NN": "nearest_neighbor", "Cubic": "bicubic"}
 _OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
 
@@ -72,20 +80,20 @@ class Resize(Module):
             channels = _old("color_space", color_space.upper(), _OLD_CHANNELS)
         if interp_type is not None:
             interpolation_type = _old("interp_type", interp_type, _OLD_KERNELS)
-        if interpolation_type not in {"auto", *_KERNELS}:
-            raise ValueError(f"interpolation_type is auto, {', '.join(_KERNELS)}, not {interpolation_type!r}")
+        if interpolation_type not in _KERNELS:
+            raise ValueError(f"interpolation_type is {', '.join(_KERNELS)}, not {interpolation_type!r}")
         if channels not in (1, 3):
             raise ValueError(f"channels is 1 or 3, not {channels!r}")
         if resize_x > 0 and resize_y > 0:
             target_size, keep_aspect_ratio = (resize_x, resize_y), False
         if resize_shorter > 0:
             target_size, keep_aspect_ratio, resize_side = resize_shorter, True, "shorter"
-        self._channels, self._kernel = channels, interpolation_type
+        self._channels, self._kernel = channels, _KERNELS[interpolation_type]
         self._rule: _Fixed | _Side = (
             _side(target_size, resize_side, min_size, max_size) if keep_aspect_ratio else _fixed(target_size)
         )
 
-    def forward(self, pictures: TensorBuffer) -> tuple[Tensor | TensorBuffer, Tensor, Tensor | None]:
+    def forward(self, pictures: TensorBuffer) -> tuple[Tensor | ScaledTensor | TensorBuffer, Tensor, Tensor | None]:
         """Resize a batch.
 
         Parameters
@@ -96,43 +104,56 @@ class Resize(Module):
         Returns
         -------
         pictures : Tensor of uint8, shape (batch, height, width, channels), or TensorBuffer
-            The latter with `keep_aspect_ratio`.
+            The latter with `keep_aspect_ratio`. Values are made when they are asked for, with those of the decoder.
         scale : Tensor of float32, shape (batch, 2)
             New width to old width, new height to old height.
         new_size : Tensor of int32, shape (batch, 2), or None
             Width and height, with `keep_aspect_ratio`.
         """
+        if isinstance(pictures, PendingBuffer) and isinstance(self._rule, _Fixed):
+            return self._pending(pictures, self._rule)
         given = pictures.numpy()
         for picture, place in zip(given, pictures.places, strict=True):
-            self._check(picture, place)
+            self._check(picture.shape, picture.dtype, place)
         sizes = [self._rule.size(picture.shape[1], picture.shape[0]) for picture in given]
-        done = in_threads(lambda row: self._resized(given[row], sizes[row]), len(given))
+        done = self._resized(given, sizes)
         old = np.array([picture.shape[1::-1] for picture in given], np.float32).reshape(-1, 2)
         scale = tensor_of(np.array(sizes, np.float32).reshape(-1, 2) / old)
         if isinstance(self._rule, _Fixed):
             return tensor_of(np.stack(done)), scale, None
         return TensorBuffer(done, pictures.places), scale, tensor_of(np.array(sizes, np.int32))
 
-    def _check(self, picture: NDArray[Any], place: Place) -> None:
-        if picture.ndim == 3 and picture.shape[2] == self._channels and picture.dtype == np.uint8:
+    def _pending(self, pictures: PendingBuffer, fixed: _Fixed) -> tuple[ScaledTensor, Tensor, None]:
+        size = fixed.width, fixed.height
+        for shape, place in zip(pictures.encoded.shapes, pictures.places, strict=True):
+            self._check(shape, np.dtype(np.uint8), place)
+
+        def step() -> NDArray[Any]:
+            given = pictures.numpy()
+            return np.stack(self._resized(given, [size] * len(given)))
+
+        scale = np.array(size, np.float32) / pictures.encoded.windows[:, 2:].astype(np.float32)
+        return ScaledTensor(Scaled(pictures, size[::-1], self._kernel, step)), tensor_of(scale), None
+
+    def _check(self, shape: tuple[int, ...], dtype: np.dtype[Any], place: Place) -> None:
+        if len(shape) == 3 and shape[2] == self._channels and dtype == np.uint8:
             return
         raise ImageError(
             "Resize was told another number of channels, or given something else than pictures",
             kind="channel_mismatch",
             expected=f"uint8 of shape (height, width, {self._channels})",
-            found=f"{picture.dtype} of shape {picture.shape}",
+            found=f"{dtype} of shape {shape}",
             shard=place.shard,
             record=place.record,
             offset=place.offset,
             hint="channels= is 1 after a decoder of GRAY",
         )
 
-    def _resized(self, picture: NDArray[Any], size: Size) -> NDArray[Any]:
-        width, height = size
-        kernel = _KERNELS.get(self._kernel)
-        if kernel is None:
-            kernel = "area" if width <= picture.shape[1] and height <= picture.shape[0] else "bilinear"
-        return rm.resize(picture, (height, width), kernel=f"opencv:{kernel}")
+    def _resized(self, pictures: list[NDArray[Any]], sizes: Sequence[Size]) -> list[NDArray[Any]]:
+        def resized(row: int) -> NDArray[Any]:
+            return rm.resize(pictures[row], sizes[row][::-1], kernel=self._kernel)
+
+        return in_threads(resized, len(pictures))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import recordmill as rm
 from recordmill.compat.oneflow.types import OpaqueType, number_type, of_record, tensor_buffer
 from recordmill.types import Ragged
 
@@ -38,10 +39,16 @@ class Records:
     ----------
     payloads : Ragged of uint8
     places : sequence of Place
+    wanted : dict of str to Feature
+        Features that decoders ask for; a reader parses those of its next batches together.
+    parsed : dict of str to (Feature, Ragged)
+        Those that all records have, by name.
     """
 
     payloads: Ragged
     places: Sequence[Place]
+    wanted: dict[str, rm.Feature] = field(default_factory=dict)
+    parsed: dict[str, tuple[rm.Feature, Ragged]] = field(default_factory=dict)
 
     @property
     def dtype(self) -> OpaqueType:
@@ -58,7 +65,14 @@ class Records:
         return len(self.payloads)
 
 
-class Tensor(np.ndarray[Any, np.dtype[Any]]):
+class _TensorType(type):
+    """What says that it stands for a tensor is an instance too."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return super().__instancecheck__(instance) or getattr(type(instance), "stands_for_tensor", False)
+
+
+class Tensor(np.ndarray[Any, np.dtype[Any]], metaclass=_TensorType):
     """An array that has OneFlow's way to ask for one."""
 
     def numpy(self) -> NDArray[Any]:

@@ -7,7 +7,6 @@ oneflow/user/image/random_crop_generator.cpp of OneFlow 0.9.0 (distribution).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 
-Window = tuple[int, int, int, int]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 _STAGE = 20_000
 
 
@@ -46,41 +46,41 @@ class WindowRule:
             if len(pair) != 2 or not 0 < pair[0] <= pair[1]:
                 raise ValueError(f"random_{name} is two numbers, 0 < first <= second, not {pair!r}")
 
-    def windows(self, sizes: NDArray[np.int64], draws: rm.Draws) -> list[Window]:
+    def windows(self, sizes: Ints, draws: rm.Draws) -> Ints:
         """Draw a window for each image.
 
         Parameters
         ----------
         sizes : ndarray of int64, shape (n, 2)
-            Heights and widths.
+            Heights and widths, at least 1.
         draws : Draws
             One position for each image.
 
         Returns
         -------
-        list of (int, int, int, int)
+        ndarray of int64, shape (n, 4)
             x, y, width and height.
         """
         numbers = draws.uniform(np.arange(len(sizes)), _STAGE, 2 * self.num_attempts + 2)
-        return [self._window(int(h), int(w), row) for (h, w), row in zip(sizes, numbers, strict=True)]
+        whole = np.ascontiguousarray(sizes[:, ::-1])
+        sides = self._sides(whole, numbers[:, 0:-2:2], numbers[:, 1:-2:2])
+        corners = (numbers[:, -2:] * (whole - sides + 1)).astype(np.int64)
+        return np.concatenate([corners, sides], axis=1)
 
-    def _window(self, height: int, width: int, numbers: NDArray[np.float64]) -> Window:
-        wide, high = self._extent(height, width, numbers)
-        return int(numbers[-2] * (width - wide + 1)), int(numbers[-1] * (height - high + 1)), wide, high
+    def _sides(self, whole: Ints, first: Floats, second: Floats) -> Ints:
+        """Widths and heights: those of the first attempt that fits."""
+        low, high = np.log(self.aspect_ratio)
+        area = whole.prod(axis=1)[:, None] * (self.area[0] + (self.area[1] - self.area[0]) * first)
+        ratio = np.exp(low + (high - low) * second)
+        tried = np.rint(np.sqrt(np.stack([area * ratio, area / ratio], axis=2))).astype(np.int64)
+        fits = ((tried > 0) & (tried <= whole[:, None])).all(axis=2)
+        chosen = tried[np.arange(len(whole)), fits.argmax(axis=1)]
+        return np.asarray(np.where(fits.any(axis=1)[:, None], chosen, self._largest(whole)))
 
-    def _extent(self, height: int, width: int, numbers: NDArray[np.float64]) -> tuple[int, int]:
-        low, high = (math.log(ratio) for ratio in self.aspect_ratio)
-        for first, second in numbers[:-2].reshape(-1, 2):
-            area = height * width * (self.area[0] + (self.area[1] - self.area[0]) * first)
-            ratio = math.exp(low + (high - low) * second)
-            wide, tall = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
-            if 0 < wide <= width and 0 < tall <= height:
-                return wide, tall
-        return self._largest(height, width)
-
-    def _largest(self, height: int, width: int) -> tuple[int, int]:
-        """Largest window whose shape and area are allowed."""
-        ratio = min(max(width / height, self.aspect_ratio[0]), self.aspect_ratio[1])
-        wide, tall = min(float(width), height * ratio), min(float(height), width / ratio)
-        shrink = min(1.0, math.sqrt(self.area[1] * height * width / (wide * tall)))
-        return max(1, round(wide * shrink)), max(1, round(tall * shrink))
+    def _largest(self, whole: Ints) -> Ints:
+        """Largest windows whose shape and area are allowed."""
+        width, height = whole.astype(np.float64).T
+        ratio = np.clip(width / height, *self.aspect_ratio)
+        sides = np.stack([np.minimum(width, height * ratio), np.minimum(height, width / ratio)], axis=1)
+        shrink = np.minimum(1.0, np.sqrt(self.area[1] * height * width / sides.prod(axis=1)))
+        return np.asarray(np.maximum(1, np.rint(sides * shrink[:, None]).astype(np.int64)))

@@ -13,6 +13,7 @@ from recordmill.decode.columns import byte_rows
 from recordmill.decode.executors.base import Border, Headers, ImageJob
 from recordmill.decode.executors.registry import executor_of
 from recordmill.decode.geometry import Geometry, plan_moves
+from recordmill.decode.given import Given, given_of
 from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
@@ -163,7 +164,13 @@ def _chosen(headers: Headers, good: NDArray[np.bool_]) -> Headers:
 
 def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers) -> ImagePlan:
     geometry = Geometry.of(spec)
-    moves, too_small = plan_moves(headers.decoded, geometry, state.draws, state.positions[rows])
+    given = given_of(lambda name: state.column(name, consume=False), spec)[rows]
+    outside = given.outside(headers.decoded)
+    for row in np.flatnonzero(outside):
+        state.fail(rows[row], feature, _outside(given, headers, int(row)))
+    if outside.any():
+        rows, headers, given = rows[~outside], _chosen(headers, ~outside), given[~outside]
+    moves, too_small = plan_moves(headers.decoded, geometry, state.draws, state.positions[rows], given)
     largest = np.maximum(moves.resized, moves.sizes).astype(np.float64)
     too_large = largest[:, 0] * largest[:, 1] > state.max_pixels
     for row in np.flatnonzero(too_small):
@@ -184,6 +191,16 @@ def _scales(plan: ImagePlan) -> Ints:
         enough = (plan.moves.window[:, 2:] // scale >= plan.moves.resized).all(axis=1)
         scales[enough & (plan.headers.scalable == 1)] = scale
     return scales
+
+
+def _outside(given: Given, headers: Headers, row: int) -> ImageError:
+    width, height = headers.decoded[row].tolist()
+    return ImageError(
+        "the window does not lie within the image",
+        kind="bad_window",
+        expected=f"within {width} x {height}",
+        found="none" if given.windows is None else str(tuple(given.windows[row].tolist())),
+    )
 
 
 def _small(moves: Moves, row: int) -> ImageError:

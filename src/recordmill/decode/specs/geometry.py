@@ -17,6 +17,7 @@ from recordmill.decode.specs.checks import (
     size_of,
     whole,
 )
+from recordmill.decode.specs.given import GivenCrop
 
 _SMALL = ("error", "pad", "enlarge")
 _MODES = ("constant", "edge", "reflect")
@@ -215,4 +216,4 @@ def _about_zero(name: str, value: float | tuple[float, float], limit: float) -> 
     return interval(name, value, -limit, limit)
 
 
-Crop = CenterCrop | RandomCrop | RandomResizedCrop
+Crop = CenterCrop | RandomCrop | RandomResizedCrop | GivenCrop

@@ -11,6 +11,7 @@ from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, number, per_channel
 from recordmill.decode.specs.colour import Colour, ColourJitter, PCANoise, RandomErasing, RandomGrey
 from recordmill.decode.specs.geometry import CenterCrop, Crop, Flip, RandomAffine, RandomCrop, RandomResizedCrop, Resize
+from recordmill.decode.specs.given import GivenCrop, GivenFlip
 
 Decoder = Literal["auto", "pillow", "native"]
 Layout = Literal["chw", "hwc"]
@@ -34,11 +35,11 @@ class Image(Spec):
 
     Parameters
     ----------
-    crop : CenterCrop, RandomCrop or RandomResizedCrop, optional
+    crop : CenterCrop, RandomCrop, RandomResizedCrop or GivenCrop, optional
     resize : Resize, int or (int, int), optional
-        Done before `crop`; a RandomResizedCrop resizes by itself. A number is the length of the shorter side, a pair
-        height and width.
-    flip : bool, float or Flip
+        Done before `crop`; RandomResizedCrop and GivenCrop resize by themselves. A number is the length of the shorter
+        side, a pair height and width.
+    flip : bool, float, Flip or GivenFlip
         True is left to right with a probability of one half, a number another probability.
     affine : RandomAffine, optional
         Of the finished cut.
@@ -92,7 +93,7 @@ class Image(Spec):
 
     crop: Crop | None = None
     resize: Resize | int | tuple[int, int] | None = None
-    flip: bool | float | Flip | None = None
+    flip: bool | float | Flip | GivenFlip | None = None
     affine: RandomAffine | None = None
     colour: Sequence[Colour] = ()
     channels: Channels | Literal[1, 3] | None = None
@@ -140,11 +141,11 @@ class Image(Spec):
         self._set(white=255 * scale, dtype=self.dtype or "float32", scale=None)
 
     def _check_geometry(self) -> None:
-        _check_type("crop", self.crop, CenterCrop, RandomCrop, RandomResizedCrop)
+        _check_type("crop", self.crop, CenterCrop, RandomCrop, RandomResizedCrop, GivenCrop)
         _check_type("resize", self.resize, Resize)
         _check_type("affine", self.affine, RandomAffine)
-        if isinstance(self.crop, RandomResizedCrop) and self.resize is not None:
-            raise ValueError("RandomResizedCrop brings its window to a size by itself: leave resize= out")
+        if isinstance(self.crop, RandomResizedCrop | GivenCrop) and self.resize is not None:
+            raise ValueError(f"{type(self.crop).__name__} brings its window to a size by itself: leave resize= out")
 
     def _check_colour(self) -> None:
         for piece in self.colour:
@@ -173,8 +174,8 @@ def _resize(value: Any) -> Resize | None:
     return Resize((value[0], value[1])) if isinstance(value, tuple | list) and len(value) == 2 else value
 
 
-def _flip(value: bool | float | Flip | None) -> Flip | None:
-    if value is None or value is False or isinstance(value, Flip):
+def _flip(value: bool | float | Flip | GivenFlip | None) -> Flip | GivenFlip | None:
+    if value is None or value is False or isinstance(value, Flip | GivenFlip):
         return value or None
     return Flip() if value is True else Flip(value)
 

@@ -16,7 +16,9 @@ pub(super) fn resize<T: Level>(source: View<T>, size: Size, interpolation: Inter
         Interpolation::Linear if halves => area::blocks(source, size, 2, 2),
         Interpolation::Area if shrinks => area::shrunk(source, size, across, down),
         Interpolation::Area => linear(source, across.area_taps(), down.area_taps()),
-        Interpolation::Linear | Interpolation::Auto => linear(source, across.linear_taps(), down.linear_taps()),
+        Interpolation::Linear | Interpolation::Auto | Interpolation::AreaOrLinear => {
+            linear(source, across.linear_taps(), down.linear_taps())
+        }
         Interpolation::Cubic => separable(source, &across.cubic_taps(), &down.cubic_taps()),
         Interpolation::Lanczos4 => separable(source, &across.lanczos_taps(), &down.lanczos_taps()),
     }

@@ -7,6 +7,7 @@ mod area;
 mod coefficients;
 mod deep;
 mod fixed;
+mod fractions;
 mod nearest;
 mod two_tap;
 #[cfg(target_arch = "x86_64")]
@@ -33,6 +34,8 @@ pub enum Interpolation {
     Lanczos4,
     /// MXNet's `inter_method` 9: cubic where both sides grow, area where both shrink, else linear.
     Auto,
+    /// OneFlow's "auto": area where neither side grows, else linear.
+    AreaOrLinear,
 }
 
 impl Interpolation {
@@ -40,7 +43,8 @@ impl Interpolation {
         match self {
             Self::Auto if to.width > from.width && to.height > from.height => Self::Cubic,
             Self::Auto if to.width < from.width && to.height < from.height => Self::Area,
-            Self::Auto => Self::Linear,
+            Self::AreaOrLinear if to.width <= from.width && to.height <= from.height => Self::Area,
+            Self::Auto | Self::AreaOrLinear => Self::Linear,
             named => named,
         }
     }
@@ -63,8 +67,8 @@ pub(crate) fn resize(source: View<u8>, size: Size, interpolation: Interpolation)
         _ if source.size() == size => source.to_vec(),
         Interpolation::Cubic => fixed::cubic(source, across.cubic_taps(), down.cubic_taps()),
         Interpolation::Lanczos4 => fixed::lanczos(source, across.lanczos_taps(), down.lanczos_taps()),
-        Interpolation::Area => rounded(area::shrunk(source, size, across, down)),
-        Interpolation::Linear | Interpolation::Auto => rounded(area::blocks(source, size, 2, 2)),
+        Interpolation::Area => area::shrunk(source, size, across, down),
+        Interpolation::Linear | Interpolation::Auto | Interpolation::AreaOrLinear => area::blocks(source, size, 2, 2),
     })
 }
 
@@ -76,9 +80,7 @@ pub(crate) fn part(from: Size, to: Size, interpolation: Interpolation, window: W
     let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
     Ok(match interpolation.between(from, to) {
         _ if from == to => None,
-        Interpolation::Linear | Interpolation::Auto if !halves => {
-            Some(Part::new(across.linear_taps(), down.linear_taps(), window))
-        }
+        Interpolation::Linear if !halves => Some(Part::new(across.linear_taps(), down.linear_taps(), window)),
         Interpolation::Area if !shrinks => Some(Part::new(across.area_taps(), down.area_taps(), window)),
         _ => None,
     })
@@ -86,10 +88,6 @@ pub(crate) fn part(from: Size, to: Size, interpolation: Interpolation, window: W
 
 fn axes(from: Size, to: Size) -> (Axis, Axis) {
     (Axis::new(from.width, to.width), Axis::new(from.height, to.height))
-}
-
-fn rounded(values: Vec<f32>) -> Vec<u8> {
-    values.into_iter().map(u8::nearest).collect()
 }
 
 /// `source` at `size` in float32, for levels of more than eight bits: the bits of OpenCV's 16-bit

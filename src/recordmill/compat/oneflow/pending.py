@@ -1,0 +1,188 @@
+"""Pictures that are known but not decoded yet, so that a chain of modules becomes one call of the native engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.oneflow.tensors import Place, TensorBuffer
+from recordmill.compat.oneflow.threads import num_threads
+from recordmill.errors import RecordmillError
+from recordmill.types import Ragged
+
+Size = tuple[int, int]
+Pixels = NDArray[Any]
+Channels = Literal["rgb", "bgr", "grey"]
+_IMAGE, _WINDOW, _MIRROR = "image", "window", "mirror"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Encoded:
+    """Encoded pictures of a batch, and the part of each that is wanted.
+
+    Parameters
+    ----------
+    strings : Ragged of uint8, or list of buffer
+    windows : ndarray of int64, shape (n, 4)
+        x, y, width and height of each part.
+    channels : {"rgb", "bgr", "grey"}
+    orientation : {"ignore", "apply"}
+        What becomes of a rotation that EXIF asks for.
+    """
+
+    strings: Ragged | list[Any]
+    windows: NDArray[np.int64]
+    channels: Channels
+    orientation: Literal["ignore", "apply"]
+
+    def __len__(self) -> int:
+        """Return the number of pictures."""
+        return len(self.windows)
+
+    @property
+    def num_channels(self) -> int:
+        """Values of a pixel."""
+        return 1 if self.channels == "grey" else 3
+
+    @property
+    def shapes(self) -> list[tuple[int, int, int]]:
+        """Shapes of the parts."""
+        return [(height, width, self.num_channels) for width, height in self.windows[:, 2:].tolist()]
+
+    def decode(self, mirror: NDArray[np.bool_] | None = None, empty: Any = np.empty, **options: Any) -> Any:
+        """Decode in one call.
+
+        Parameters
+        ----------
+        mirror : ndarray of bool, shape (n,), optional
+        empty : callable
+            As in `decode_batch`.
+        **options
+            Of `Image`; `size` is the size to which parts are brought.
+
+        Returns
+        -------
+        ndarray, list of ndarray, or None
+            None for what has to be done step by step: there the error is raised, if it is one.
+        """
+        columns: dict[str, Any] = {_IMAGE: self.strings, _WINDOW: self.windows}
+        flip = None
+        if mirror is not None:
+            columns[_MIRROR], flip = mirror, rm.GivenFlip(_MIRROR)
+        try:
+            spec = rm.Image(
+                crop=rm.GivenCrop(_WINDOW, options.pop("size", None)),
+                flip=flip,
+                like="opencv",
+                channels=self.channels,
+                orientation=self.orientation,
+                **options,
+            )
+            return rm.decode_batch(columns, {_IMAGE: spec}, threads=num_threads(), empty=empty)[_IMAGE]
+        except (RecordmillError, ValueError, TypeError):
+            return None
+
+
+class PendingBuffer(TensorBuffer):
+    """Pictures of several sizes, decoded when somebody asks for their pixels.
+
+    Parameters
+    ----------
+    encoded : Encoded
+    places : sequence of Place
+    step : callable
+        Decodes them one by one.
+    """
+
+    __slots__ = ("_step", "encoded")
+
+    def __init__(self, encoded: Encoded, places: Sequence[Place], step: Callable[[], list[Pixels]]) -> None:
+        super().__init__([], places)
+        self.encoded, self._step = encoded, step
+
+    @property
+    def is_decoded(self) -> bool:
+        """Whether pixels are there already."""
+        return bool(self._arrays)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of pictures."""
+        return (len(self.encoded),)
+
+    def numpy(self) -> list[Pixels]:
+        """Pictures in a list."""
+        if not self._arrays:
+            found = self.encoded.decode(dtype="uint8", layout="hwc", stack=False)
+            self._arrays = self._step() if found is None else found
+        return list(self._arrays)
+
+    def __len__(self) -> int:
+        """Return the number of pictures."""
+        return len(self.encoded)
+
+    def __getitem__(self, place: int) -> TensorBuffer:
+        """One picture, still as a batch."""
+        return TensorBuffer(self.numpy(), self.places)[place]
+
+    def __repr__(self) -> str:
+        """Shapes of the pictures."""
+        return f"TensorBuffer({', '.join(map(str, self.encoded.shapes))})"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scaled:
+    """Pictures of one size, before they are decoded.
+
+    Parameters
+    ----------
+    buffer : PendingBuffer
+    size : (int, int)
+        Height and width.
+    kernel : str
+        ``"opencv:kernel"``.
+    step : callable
+        Decodes and resizes them one by one.
+    """
+
+    buffer: PendingBuffer
+    size: Size
+    kernel: str
+    step: Callable[[], Pixels]
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Pictures, height, width and channels."""
+        return len(self.buffer), *self.size, self.buffer.encoded.num_channels
+
+    def values(self) -> Pixels:
+        """Levels, uint8, shape (n, height, width, channels)."""
+        found = self._decoded(dtype="uint8", layout="hwc")
+        return self.step() if found is None else found
+
+    def normalised(self, mirror: NDArray[np.bool_], mean: Any, std: Any, empty: Any) -> Pixels | None:
+        """Normalised values, mirrored and with channels first, if one call makes them.
+
+        Parameters
+        ----------
+        mirror : ndarray of bool, shape (n,)
+        mean, std : float or sequence of float
+        empty : callable
+
+        Returns
+        -------
+        ndarray of float32, shape (n, channels, height, width), or None
+        """
+        return self._decoded(mirror=mirror, empty=empty, mean=mean, std=std, white=255.0, dtype="float32", layout="chw")
+
+    def _decoded(self, **options: Any) -> Pixels | None:
+        # Pixels that are there already are used again by the steps.
+        if self.buffer.is_decoded:
+            return None
+        found: Pixels | None = self.buffer.encoded.decode(size=self.size, kernel=self.kernel, **options)
+        return found

@@ -1,0 +1,116 @@
+"""Pictures decoded one after another, and what of them is wrong told with its record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.oneflow.faults import placed
+from recordmill.compat.oneflow.tensors import Place
+from recordmill.compat.oneflow.threads import in_threads, num_threads
+from recordmill.errors import DecodeError, RecordmillError
+from recordmill.types import Ragged
+
+Pixels = NDArray[Any]
+Channels = Literal["rgb", "bgr", "grey"]
+_JPEG = b"\xff\xd8"
+
+
+def decode_all(
+    name: str, encoded: Sequence[Any], places: Sequence[Place], channels: Channels, orientation: Any
+) -> list[Pixels]:
+    """Pictures of a batch, decoded as OpenCV does.
+
+    Parameters
+    ----------
+    name : str
+        Of the feature, for errors.
+    encoded : sequence of buffer
+    places : sequence of Place
+    channels : {"rgb", "bgr", "grey"}
+    orientation : {"ignore", "apply"}
+        What becomes of a rotation that EXIF asks for.
+
+    Returns
+    -------
+    list of ndarray of uint8, shape (height, width, channels)
+
+    Raises
+    ------
+    DecodeError
+        No picture, with part, record and offset.
+    """
+    spec = rm.Image(like="opencv", channels=channels, orientation=orientation, layout="hwc", stack=False, dtype="uint8")
+    try:
+        found: list[Pixels] = rm.decode_batch({name: list(encoded)}, {name: spec}, threads=num_threads())[name]
+    except DecodeError as error:
+        raise placed(error, places[error.position or 0]) from None
+    return found
+
+
+def decode_windows(
+    encoded: Sequence[Any], places: Sequence[Place], windows: NDArray[np.int64], channels: Channels
+) -> list[Pixels]:
+    """Parts of the pictures of a batch; EXIF is ignored.
+
+    Parameters
+    ----------
+    encoded : sequence of buffer
+    places : sequence of Place
+    windows : ndarray of int64, shape (n, 4)
+        x, y, width and height.
+    channels : {"rgb", "bgr", "grey"}
+
+    Returns
+    -------
+    list of ndarray of uint8, shape (height, width, channels)
+
+    Raises
+    ------
+    ImageError, LimitError
+        No picture, with part, record and offset.
+    """
+
+    def decode(position: int) -> Pixels:
+        try:
+            return _decode_window(encoded[position], tuple(windows[position].tolist()), channels)
+        except RecordmillError as error:
+            raise placed(error, places[position]) from None
+
+    return in_threads(decode, len(encoded))
+
+
+def _decode_window(data: Any, window: Any, channels: Channels) -> Pixels:
+    if bytes(data[:2]) == _JPEG:
+        pixels = rm.decode_jpeg(data, window=window, channels="stored")
+        if pixels.ndim == 3 and pixels.shape[2] == 3:
+            return _coloured(data, pixels, window, channels)
+        if pixels.ndim == 2:
+            return np.repeat(pixels[:, :, None], 1 if channels == "grey" else 3, axis=2)
+    pixels = rm.decode_image(data, like="opencv", window=window, channels=channels, orientation="ignore", depth="8")
+    return pixels[:, :, None] if pixels.ndim == 2 else pixels
+
+
+def _coloured(data: Any, pixels: Pixels, window: Any, channels: str) -> Pixels:
+    if channels == "grey":
+        return rm.decode_jpeg(data, window=window, channels="grey")[:, :, None]
+    return pixels if channels == "rgb" else np.ascontiguousarray(pixels[:, :, ::-1])
+
+
+def rows_of(strings: Ragged) -> list[Any]:
+    """Byte strings as views of their buffer.
+
+    Parameters
+    ----------
+    strings : Ragged of uint8
+
+    Returns
+    -------
+    list of ndarray of uint8
+    """
+    splits = strings.row_splits
+    return [strings.data[splits[row] : splits[row + 1]] for row in range(len(strings))]

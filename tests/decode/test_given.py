@@ -1,0 +1,118 @@
+"""Windows and mirrors that features name: equal to the steps by hand, followed by masks and boxes, or refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import recordmill as rm
+from recordmill.errors import DecodeError, FeatureError
+from recordmill.types import Ragged
+from tests.decode.pictures import jpeg, png, turned
+from tests.pictures import palette_mask
+
+FILES = [jpeg(1, 40, 30), turned(6, 2, 33, 47), png(3, 15, 52), jpeg(4, 64, 40, mode="L")]
+KERNELS = ["opencv:area_or_bilinear", "opencv:area", "opencv:bilinear", "pillow:bilinear", "tensorflow:bilinear"]
+
+
+@st.composite
+def windows(draw: st.DrawFn, orientation: str) -> np.ndarray:
+    found = []
+    for file in FILES:
+        height, width = rm.image_sizes([file], orientation=orientation)[0].tolist()
+        x, y = draw(st.integers(0, width - 1)), draw(st.integers(0, height - 1))
+        found.append((x, y, draw(st.integers(1, width - x)), draw(st.integers(1, height - y))))
+    return np.array(found)
+
+
+@given(st.data(), st.sampled_from(["ignore", "apply"]), st.sampled_from(KERNELS), st.integers(1, 40))
+def test_given_crop_when_done_step_by_step_then_is_equal(data, orientation, kernel, side) -> None:
+    places, mirror = data.draw(windows(orientation)), data.draw(st.lists(st.booleans(), min_size=4, max_size=4))
+    spec = rm.Image(
+        crop=rm.GivenCrop("window", (side, 12)),
+        flip=rm.GivenFlip("mirror"),
+        orientation=orientation,
+        kernel=kernel,
+        mean=0.4,
+    )
+    columns = {"image": FILES, "window": places, "mirror": mirror}
+    batch = rm.decode_batch(columns, {"image": spec}, threads=2)
+    assert batch["window"] is places and batch["mirror"] is mirror
+    for row, file in enumerate(FILES):
+        whole = rm.decode_image(file, channels="rgb", orientation=orientation)
+        step = rm.resize(rm.crop(whole, tuple(places[row].tolist())), (side, 12), kernel=kernel)
+        step = rm.flip(step) if mirror[row] else step
+        if step.dtype == np.uint8:
+            expected = rm.normalize(step, 0.4, layout="chw")
+            np.testing.assert_array_equal(batch["image"][row], expected)
+        else:
+            np.testing.assert_allclose(batch["image"][row], step.transpose(2, 0, 1) / 255 - 0.4, atol=1e-5)
+
+
+def test_given_crop_when_without_a_size_then_windows_keep_theirs() -> None:
+    places = np.array([[1, 2, 10, 20], [0, 0, 33, 47], [3, 40, 12, 5], [60, 0, 4, 40]])
+    spec = rm.Image(crop=rm.GivenCrop("window"), layout="hwc", stack=False)
+    for column in (places, places.tolist(), Ragged(places.ravel(), np.arange(5) * 4)):
+        found = rm.decode_batch({"image": FILES, "window": column}, {"image": spec})["image"]
+        for row, (x, y, width, height) in enumerate(places.tolist()):
+            whole = rm.decode_image(FILES[row], channels="rgb")
+            np.testing.assert_array_equal(found[row], whole[y : y + height, x : x + width])
+
+
+@pytest.mark.parametrize("wrong", [(-1, 0, 4, 4), (0, -1, 4, 4), (0, 0, 0, 4), (0, 0, 4, 41), (2**62, 0, 2**62, 4)])
+def test_window_when_outside_the_image_then_names_the_sample(wrong: tuple[int, ...]) -> None:
+    places = np.array([[0, 0, 4, 4], [0, 0, 4, 4], [0, 0, 4, 4], wrong])
+    columns, specs = {"image": FILES, "window": places}, {"image": rm.Image(crop=rm.GivenCrop("window", 3))}
+    with pytest.raises(DecodeError, match="window does not lie") as caught:
+        rm.decode_batch(columns, specs)
+    assert (caught.value.position, caught.value.kind, caught.value.found) == (3, "bad_window", str(wrong))
+    kept = rm.decode_batch(columns, specs, on_error="skip")
+    assert kept["image"].shape == (3, 3, 3, 3) and kept["window"].tolist() == places[:3].tolist()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [np.zeros((4, 3), int), np.zeros((4, 4)), [[0, 0, 1, 1]] * 3 + [[0, 0, 1]], Ragged(np.zeros(16), np.arange(5) * 4)],
+)
+def test_windows_when_not_four_whole_numbers_then_are_refused(column) -> None:
+    with pytest.raises(FeatureError, match="'window' is to hold 4 whole numbers for each of 4 samples"):
+        rm.decode_batch({"image": FILES, "window": column}, {"image": rm.Image(crop=rm.GivenCrop("window", 3))})
+
+
+def test_given_features_when_missing_then_are_named() -> None:
+    with pytest.raises(FeatureError, match="mirror"):
+        rm.decode_batch({"image": FILES}, {"image": rm.Image(flip=rm.GivenFlip("mirror"), resize=(3, 4))})
+    with pytest.raises(FeatureError, match="one feature"):
+        rm.decode_batch(FILES, {"image": rm.Image(flip=rm.GivenFlip("mirror"), resize=(3, 4))})
+
+
+def test_mask_and_boxes_when_the_crop_is_given_then_follow_it() -> None:
+    mask, indices = palette_mask()
+    height, width = indices.shape
+    columns = {
+        "image": [jpeg(1, width, height)],
+        "mask": [mask],
+        "box": [np.array([[3.0, 2.0, 7.0, 5.0]])],
+        "window": [[2, 1, 8, 6]],
+        "mirror": [1],
+    }
+    image = rm.Image(crop=rm.GivenCrop("window", (12, 16)), flip=rm.GivenFlip("mirror"))
+    found = rm.decode_batch(columns, {"image": image, "mask": rm.Mask(), "box": rm.Boxes()})
+    part = np.ascontiguousarray(indices[1:7, 2:10])
+    np.testing.assert_array_equal(found["mask"][0], rm.flip(rm.resize(part, (12, 16), kernel="nearest")))
+    assert found["box"][0].tolist() == [[6.0, 2.0, 14.0, 8.0]]
+
+
+def test_kernel_of_area_or_bilinear_when_sizes_shrink_or_grow_then_is_the_one_or_the_other() -> None:
+    pixels = rm.decode_image(FILES[0], channels="rgb")
+    height, width = pixels.shape[:2]
+    for size, kernel in [
+        ((height - 3, width - 7), "area"),
+        ((height, width - 7), "area"),
+        ((height // 2, width // 2), "area"),
+        ((height + 1, width - 7), "bilinear"),
+        ((height + 9, width + 5), "bilinear"),
+    ]:
+        chosen = rm.resize(pixels, size, kernel="opencv:area_or_bilinear")
+        np.testing.assert_array_equal(chosen, rm.resize(pixels, size, kernel=f"opencv:{kernel}"))
