@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count as counted
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from recordmill.compat.tensorflow.data.elements import (
     Element,
     Failed,
     Node,
+    Run,
     Step,
     Way,
 )
 
+Found = TypeVar("Found")
 # Elements that prefetch(AUTOTUNE) keeps ready.
 _AUTOTUNED = 2
 
@@ -98,12 +100,22 @@ class Repeat(Node):
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Give the elements of one pass after the other; an input without any ends it."""
+        return self._again(lambda: self.input.iterate(way))
+
+    def runs(self, way: Way, length: int) -> Iterator[Run] | None:
+        """Give the runs of one pass after the other."""
+        first = self.input.runs(way, length)
+        if first is None:
+            return None
+        return self._again(lambda: self.input.runs(way, length) or iter(()))
+
+    def _again(self, begin: Callable[[], Iterator[Found]]) -> Iterator[Found]:
         passes: Any = counted() if self._count < 0 else range(self._count)
         for _ in passes:
             empty = True
-            for element in self.input.iterate(way):
+            for found in begin():
                 empty = False
-                yield element
+                yield found
             if empty:
                 return
 
