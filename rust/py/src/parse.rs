@@ -7,7 +7,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::error::Fault;
 use recordmill_core::payload::{Column, Parser, Plan};
 
-use crate::buffers::{View, vector};
+use crate::buffers::{View, give_buffer, take_buffer, vector};
 use crate::error::fault_error;
 use crate::payload::{PyPlan, columns_out};
 use crate::rows::check_row_splits;
@@ -58,7 +58,7 @@ fn columns_of(py: Python<'_>, rows: &[&[u8]], plan: &PyPlan, threads: usize) -> 
 
 /// Parses in as many threads as pay; the fault is that of the first payload that has one.
 fn shared(plan: &Plan, rows: &[&[u8]], threads: usize) -> Result<Vec<Column>, (Fault, usize)> {
-    let is_large = rows.iter().map(|row| row.len()).sum::<usize>() > rows.len().saturating_mul(LARGE);
+    let is_large = num_bytes(rows) > rows.len().saturating_mul(LARGE);
     let threads = if is_large { 1 } else { threads.min(rows.len() / SHARE).max(1) };
     let share = rows.len().div_ceil(threads).max(1);
     let (own, others) = rows.split_at(share.min(rows.len()));
@@ -74,7 +74,8 @@ fn shared(plan: &Plan, rows: &[&[u8]], threads: usize) -> Result<Vec<Column>, (F
         let mut columns = in_order(plan, own, rows.len())?;
         for (number, (thread, work)) in others.into_iter().enumerate() {
             // Where no further thread can be had, this one does its work.
-            let more = thread.map_or_else(|_| work(), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            let more =
+                thread.map_or_else(|_| work(), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
             let more = more.map_err(|(fault, ordinal)| (fault, ordinal + (number + 1) * share))?;
             columns.iter_mut().zip(more).for_each(|(column, more)| column.append(more));
         }
@@ -82,9 +83,27 @@ fn shared(plan: &Plan, rows: &[&[u8]], threads: usize) -> Result<Vec<Column>, (F
     })
 }
 
+/// Memory of an earlier buffer, if the strings in these payloads may need most of it.
+fn fitting(rows: &[&[u8]]) -> Option<Vec<u8>> {
+    let num_bytes = num_bytes(rows);
+    let memory = (num_bytes >= LARGE * rows.len()).then(take_buffer)?;
+    if memory.capacity() / 2 <= num_bytes {
+        return Some(memory);
+    }
+    give_buffer(memory);
+    None
+}
+
+fn num_bytes(rows: &[&[u8]]) -> usize {
+    rows.iter().map(|row| row.len()).sum()
+}
+
 /// Parses one after another; makes room for `num_records`.
 fn in_order(plan: &Plan, rows: &[&[u8]], num_records: usize) -> Result<Vec<Column>, (Fault, usize)> {
     let mut parser = Parser::new(plan, num_records);
+    if let Some(memory) = fitting(rows).and_then(|memory| parser.reuse(memory)) {
+        give_buffer(memory);
+    }
     for (ordinal, payload) in rows.iter().enumerate() {
         parser.push(payload).map_err(|fault| (fault, ordinal))?;
     }

@@ -4,7 +4,7 @@ use super::message::Dialect;
 use super::sink::Sink;
 use super::slot::Slot;
 use super::wire::{Reader, Wire};
-use super::{Column, Plan, Section, ValueKind, fast, walk};
+use super::{Column, Plan, Section, ValueKind, Values, fast, walk};
 use crate::error::Fault;
 
 /// Builds the columns of a plan out of payloads.
@@ -40,6 +40,20 @@ impl<'p> Parser<'p> {
         let columns =
             Columns { plan, slots: slots.collect(), stamp: 0, num_regular: 0, irregular: false, memory: Memory::new() };
         Self { columns, num_records: 0 }
+    }
+
+    /// Puts the first byte strings into memory that was used before; gives it back where none are wanted.
+    pub fn reuse(&mut self, mut memory: Vec<u8>) -> Option<Vec<u8>> {
+        for slot in &mut self.columns.slots {
+            if let Values::Bytes { data, .. } = &mut slot.values
+                && data.capacity() == 0
+            {
+                memory.clear();
+                *data = memory;
+                return None;
+            }
+        }
+        Some(memory)
     }
 
     /// Number of records taken so far.

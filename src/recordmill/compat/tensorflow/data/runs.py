@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core.rows import Rows
+from recordmill.compat.tensorflow.core.rows import Rows, strings_of
+from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Run, Step
 from recordmill.types import Ragged
 
 # Fewer than this are not worth a run of their own; more take memory that is not used again.
 _LEAST, _MOST = 16, 4096
+# Mean bytes of a string from which on an object of its own costs little beside it.
+_LONG = 32 << 10
+Part: TypeAlias = Ragged | Failed | NDArray[Any]
 
 
 def run_length(size: int) -> int:
@@ -43,10 +49,10 @@ def batches_of(runs: Iterator[Run], size: int, drop_remainder: bool) -> Iterator
     ------
     Element or Failed
     """
-    parts: list[Run] = []
+    parts: list[Part] = []
     count = 0
     for part in _cut(runs, size):
-        parts.append(part)
+        parts.append(_held(part))
         count += 1 if isinstance(part, Failed) else len(part)
         if count == size:
             yield _joined(parts)
@@ -71,13 +77,24 @@ def _cut(runs: Iterator[Run], size: int) -> Iterator[Run]:
             start = stop
 
 
-def _joined(parts: list[Run]) -> Step:
-    rows = []
+def _held(part: Run) -> Part:
+    """Long strings as objects while they are in the processor's cache, so that joining does not copy them again."""
+    if isinstance(part, Ragged) and len(part.data) > _LONG * len(part):
+        return strings_of(part)
+    return part
+
+
+def _joined(parts: list[Part]) -> Step:
+    strings: list[Ragged | NDArray[Any]] = []
     for part in parts:
         if isinstance(part, Failed):
             return part
-        rows.append(part)
-    return Element(Rows(rows[0] if len(rows) == 1 else _concatenated(rows)))
+        strings.append(part)
+    rows = [part for part in strings if isinstance(part, Ragged)]
+    if len(rows) == len(strings):
+        return Element(Rows(rows[0] if len(rows) == 1 else _concatenated(rows)))
+    objects = [part if isinstance(part, np.ndarray) else strings_of(part) for part in strings]
+    return Element(Tensor(np.concatenate(objects)))
 
 
 def _concatenated(rows: list[Ragged]) -> Ragged:

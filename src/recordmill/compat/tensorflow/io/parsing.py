@@ -23,8 +23,9 @@ from recordmill.compat.tensorflow.io.features import (
     SparseFeature,
     VarLenFeature,
 )
+from recordmill.compat.tensorflow.io.known_specs import known_spec
 from recordmill.compat.tensorflow.io.refusals import Batch, check_blocks, refusal
-from recordmill.compat.tensorflow.io.specs import Spec, known_spec
+from recordmill.compat.tensorflow.io.specs import Spec
 
 Payloads: TypeAlias = list[bytes] | rm.Ragged
 _ALLOWED = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
