@@ -26,8 +26,8 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.types import RecordRef
 
-# Records read together: few, so that those of photographs stay in memory that is used again.
-_CHUNK = 16
+# Records read together, at most and at least: few photographs, so that they stay in memory that is used again.
+_CHUNK, _LEAST = 256, 16
 # Runs of about so many bytes stay in the processor's cache while they are read, checked and moved.
 _RUN_BYTES = 2 << 20
 _FRAME_HEAD, _FRAME_BYTES = 12, 16
@@ -118,9 +118,9 @@ class Records(Files):
 
     def _read_runs(self, path: str, length: int) -> Iterator[rm.Ragged]:
         with rm.ShardReader(path, format="tfrecord", compression=self._compression, index="never") as reader:
-            first = next(reader.batches(1, threads=0), None) if length > _CHUNK else None
+            first = next(reader.batches(1, threads=0), None) if length > _LEAST else None
             if first is not None:
-                length = max(_CHUNK, min(length, _RUN_BYTES // max(len(first.data), 1)))
+                length = max(_LEAST, min(length, _RUN_BYTES // max(len(first.data), 1)))
             yield from reader.batches(length)
 
 

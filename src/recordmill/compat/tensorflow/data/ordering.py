@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterator
 from itertools import count as counted
 from typing import Any, TypeVar
 
-import numpy as np
-
-from recordmill.compat.tensorflow.core.draws import global_seed
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.data.ahead import run_ahead
 from recordmill.compat.tensorflow.data.elements import (
@@ -25,61 +22,6 @@ from recordmill.compat.tensorflow.data.elements import (
 Found = TypeVar("Found")
 # Elements that prefetch(AUTOTUNE) keeps ready.
 _AUTOTUNED = 2
-
-
-class Shuffle(Node):
-    """Elements drawn from a buffer; a generator of ours, TensorFlow's rule.
-
-    Parameters
-    ----------
-    node : Node
-    buffer_size : int
-    seed : int, optional
-    again : bool
-        Whether each pass has another order.
-    """
-
-    hands_on = True
-
-    def __init__(self, node: Node, buffer_size: int, seed: int | None, again: bool) -> None:
-        super().__init__(node)
-        if buffer_size < 1 and buffer_size != UNKNOWN_CARDINALITY:
-            raise InvalidArgumentError("buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
-        self._size, self._seed, self._again = buffer_size, seed, again
-        self._own = np.random.SeedSequence().entropy
-
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Fill the buffer, give one drawn from it for each that comes in, then the rest."""
-        drawn = np.random.default_rng(self._entropy(self.begin() if self._again else 0))
-        buffer: list[Step] = []
-        for element in self.input.iterate(way):
-            if isinstance(element, Failed):
-                yield element
-                continue
-            buffer.append(element)
-            if len(buffer) == self._size:
-                yield _draw(buffer, drawn)
-        while buffer:
-            yield _draw(buffer, drawn)
-
-    def _entropy(self, number: int) -> list[Any]:
-        program = global_seed()
-        if self._seed is None and program is None:
-            return [self._own, number]
-        own = [0] if self._seed is None else [1, abs(self._seed), int(self._seed < 0)]
-        return [
-            abs(program or 0),
-            int((program or 0) < 0),
-            *own,
-            *([] if self._seed is not None else [self.depth]),
-            number,
-        ]
-
-
-def _draw(buffer: list[Step], drawn: np.random.Generator) -> Step:
-    position = int(drawn.integers(len(buffer)))
-    buffer[position], buffer[-1] = buffer[-1], buffer[position]
-    return buffer.pop()
 
 
 class Repeat(Node):
