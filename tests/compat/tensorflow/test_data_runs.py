@@ -53,16 +53,26 @@ def told(dataset: Any, *, whole_batches: bool) -> list[Any]:
     size=st.integers(1, 40),
     drop=st.booleans(),
     passes=st.sampled_from([None, 0, 1, 3]),
+    buffer=st.sampled_from([None, 1, 7, 300]),
     long=st.sampled_from([0, 10, 1000]),
     run_bytes=st.sampled_from([1, 300, 1 << 20]),
 )
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_batches_when_cut_out_of_runs_then_are_those_made_one_by_one(
-    shards: Any, size: int, drop: bool, passes: int | None, long: int, run_bytes: int, tmp_path: Path
+    shards: Any,
+    size: int,
+    drop: bool,
+    passes: int | None,
+    buffer: int | None,
+    long: int,
+    run_bytes: int,
+    tmp_path: Path,
 ) -> None:
     paths = [write(tmp_path / f"{number}", *shard) for number, shard in enumerate(shards)]
     dataset = tf.data.TFRecordDataset([*paths, *([str(tmp_path / "none")] if size % 5 == 0 else [])])
-    dataset = (dataset if passes is None else dataset.repeat(passes)).batch(size, drop_remainder=drop)
+    dataset = dataset if passes is None else dataset.repeat(passes)
+    dataset = dataset if buffer is None else dataset.shuffle(buffer, seed=3, reshuffle_each_iteration=False)
+    dataset = dataset.batch(size, drop_remainder=drop)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "_LONG", long)
         patch.setattr(files, "_RUN_BYTES", run_bytes)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from numpy.typing import NDArray
+
 from recordmill.compat.tensorflow.data.specs import common, spec_of
 from recordmill.types import Ragged, RecordRef
 
@@ -46,7 +48,8 @@ class Failed:
 
 
 Step: TypeAlias = Element | Failed
-Run: TypeAlias = Ragged | Failed
+# Byte strings in one buffer, or an array of objects.
+Run: TypeAlias = Ragged | NDArray[Any] | Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class Node:
 
         Returns
         -------
-        iterator of Ragged or Failed, or None
+        iterator of Ragged, ndarray of object or Failed, or None
             None where elements are only to be had one by one.
         """
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from recordmill.types import Ragged
 _LEAST, _MOST = 16, 4096
 # Mean bytes of a string from which on an object of its own costs little beside it.
 _LONG = 32 << 10
-Part: TypeAlias = Ragged | Failed | NDArray[Any]
 
 
 def run_length(size: int) -> int:
@@ -40,7 +39,7 @@ def batches_of(runs: Iterator[Run], size: int, drop_remainder: bool) -> Iterator
 
     Parameters
     ----------
-    runs : iterator of Ragged or Failed
+    runs : iterator of Ragged, ndarray of object or Failed
     size : int
     drop_remainder : bool
         Whether a last batch that is short is left out, unless something failed in it.
@@ -49,7 +48,7 @@ def batches_of(runs: Iterator[Run], size: int, drop_remainder: bool) -> Iterator
     ------
     Element or Failed
     """
-    parts: list[Part] = []
+    parts: list[Run] = []
     count = 0
     for part in _cut(runs, size):
         parts.append(_held(part))
@@ -59,6 +58,39 @@ def batches_of(runs: Iterator[Run], size: int, drop_remainder: bool) -> Iterator
             parts, count = [], 0
     if parts and (not drop_remainder or any(isinstance(part, Failed) for part in parts)):
         yield _joined(parts)
+
+
+def gathered(strings: Iterator[bytes | Failed], length: int) -> Iterator[Run]:
+    """Runs of strings that come one by one.
+
+    Parameters
+    ----------
+    strings : iterator of bytes or Failed
+    length : int
+        Strings of a run, at most.
+
+    Yields
+    ------
+    ndarray of object, or Failed
+        In the order in which they come.
+    """
+    held: list[bytes] = []
+    for one in strings:
+        if isinstance(one, Failed):
+            yield from _objects(held)
+            yield one
+            held = []
+            continue
+        held.append(one)
+        if len(held) == length:
+            yield from _objects(held)
+            held = []
+    yield from _objects(held)
+
+
+def _objects(held: list[bytes]) -> Iterator[NDArray[Any]]:
+    if held:
+        yield np.fromiter(held, object, len(held))
 
 
 def _cut(runs: Iterator[Run], size: int) -> Iterator[Run]:
@@ -77,14 +109,14 @@ def _cut(runs: Iterator[Run], size: int) -> Iterator[Run]:
             start = stop
 
 
-def _held(part: Run) -> Part:
+def _held(part: Run) -> Run:
     """Long strings as objects while they are in the processor's cache, so that joining does not copy them again."""
     if isinstance(part, Ragged) and len(part.data) > _LONG * len(part):
         return strings_of(part)
     return part
 
 
-def _joined(parts: list[Part]) -> Step:
+def _joined(parts: list[Run]) -> Step:
     strings: list[Ragged | NDArray[Any]] = []
     for part in parts:
         if isinstance(part, Failed):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from recordmill.compat.tensorflow.core.draws import global_seed
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Failed, Node, Step, Way
+from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Failed, Node, Run, Step, Way
+from recordmill.compat.tensorflow.data.runs import gathered
 
 # Places drawn at once.
 _AHEAD = 256
@@ -38,15 +39,27 @@ class Shuffle(Node):
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Fill the buffer, give one drawn from it for each that comes in, then the rest."""
+        return self._drawn([step] for step in self.input.iterate(way))
+
+    def runs(self, way: Way, length: int) -> Iterator[Run] | None:
+        """Give what is drawn as runs of bytes objects."""
+        given = self.input.runs(way, length)
+        if given is None:
+            return None
+        return gathered(self._drawn([run] if isinstance(run, Failed) else run for run in given), length)
+
+    def _drawn(self, groups: Iterator[Iterable[Any]]) -> Iterator[Any]:
+        """Draw from elements that come in groups; what failed is handed on at once."""
         places = _Places(np.random.default_rng(self._entropy(self.begin() if self._again else 0)), self._size)
-        buffer: list[Step] = []
-        for element in self.input.iterate(way):
-            if isinstance(element, Failed):
-                yield element
-                continue
-            buffer.append(element)
-            if len(buffer) == self._size:
-                yield _taken(buffer, places.of_all())
+        buffer: list[Any] = []
+        for group in groups:
+            for one in group:
+                if isinstance(one, Failed):
+                    yield one
+                    continue
+                buffer.append(one)
+                if len(buffer) == self._size:
+                    yield _taken(buffer, places.of_all())
         places.give_back()
         while buffer:
             yield _taken(buffer, places.of(len(buffer)))
@@ -99,6 +112,6 @@ class _Places:
         return int(self._drawn.integers(count))
 
 
-def _taken(buffer: list[Step], place: int) -> Step:
+def _taken(buffer: list[Any], place: int) -> Any:
     buffer[place], buffer[-1] = buffer[-1], buffer[place]
     return buffer.pop()
