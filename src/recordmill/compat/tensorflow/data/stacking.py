@@ -106,8 +106,6 @@ def padded(values: Sequence[Any], shapes: Sequence[Any], fills: Sequence[Any]) -
     DataLossError
         An element is longer than the shape.
     """
-    if all(type(value) is Tensor for value in values):
-        return _column(values, 0)
     columns = zip(*map(leaves, values), strict=True)
     return filled(
         values[0], iter([_padded(list(rows), *how) for rows, *how in zip(columns, shapes, fills, strict=True)])
