@@ -1,11 +1,12 @@
 //! Columns of payloads in memory: rows of one buffer, or bytes objects; threads share what is long.
+use std::mem::replace;
 use std::panic::resume_unwind;
 use std::thread;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::error::Fault;
-use recordmill_core::payload::{Column, Parser, Plan};
+use recordmill_core::payload::{Column, Parser, Plan, Values};
 
 use crate::buffers::{View, give_buffer, take_buffer, vector};
 use crate::error::fault_error;
@@ -107,5 +108,17 @@ fn in_order(plan: &Plan, rows: &[&[u8]], num_records: usize) -> Result<Vec<Colum
     for (ordinal, payload) in rows.iter().enumerate() {
         parser.push(payload).map_err(|fault| (fault, ordinal))?;
     }
-    Ok(parser.finish())
+    let mut columns = parser.finish();
+    columns.iter_mut().for_each(trim);
+    Ok(columns)
+}
+
+/// Lets go of memory that turned out to be far too large for the strings.
+fn trim(column: &mut Column) {
+    if let Values::Bytes { data, .. } = &mut column.values
+        && data.capacity() / 2 > data.len().max(LARGE)
+    {
+        let fitting = data.clone();
+        give_buffer(replace(data, fitting));
+    }
 }
