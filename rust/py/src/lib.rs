@@ -7,6 +7,7 @@ mod error;
 mod files;
 mod framing;
 mod image;
+mod parse;
 mod payload;
 mod rows;
 mod serialize;

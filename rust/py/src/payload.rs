@@ -80,6 +80,13 @@ impl PyPlan {
     }
 }
 
+impl PyPlan {
+    /// The plan itself.
+    pub fn plan(&self) -> &Plan {
+        &self.0
+    }
+}
+
 fn spec(py: Python<'_>, (name, lists, kind, fixed, missing): SpecArgs<'_>) -> PyResult<ColumnSpec> {
     let kind = value_kind(&kind)?;
     let missing = match missing.extract::<String>().as_deref() {
@@ -123,31 +130,9 @@ fn column_blocks(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>> {
     Ok((values, splits(column.row_splits)?, splits(column.frame_splits)?).into_pyobject(py)?.unbind())
 }
 
-fn columns_out(py: Python<'_>, columns: Vec<Column>) -> PyResult<Vec<Py<PyTuple>>> {
+/// Columns as Python gets them.
+pub fn columns_out(py: Python<'_>, columns: Vec<Column>) -> PyResult<Vec<Py<PyTuple>>> {
     columns.into_iter().map(|column| column_blocks(py, column)).collect()
-}
-
-/// Columns of payloads in a buffer.
-#[pyfunction]
-fn parse(
-    py: Python<'_>,
-    data: &Bound<'_, PyAny>,
-    row_splits: &Bound<'_, PyAny>,
-    plan: &PyPlan,
-) -> PyResult<Vec<Py<PyTuple>>> {
-    let view = View::<u8>::get(data)?;
-    let row_splits = vector::<i64>(py, row_splits)?;
-    let data = view.slice();
-    check_row_splits(&row_splits, data.len())?;
-    let plan = plan.0.clone();
-    let parsed = py.detach(|| {
-        let mut parser = Parser::new(&plan, row_splits.len() - 1);
-        for (ordinal, pair) in row_splits.windows(2).enumerate() {
-            parser.push(&data[pair[0] as usize..pair[1] as usize]).map_err(|fault| (fault, ordinal))?;
-        }
-        Ok(parser.finish())
-    });
-    columns_out(py, parsed.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?)
 }
 
 /// Columns of records read straight from shards; record i comes from `sources[which[i]]`.
@@ -282,7 +267,8 @@ fn has_feature_lists(payload: &Bound<'_, PyAny>) -> PyResult<bool> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyPayloadKind>()?;
     module.add_class::<PyPlan>()?;
-    module.add_function(wrap_pyfunction!(parse, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::parse::parse, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::parse::parse_each, module)?)?;
     module.add_function(wrap_pyfunction!(read_columns, module)?)?;
     module.add_function(wrap_pyfunction!(crate::serialize::serialize, module)?)?;
     module.add_function(wrap_pyfunction!(crate::serialize::serialize_frames, module)?)?;

@@ -13,7 +13,11 @@ from recordmill.types import Ragged
 
 
 def parse_payloads(
-    payloads: Ragged | Sequence[bytes], schema: Schema | Mapping[str, Feature], *, payload: str
+    payloads: Ragged | Sequence[bytes],
+    schema: Schema | Mapping[str, Feature],
+    *,
+    payload: str,
+    threads: int = 1,
 ) -> dict[str, Any]:
     """Features of payloads in memory, as `Dataset` batches have them.
 
@@ -24,6 +28,8 @@ def parse_payloads(
         Features that are wanted; others are passed over.
     payload : {"example", "sequence_example", "ofrecord", "irheader", "raw"}
         What the payloads are.
+    threads : int
+        How many may share the work; few payloads, and large ones, are parsed by one.
 
     Returns
     -------
@@ -41,9 +47,9 @@ def parse_payloads(
     """
     if payload not in PAYLOADS:
         raise ValueError(f"payload is one of {', '.join(PAYLOADS)}, not {payload!r}")
-    rows = payloads if isinstance(payloads, Ragged) else Ragged.from_rows(list(payloads))
+    wanted = schema if isinstance(schema, Schema) else Schema(schema)
     try:
-        return _parse(rows, schema if isinstance(schema, Schema) else Schema(schema), payload)
+        return _parse(payloads, wanted, payload, threads)
     except _core.CoreFault as fault:
         error = to_error(fault.args, "")
         error.shard = None
@@ -55,10 +61,10 @@ _PLANS: dict[tuple[str, int], tuple[Schema, Any]] = {}
 _MOST_PLANS = 32
 
 
-def _parse(rows: Ragged, schema: Schema, payload: str) -> dict[str, Any]:
+def _parse(payloads: Ragged | Sequence[bytes], schema: Schema, payload: str, threads: int) -> dict[str, Any]:
     codec = PAYLOADS[payload]
     if codec.kind is None:
-        return codec.parse(rows, schema)
+        return codec.parse(_rows(payloads), schema)
     # The entry holds the schema, so that no other one gets its id.
     known = _PLANS.get((payload, id(schema)))
     if known is None:
@@ -66,4 +72,13 @@ def _parse(rows: Ragged, schema: Schema, payload: str) -> dict[str, Any]:
         if len(_PLANS) >= _MOST_PLANS:
             _PLANS.clear()
         _PLANS[payload, id(schema)] = known
-    return codec.columns(_core.parse(rows.data, rows.row_splits, known[1]), schema, len(rows))
+    if isinstance(payloads, Ragged) or {*map(type, payloads)} - {bytes}:
+        rows = _rows(payloads)
+        parsed = _core.parse(rows.data, rows.row_splits, known[1], threads=threads)
+    else:
+        parsed = _core.parse_each(tuple(payloads), known[1], threads=threads)
+    return codec.columns(parsed, schema, len(payloads))
+
+
+def _rows(payloads: Ragged | Sequence[bytes]) -> Ragged:
+    return payloads if isinstance(payloads, Ragged) else Ragged.from_rows(list(payloads))

@@ -146,10 +146,10 @@ impl Values {
     /// Appends copies of `other`'s values, which have the same kind.
     pub(super) fn extend_from(&mut self, other: &Self) {
         match (self, other) {
-            (this @ Self::Bytes { .. }, Self::Bytes { data, splits }) => {
-                for pair in splits.windows(2) {
-                    this.push_bytes(&data[pair[0] as usize..pair[1] as usize]);
-                }
+            (Self::Bytes { data, splits }, Self::Bytes { data: more, splits: others }) => {
+                let start = data.len() as i64;
+                data.extend_from_slice(more);
+                splits.extend(others.iter().skip(1).map(|split| start + split));
             }
             (Self::Float32(values), Self::Float32(more)) => values.extend_from_slice(more),
             (Self::Float64(values), Self::Float64(more)) => values.extend_from_slice(more),
@@ -170,4 +170,20 @@ pub struct Column {
     pub row_splits: Option<Vec<i64>>,
     /// Where each frame begins in `values`, and where the last one ends (lists, ragged).
     pub frame_splits: Option<Vec<i64>>,
+}
+
+impl Column {
+    /// Appends the records of `other`, a column of the same request.
+    pub fn append(&mut self, other: Self) {
+        self.values.extend_from(&other.values);
+        append_splits(&mut self.row_splits, other.row_splits);
+        append_splits(&mut self.frame_splits, other.frame_splits);
+    }
+}
+
+fn append_splits(splits: &mut Option<Vec<i64>>, more: Option<Vec<i64>>) {
+    if let (Some(splits), Some(more)) = (splits, more) {
+        let start = splits.last().copied().unwrap_or(0);
+        splits.extend(more.iter().skip(1).map(|split| start + split));
+    }
 }

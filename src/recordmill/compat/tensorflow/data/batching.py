@@ -11,6 +11,7 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way
 from recordmill.compat.tensorflow.data.functions import placed
+from recordmill.compat.tensorflow.data.runs import batches_of, run_length
 from recordmill.compat.tensorflow.data.sources import Slices
 from recordmill.compat.tensorflow.data.specs import spec_of, with_axis, without_axis
 from recordmill.compat.tensorflow.data.stacking import padded, stacked
@@ -41,7 +42,8 @@ class Batch(Node):
         plan = fused(self) if way.whole_batches else None
         if plan is not None and not isinstance(plan, str):
             return plan.iterate(way)
-        return self._gathered(way)
+        runs = self.input.runs(way, run_length(self.size)) if way.whole_batches else None
+        return self._gathered(way) if runs is None else batches_of(runs, self.size, self.drop_remainder)
 
     def _gathered(self, way: Way) -> Iterator[Step]:
         return map(self._joined, self.groups(way))
@@ -59,7 +61,7 @@ class Batch(Node):
         """
         steps = self.input.iterate(way)
         while waiting := list(islice(steps, self.size)):
-            if len(waiting) == self.size or not self.drop_remainder:
+            if len(waiting) == self.size or not self.drop_remainder or any(isinstance(one, Failed) for one in waiting):
                 yield waiting
 
     def _joined(self, steps: list[Step]) -> Step:

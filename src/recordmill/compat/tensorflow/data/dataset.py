@@ -14,7 +14,8 @@ from recordmill.compat.tensorflow.data.functions import to_result
 from recordmill.compat.tensorflow.data.making import Making
 from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map, Scan, TakeWhile
 from recordmill.compat.tensorflow.data.nesting import Concatenate, Enumerate, Interleave
-from recordmill.compat.tensorflow.data.ordering import Cache, Prefetch, Repeat, Shard, Shuffle, Skip, Take
+from recordmill.compat.tensorflow.data.ordering import Cache, Prefetch, Repeat, Shard, Skip, Take
+from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.structures import same_form, whole
 from recordmill.compat.tensorflow.data.together import Together
 

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from numpy.typing import NDArray
+
 from recordmill.compat.tensorflow.data.specs import common, spec_of
-from recordmill.types import RecordRef
+from recordmill.types import Ragged, RecordRef
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
@@ -46,6 +48,8 @@ class Failed:
 
 
 Step: TypeAlias = Element | Failed
+# Byte strings in one buffer, or an array of objects.
+Run: TypeAlias = Ragged | NDArray[Any] | Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,22 @@ class Node:
         Element or Failed
         """
         raise NotImplementedError
+
+    def runs(self, way: Way, length: int) -> Iterator[Run] | None:  # noqa: ARG002
+        """Elements that are byte strings, many in one buffer.
+
+        Parameters
+        ----------
+        way : Way
+        length : int
+            Elements of a run, at most.
+
+        Returns
+        -------
+        iterator of Ragged, ndarray of object or Failed, or None
+            None where elements are only to be had one by one.
+        """
+        return None
 
     def cardinality(self) -> int:
         """Number of elements, infinite or unknown."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 from abc import abstractmethod
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,14 +21,17 @@ from recordmill.compat.tensorflow.core.errors import (
     UnknownError,
 )
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way
+from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Run, Step, Way
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.types import RecordRef
 
-# Records read together: few, so that those of photographs stay in memory that is used again.
-_CHUNK = 16
+# Records read together, at most and at least: few photographs, so that they stay in memory that is used again.
+_CHUNK, _LEAST = 256, 16
+# Runs of about so many bytes stay in the processor's cache while they are read, checked and moved.
+_RUN_BYTES = 2 << 20
 _FRAME_HEAD, _FRAME_BYTES = 12, 16
+Found = TypeVar("Found")
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
 
 
@@ -43,17 +46,18 @@ class Files(Node):
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Give it; a file that fails ends there, and the next one follows where errors are ignored."""
+        return self._of_files(way, self.read)
+
+    def _of_files(self, way: Way, read: Callable[[str], Iterator[Found]]) -> Iterator[Found | Failed]:
         for element in self.input.iterate(way):
             if isinstance(element, Failed):
                 yield element
-            else:
-                yield from self._of_file(os.fsdecode(element.value.numpy()))
-
-    def _of_file(self, path: str) -> Iterator[Step]:
-        try:
-            yield from self.read(path)
-        except (RecordmillError, OSError, EOFError) as error:
-            yield Failed(translated(error, path))
+                continue
+            path = os.fsdecode(element.value.numpy())
+            try:
+                yield from read(path)
+            except (RecordmillError, OSError, EOFError) as error:
+                yield Failed(translated(error, path))
 
     @abstractmethod
     def read(self, path: str) -> Iterator[Element]:
@@ -101,13 +105,23 @@ class Records(Files):
 
     def read(self, path: str) -> Iterator[Element]:
         """Payloads, each with its place; checksums are computed."""
+        record, offset = 0, 0
+        for payloads in self._read_runs(path, _CHUNK):
+            for payload in payloads:
+                yield Element(text(payload), RecordRef(path, record, offset))
+                record += 1
+                offset += len(payload) + _FRAME_BYTES
+
+    def runs(self, way: Way, length: int) -> Iterator[Run]:
+        """Payloads as they are read."""
+        return self._of_files(way, lambda path: self._read_runs(path, length))
+
+    def _read_runs(self, path: str, length: int) -> Iterator[rm.Ragged]:
         with rm.ShardReader(path, format="tfrecord", compression=self._compression, index="never") as reader:
-            record, offset = 0, 0
-            for payloads in reader.batches(_CHUNK):
-                for payload in payloads:
-                    yield Element(text(payload), RecordRef(path, record, offset))
-                    record += 1
-                    offset += len(payload) + _FRAME_BYTES
+            first = next(reader.batches(1, threads=0), None) if length > _LEAST else None
+            if first is not None:
+                length = max(_LEAST, min(length, _RUN_BYTES // max(len(first.data), 1)))
+            yield from reader.batches(length)
 
 
 class Lines(Files):

@@ -15,7 +15,7 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.nesting import Zip, form_of
-from recordmill.compat.tensorflow.data.ordering import Shuffle
+from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.sources import FromGenerator, Random, Range, Single, Slices
 from recordmill.compat.tensorflow.data.structures import mapped, whole
 from recordmill.compat.tensorflow.ops.specs import TensorSpec

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count as counted
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
-
-from recordmill.compat.tensorflow.core.draws import global_seed
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.data.ahead import run_ahead
 from recordmill.compat.tensorflow.data.elements import (
@@ -17,67 +14,14 @@ from recordmill.compat.tensorflow.data.elements import (
     Element,
     Failed,
     Node,
+    Run,
     Step,
     Way,
 )
 
+Found = TypeVar("Found")
 # Elements that prefetch(AUTOTUNE) keeps ready.
 _AUTOTUNED = 2
-
-
-class Shuffle(Node):
-    """Elements drawn from a buffer; a generator of ours, TensorFlow's rule.
-
-    Parameters
-    ----------
-    node : Node
-    buffer_size : int
-    seed : int, optional
-    again : bool
-        Whether each pass has another order.
-    """
-
-    hands_on = True
-
-    def __init__(self, node: Node, buffer_size: int, seed: int | None, again: bool) -> None:
-        super().__init__(node)
-        if buffer_size < 1 and buffer_size != UNKNOWN_CARDINALITY:
-            raise InvalidArgumentError("buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
-        self._size, self._seed, self._again = buffer_size, seed, again
-        self._own = np.random.SeedSequence().entropy
-
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Fill the buffer, give one drawn from it for each that comes in, then the rest."""
-        drawn = np.random.default_rng(self._entropy(self.begin() if self._again else 0))
-        buffer: list[Step] = []
-        for element in self.input.iterate(way):
-            if isinstance(element, Failed):
-                yield element
-                continue
-            buffer.append(element)
-            if len(buffer) == self._size:
-                yield _draw(buffer, drawn)
-        while buffer:
-            yield _draw(buffer, drawn)
-
-    def _entropy(self, number: int) -> list[Any]:
-        program = global_seed()
-        if self._seed is None and program is None:
-            return [self._own, number]
-        own = [0] if self._seed is None else [1, abs(self._seed), int(self._seed < 0)]
-        return [
-            abs(program or 0),
-            int((program or 0) < 0),
-            *own,
-            *([] if self._seed is not None else [self.depth]),
-            number,
-        ]
-
-
-def _draw(buffer: list[Step], drawn: np.random.Generator) -> Step:
-    position = int(drawn.integers(len(buffer)))
-    buffer[position], buffer[-1] = buffer[-1], buffer[position]
-    return buffer.pop()
 
 
 class Repeat(Node):
@@ -98,12 +42,22 @@ class Repeat(Node):
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Give the elements of one pass after the other; an input without any ends it."""
+        return self._again(lambda: self.input.iterate(way))
+
+    def runs(self, way: Way, length: int) -> Iterator[Run] | None:
+        """Give the runs of one pass after the other."""
+        first = self.input.runs(way, length)
+        if first is None:
+            return None
+        return self._again(lambda: self.input.runs(way, length) or iter(()))
+
+    def _again(self, begin: Callable[[], Iterator[Found]]) -> Iterator[Found]:
         passes: Any = counted() if self._count < 0 else range(self._count)
         for _ in passes:
             empty = True
-            for element in self.input.iterate(way):
+            for found in begin():
                 empty = False
-                yield element
+                yield found
             if empty:
                 return
 

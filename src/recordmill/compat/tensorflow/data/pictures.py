@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,12 +44,12 @@ class Picture:
         found: Recorded = _arguments(self.decode, ("contents",))["contents"]
         return found
 
-    def takes(self, rows: list[bytes]) -> bool:
+    def takes(self, rows: list[bytes] | rm.Ragged) -> bool:
         """Whether the native call knows all of these files: JPEG, and PNG of 8 bits a sample at its size.
 
         Parameters
         ----------
-        rows : list of bytes
+        rows : list of bytes, or Ragged of uint8
 
         Returns
         -------
@@ -55,15 +57,15 @@ class Picture:
         """
         whole = self.image.reduce == 1
         return all(
-            row[:3] == _JPEG or (whole and row[:8] == _PNG and row[_DEPTH : _DEPTH + 1] == b"\x08") for row in rows
+            head[:3] == _JPEG or (whole and head[:8] == _PNG and head[_DEPTH:] == b"\x08") for head in _heads(rows)
         )
 
-    def run(self, rows: list[bytes]) -> NDArray[Any]:
+    def run(self, rows: list[bytes] | rm.Ragged) -> NDArray[Any]:
         """Decode and resize.
 
         Parameters
         ----------
-        rows : list of bytes
+        rows : list of bytes, or Ragged of uint8
 
         Returns
         -------
@@ -71,6 +73,14 @@ class Picture:
         """
         whole: NDArray[Any] = rm.decode_batch(rows, {"image": self.image})["image"]
         return whole
+
+
+def _heads(rows: list[bytes] | rm.Ragged) -> Iterator[bytes]:
+    """First bytes of each file."""
+    if isinstance(rows, list):
+        return (row[: _DEPTH + 1] for row in rows)
+    data, splits = memoryview(rows.data), rows.row_splits.tolist()
+    return (bytes(data[start : min(start + _DEPTH + 1, stop)]) for start, stop in pairwise(splits))
 
 
 _DECODE_NAMES = (

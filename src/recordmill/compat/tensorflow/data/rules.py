@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 
 
@@ -27,6 +28,25 @@ class Whole:
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
+
+
+class WholeRows(Whole):
+    """Byte strings that may still lie in one buffer.
+
+    Parameters
+    ----------
+    tensor : Rows
+    """
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Rows) -> None:
+        self.tensor = tensor
+
+    @property
+    def array(self) -> NDArray[Any]:  # type: ignore[override]
+        """The strings as objects."""
+        return self.tensor.values
 
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]

@@ -31,11 +31,13 @@ def stacked(values: Sequence[Any]) -> Any:
     InvalidArgumentError
         Tensors of different shapes.
     """
+    if all(type(value) is Tensor for value in values):
+        return _column(values, 0)
     columns = zip(*map(leaves, values), strict=True)
     return filled(values[0], iter([_column(list(rows), number) for number, rows in enumerate(columns)]))
 
 
-def _column(rows: list[Any], component: int) -> Any:
+def _column(rows: Sequence[Any], component: int) -> Any:
     if isinstance(rows[0], SparseTensor):
         return _sparse(rows)
     if not isinstance(rows[0], Tensor):
@@ -43,14 +45,15 @@ def _column(rows: list[Any], component: int) -> Any:
             f"batches of {type(rows[0]).__name__} are not supported: make dense tensors of them before, or parse whole "
             "batches with tf.io.parse_example"
         )
-    first = rows[0].values.shape
-    for position, row in enumerate(rows):
-        if row.values.shape != first:
+    arrays = [row.values for row in rows]
+    first = arrays[0].shape
+    for position, array in enumerate(arrays):
+        if array.shape != first:
             raise InvalidArgumentError(
                 f"Cannot batch tensors with different shapes in component {component}. First element had shape "
-                f"{_spelled(first)} and element {position} had shape {_spelled(row.values.shape)}."
+                f"{_spelled(first)} and element {position} had shape {_spelled(array.shape)}."
             )
-    return Tensor(join([row.values for row in rows]))
+    return Tensor(join(arrays))
 
 
 def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
@@ -74,7 +77,7 @@ def _spelled(shape: tuple[int, ...]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
-def _sparse(rows: list[SparseTensor]) -> SparseTensor:
+def _sparse(rows: Sequence[SparseTensor]) -> SparseTensor:
     counts = [len(row.values.values) for row in rows]
     numbers = np.repeat(np.arange(len(rows), dtype=np.int64), counts)[:, None]
     indices = np.concatenate([numbers, np.concatenate([row.indices.values for row in rows])], axis=1)

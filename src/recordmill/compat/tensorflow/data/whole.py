@@ -9,12 +9,14 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core import draws
 from recordmill.compat.tensorflow.core.dispatch import run
+from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of, picture_of
 from recordmill.compat.tensorflow.data.recording import Call, Program, Recorded, put
-from recordmill.compat.tensorflow.data.rules import RULES, Whole
+from recordmill.compat.tensorflow.data.rules import RULES, Whole, WholeRows
 from recordmill.compat.tensorflow.data.stacking import join
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, row_of
+from recordmill.types import Ragged
 
 # What a batch holds of one value: an array, or a value for each sample.
 Column = Whole | list[Any]
@@ -102,7 +104,7 @@ class WholeProgram:
     @staticmethod
     def _picture(step: Picture, known: dict[int, Column], contexts: list[contextvars.Context]) -> None:
         column = known[step.contents.number]
-        rows = bytes_of(column.array if isinstance(column, Whole) else join([one.values for one in column]))
+        rows = _files_of(column)
         if step.takes(rows):
             known[step.resize.outputs[0][0]] = Whole(step.run(rows))
             return
@@ -163,6 +165,13 @@ def rows_of(column: Column, count: int) -> list[Any]:
     return [row_of(column.array, row) for row in range(count)] if isinstance(column, Whole) else column
 
 
+def _files_of(column: Column) -> Ragged | list[bytes]:
+    rows = column.tensor.rows if isinstance(column, WholeRows) else None
+    if rows is not None:
+        return rows
+    return bytes_of(column.array if isinstance(column, Whole) else join([one.values for one in column]))
+
+
 def _column(leaf: Any, known: Mapping[int, Column], count: int) -> Column:
     return known[leaf.number] if isinstance(leaf, Recorded) else [leaf] * count
 
@@ -183,7 +192,8 @@ def _parse(call: Call, known: dict[int, Column]) -> None:
         raise ValueError("there is not one record for each sample")
     parsed = run("io.parse_example", Tensor(rows), features)
     for number, key in call.outputs:
-        known[number] = Whole(parsed[key].values)
+        made = parsed[key]
+        known[number] = WholeRows(made) if isinstance(made, Rows) else Whole(made.values)
 
 
 def _call(call: Call, known: dict[int, Column], contexts: list[contextvars.Context], count: int) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
+from recordmill.compat.tensorflow.core.rows import Rows, strings_of
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.io.specs import Column
@@ -35,6 +36,8 @@ def tensor_of(column: Column, found: Any, num_rows: int, single: bool) -> Any:
     """
     if isinstance(found, np.ndarray):
         return Tensor(found.reshape(column.shape) if single else found)
+    if column.form == "fixed" and not column.shape and not single:
+        return Rows(found)
     values = flat_values(found)
     if column.form == "fixed":
         return Tensor(values.reshape(column.shape if single else (num_rows, *column.shape)))
@@ -85,9 +88,7 @@ def flat_values(found: Any) -> Array:
     """
     while isinstance(found, rm.Ragged):
         if isinstance(found.data, np.ndarray) and found.data.dtype == np.uint8:
-            strings: Array = np.empty(len(found), object)
-            strings[:] = list(found)
-            return strings
+            return strings_of(found)
         found = found.data
     flat: Array = found.reshape(-1)
     return flat

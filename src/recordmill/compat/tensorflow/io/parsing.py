@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,7 +11,9 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.tensor import array_of
+from recordmill.compat.tensorflow.data.ahead import num_cores
 from recordmill.compat.tensorflow.io.assembling import tensor_of
 from recordmill.compat.tensorflow.io.composing import composed
 from recordmill.compat.tensorflow.io.features import (
@@ -21,10 +23,11 @@ from recordmill.compat.tensorflow.io.features import (
     SparseFeature,
     VarLenFeature,
 )
-from recordmill.compat.tensorflow.io.reading import read_columns
+from recordmill.compat.tensorflow.io.known_specs import known_spec
 from recordmill.compat.tensorflow.io.refusals import Batch, check_blocks, refusal
-from recordmill.compat.tensorflow.io.specs import Spec, known_spec
+from recordmill.compat.tensorflow.io.specs import Spec
 
+Payloads: TypeAlias = list[bytes] | rm.Ragged
 _ALLOWED = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
 
 
@@ -96,7 +99,7 @@ def parse_single_example(
     return parse_example(serialized, features, example_names, name)
 
 
-def payloads_of(serialized: Any) -> tuple[list[bytes], bool]:
+def payloads_of(serialized: Any) -> tuple[Payloads, bool]:
     """Records as they were given, and whether it is one without a batch.
 
     Parameters
@@ -105,7 +108,7 @@ def payloads_of(serialized: Any) -> tuple[list[bytes], bool]:
 
     Returns
     -------
-    tuple of (list of bytes, bool)
+    tuple of (list of bytes or Ragged of uint8, bool)
 
     Raises
     ------
@@ -114,6 +117,9 @@ def payloads_of(serialized: Any) -> tuple[list[bytes], bool]:
     """
     if isinstance(serialized, list) and serialized and {*map(type, serialized)} == {bytes}:
         return serialized, False
+    rows = serialized.rows if isinstance(serialized, Rows) else None
+    if rows is not None:
+        return rows, False
     array = array_of(serialized, string)
     if array.ndim > 1:
         shape = ",".join(map(str, array.shape))
@@ -122,11 +128,11 @@ def payloads_of(serialized: Any) -> tuple[list[bytes], bool]:
     return payloads, not array.ndim
 
 
-def _parsed(payloads: list[bytes], spec: Spec, single: bool, names: Any) -> dict[str, Any]:
+def _parsed(payloads: Payloads, spec: Spec, single: bool, names: Any) -> dict[str, Any]:
     columns = spec.columns
     batch = Batch(payloads, single, names)
     try:
-        found = read_columns(payloads, spec.schema)
+        found = rm.parse_payloads(payloads, spec.schema, payload="example", threads=num_cores())
     except (rm.FeatureError, rm.PayloadError) as error:
         raise refusal(error, columns, batch) from None
     check_blocks(columns, found, batch)

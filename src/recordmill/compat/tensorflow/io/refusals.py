@@ -16,6 +16,7 @@ from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.io.specs import NAMES, Column
 from recordmill.compat.tensorflow.train.messages import Example, Feature
 from recordmill.errors import PayloadError, RecordmillError
+from recordmill.types import Ragged
 
 KINDS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}
 # As much of a payload as a message shows.
@@ -28,14 +29,14 @@ class Batch:
 
     Parameters
     ----------
-    payloads : sequence of bytes
+    payloads : sequence of bytes, or Ragged of uint8
     single : bool
         Whether it is one record that came alone.
     names : array_like of str, optional
         What the caller calls them.
     """
 
-    payloads: Sequence[bytes]
+    payloads: Sequence[bytes] | Ragged
     single: bool
     names: Any = None
 

@@ -19,10 +19,11 @@ from recordmill.compat.tensorflow.io.features import (
     RaggedFeature,
     VarLenFeature,
 )
+from recordmill.compat.tensorflow.io.known_specs import known_spec
 from recordmill.compat.tensorflow.io.parsing import payloads_of
 from recordmill.compat.tensorflow.io.refusals import Batch
 from recordmill.compat.tensorflow.io.sequence_refusals import sequence_refusal
-from recordmill.compat.tensorflow.io.specs import Column, Spec, known_spec
+from recordmill.compat.tensorflow.io.specs import Column, Spec
 
 _CONTEXT = (VarLenFeature, FixedLenFeature, RaggedFeature)
 _LISTS = (VarLenFeature, FixedLenSequenceFeature, RaggedFeature)

@@ -241,38 +241,3 @@ def _feature(column: Column) -> rm.Feature:
     if default is not None and column.kind == "bytes":
         default = default.ravel().tolist() if column.shape else default[()]
     return rm.Feature(column.kind, column.shape, default=default)
-
-
-# Specs that were asked for, by what they ask; a program has few of them.
-_KNOWN: dict[Any, Spec] = {}
-_MOST_KNOWN = 64
-
-
-def known_spec(features: Mapping[str, Any], allowed: tuple[type, ...]) -> Spec:
-    """Spec of features, made when they are asked for the first time.
-
-    Parameters
-    ----------
-    features, allowed
-        As for `Spec`.
-
-    Returns
-    -------
-    Spec
-    """
-    try:
-        key = (allowed, *((name, type(feature), *map(_hashed, feature)) for name, feature in features.items()))
-        found = _KNOWN.get(key)
-    except TypeError:
-        return Spec(features, allowed)
-    if found is None:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        found = _KNOWN[key] = Spec(features, allowed)
-    return found
-
-
-def _hashed(part: Any) -> Any:
-    if isinstance(part, list | tuple):
-        return (type(part), *map(_hashed, part))
-    return (type(part), part)

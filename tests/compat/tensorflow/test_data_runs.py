@@ -1,0 +1,141 @@
+"""tf.data: batches of records that are cut out of runs are those that are put together one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+import recordmill.compat.tensorflow as tf
+from recordmill.compat.tensorflow.core.rows import Rows
+from recordmill.compat.tensorflow.data import files, runs
+from recordmill.compat.tensorflow.data.base import steps
+from recordmill.compat.tensorflow.data.elements import Failed
+from recordmill.formats.registry import PAYLOADS
+
+FEATURES = {"text": tf.io.FixedLenFeature([], tf.string), "number": tf.io.FixedLenFeature([], tf.int64)}
+
+
+def example(**features: Any) -> bytes:
+    return bytes(PAYLOADS["example"].serialize([features], None, 0)[0])
+
+
+def write(path: Path, payloads: list[bytes], damaged: int | None = None) -> str:
+    with tf.io.TFRecordWriter(path) as writer:
+        for payload in payloads:
+            writer.write(payload)
+    if damaged is not None and payloads:
+        content = bytearray(path.read_bytes())
+        offset = sum(16 + len(payload) for payload in payloads[: damaged % len(payloads)])
+        content[offset] ^= 1
+        path.write_bytes(content)
+    return str(path)
+
+
+def told(dataset: Any, *, whole_batches: bool) -> list[Any]:
+    found: list[Any] = []
+    for step in steps(dataset, whole_batches=whole_batches):
+        if isinstance(step, Failed):
+            error: Any = step.error
+            found.append((type(error), str(error), error.record, error.offset))
+        else:
+            found.append((step.value.shape.as_list(), step.value.numpy().tolist()))
+    return found
+
+
+@given(
+    shards=st.lists(
+        st.tuples(st.lists(st.binary(max_size=40), max_size=45), st.none() | st.integers(0, 50)), max_size=4
+    ),
+    size=st.integers(1, 40),
+    drop=st.booleans(),
+    passes=st.sampled_from([None, 0, 1, 3]),
+    buffer=st.sampled_from([None, 1, 7, 300]),
+    long=st.sampled_from([0, 10, 1000]),
+    run_bytes=st.sampled_from([1, 300, 1 << 20]),
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_batches_when_cut_out_of_runs_then_are_those_made_one_by_one(
+    shards: Any,
+    size: int,
+    drop: bool,
+    passes: int | None,
+    buffer: int | None,
+    long: int,
+    run_bytes: int,
+    tmp_path: Path,
+) -> None:
+    paths = [write(tmp_path / f"{number}", *shard) for number, shard in enumerate(shards)]
+    dataset = tf.data.TFRecordDataset([*paths, *([str(tmp_path / "none")] if size % 5 == 0 else [])])
+    dataset = dataset if passes is None else dataset.repeat(passes)
+    dataset = dataset if buffer is None else dataset.shuffle(buffer, seed=3, reshuffle_each_iteration=False)
+    dataset = dataset.batch(size, drop_remainder=drop)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "_LONG", long)
+        patch.setattr(files, "_RUN_BYTES", run_bytes)
+        assert told(dataset, whole_batches=True) == told(dataset, whole_batches=False)
+
+
+def test_short_last_batch_when_a_record_in_it_is_damaged_then_is_an_error_though_the_remainder_is_dropped(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / "x", [b"a", b"b", b"c"], damaged=2)
+    for dataset in (tf.data.TFRecordDataset(path), tf.data.TFRecordDataset(path).map(lambda text: text)):
+        with pytest.raises(tf.errors.DataLossError) as caught:
+            list(dataset.batch(5, drop_remainder=True))
+        assert caught.value.record == 2
+
+
+@pytest.fixture
+def batch(tmp_path: Path) -> Rows:
+    payloads = [example(text=b"x" * number, number=number) for number in range(20)]
+    found = next(iter(tf.data.TFRecordDataset(write(tmp_path / "x", payloads)).batch(20)))
+    assert type(found) is Rows
+    return found
+
+
+def test_batch_of_records_when_asked_what_it_is_then_makes_no_objects(batch: Rows) -> None:
+    assert (batch.shape.as_list(), batch.dtype, batch.ndim, len(batch)) == ([20], tf.string, 1, 20)
+    assert batch.rows is not None
+    with pytest.raises(AttributeError, match="'Rows' object has no attribute 'colour'"):
+        batch.colour  # noqa: B018
+
+
+def test_batch_of_records_when_looked_at_then_holds_bytes_and_lets_go_of_the_buffer(batch: Rows) -> None:
+    rows = batch.rows
+    assert rows is not None
+    assert batch.numpy().dtype == object
+    assert batch.numpy().tolist() == list(rows)
+    assert batch.rows is None
+    assert [one.numpy() for one in batch] == list(rows)
+    assert batch[3].numpy() == rows[3]
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+def test_batch_of_records_when_parsed_then_gives_the_columns_of_its_bytes(batch: Rows, looked_at: bool) -> None:
+    rows = batch.rows
+    assert rows is not None
+    if looked_at:
+        batch.numpy()
+    found = tf.io.parse_example(batch, FEATURES)
+    assert found["number"].numpy().tolist() == [*range(20)]
+    assert type(found["text"]) is Rows
+    assert found["text"].numpy().tolist() == [b"x" * number for number in range(20)]
+    again = tf.io.parse_example(list(rows), FEATURES)
+    np.testing.assert_array_equal(again["text"].numpy(), found["text"].numpy())
+
+
+def test_features_when_a_list_in_them_has_changed_then_are_others() -> None:
+    payload = example(number=[1, 2])
+    shape: list[int] = []
+    features = {"number": tf.io.FixedLenFeature(shape, tf.int64)}
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Values size: 2 but output shape"):
+            tf.io.parse_example([payload], features)
+    shape.append(2)
+    assert tf.io.parse_example([payload], features)["number"].numpy().tolist() == [[1, 2]]
+    features["number"] = tf.io.FixedLenFeature([1, 2], tf.int64)
+    assert tf.io.parse_example([payload], features)["number"].shape == [1, 1, 2]
