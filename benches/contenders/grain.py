@@ -80,12 +80,12 @@ def _by_position(job: Job) -> Iterator[tuple[int, Any]]:
 
     options = "readahead_buffer_size:0,index_storage_option:in_memory"
     reader, draw = ArrayRecordReader(_path(job), options), random.Random(1)
-    step = 1 if job.variant == "one" else job.num_records
+    step, size = 1 if job.variant == "one" else job.num_records, job.size
     if job.checking:
-        yield job.size, [record for place in range(job.size) for record in reader.read([place])]
+        yield size, [record for place in range(size) for record in reader.read([place])]
         return
     for _ in range(0, 4096, step):
-        yield step, reader.read([draw.randrange(job.size) for _ in range(step)])
+        yield step, reader.read([draw.randrange(size) for _ in range(step)])
 
 
 def records(_: Job, delivered: Any) -> Iterator[tuple[bytes, int]]:

@@ -122,11 +122,11 @@ def _by_position(job: Job) -> Iterator[tuple[int, Any]]:
     """Records at random positions, each once if results are compared."""
     import mxnet as mx
 
-    reader, draw = mx.recordio.MXIndexedRecordIO(_index(job), _path(job), "r"), random.Random(1)
+    reader, draw, size = mx.recordio.MXIndexedRecordIO(_index(job), _path(job), "r"), random.Random(1), job.size
     if job.checking:
-        yield job.size, [mx.recordio.unpack(reader.read_idx(place)) for place in range(job.size)]
+        yield size, [mx.recordio.unpack(reader.read_idx(place)) for place in range(size)]
     else:
-        yield from counted(mx.recordio.unpack(reader.read_idx(draw.randrange(job.size))) for _ in range(4096))
+        yield from counted(mx.recordio.unpack(reader.read_idx(draw.randrange(size))) for _ in range(4096))
 
 
 def records(_: Job, delivered: Any) -> Iterator[tuple[bytes, int]]:

@@ -30,8 +30,9 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
         for start in range(0, len(dataset), step):
             yield step, _fetched(dataset, list(range(start, min(start + step, len(dataset)))))
         return
+    size = job.size
     while True:
-        yield step, _fetched(dataset, [draw.randrange(job.size) for _ in range(step)])
+        yield step, _fetched(dataset, [draw.randrange(size) for _ in range(step)])
 
 
 def _fetched(dataset: Any, places: list[int]) -> list[Any]:
