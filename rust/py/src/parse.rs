@@ -1,14 +1,13 @@
 //! Columns of payloads in memory: rows of one buffer, or bytes objects; threads share what is long.
-use std::mem::replace;
 use std::panic::resume_unwind;
 use std::thread;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::error::Fault;
-use recordmill_core::payload::{Column, Parser, Plan, Values};
+use recordmill_core::payload::{Column, Parser, Plan};
 
-use crate::buffers::{View, give_buffer, take_buffer, vector};
+use crate::buffers::{View, take_room, vector};
 use crate::error::fault_error;
 use crate::payload::{PyPlan, columns_out};
 use crate::rows::check_row_splits;
@@ -59,7 +58,8 @@ fn columns_of(py: Python<'_>, rows: &[&[u8]], plan: &PyPlan, threads: usize) -> 
 
 /// Parses in as many threads as pay; the fault is that of the first payload that has one.
 fn shared(plan: &Plan, rows: &[&[u8]], threads: usize) -> Result<Vec<Column>, (Fault, usize)> {
-    let is_large = num_bytes(rows) > rows.len().saturating_mul(LARGE);
+    let most = rows.iter().map(|row| row.len()).sum();
+    let is_large = most > rows.len().saturating_mul(LARGE);
     let threads = if is_large { 1 } else { threads.min(rows.len() / SHARE).max(1) };
     let share = rows.len().div_ceil(threads).max(1);
     let (own, others) = rows.split_at(share.min(rows.len()));
@@ -67,12 +67,12 @@ fn shared(plan: &Plan, rows: &[&[u8]], threads: usize) -> Result<Vec<Column>, (F
         let others: Vec<_> = others
             .chunks(share)
             .map(|part| {
-                let work = move || in_order(plan, part, part.len());
+                let work = move || in_order(plan, part, part.len(), most);
                 let thread = thread::Builder::new().name("recordmill-parse".into()).spawn_scoped(scope, work);
                 (thread, work)
             })
             .collect();
-        let mut columns = in_order(plan, own, rows.len())?;
+        let mut columns = in_order(plan, own, rows.len(), most)?;
         for (number, (thread, work)) in others.into_iter().enumerate() {
             // Where no further thread can be had, this one does its work.
             let more =
@@ -84,41 +84,14 @@ fn shared(plan: &Plan, rows: &[&[u8]], threads: usize) -> Result<Vec<Column>, (F
     })
 }
 
-/// Memory of an earlier buffer, if the strings in these payloads may need most of it.
-fn fitting(rows: &[&[u8]]) -> Option<Vec<u8>> {
-    let num_bytes = num_bytes(rows);
-    let memory = (num_bytes >= LARGE * rows.len()).then(take_buffer)?;
-    if memory.capacity() / 2 <= num_bytes {
-        return Some(memory);
-    }
-    give_buffer(memory);
-    None
-}
-
-fn num_bytes(rows: &[&[u8]]) -> usize {
-    rows.iter().map(|row| row.len()).sum()
-}
-
-/// Parses one after another; makes room for `num_records`.
-fn in_order(plan: &Plan, rows: &[&[u8]], num_records: usize) -> Result<Vec<Column>, (Fault, usize)> {
+/// Parses one after another; makes room for `num_records`, whose byte strings are `most` bytes at most.
+fn in_order(plan: &Plan, rows: &[&[u8]], num_records: usize, most: usize) -> Result<Vec<Column>, (Fault, usize)> {
     let mut parser = Parser::new(plan, num_records);
-    if let Some(memory) = fitting(rows).and_then(|memory| parser.reuse(memory)) {
-        give_buffer(memory);
-    }
     for (ordinal, payload) in rows.iter().enumerate() {
         parser.push(payload).map_err(|fault| (fault, ordinal))?;
+        if ordinal == 0 {
+            parser.make_room(num_records, most, take_room);
+        }
     }
-    let mut columns = parser.finish();
-    columns.iter_mut().for_each(trim);
-    Ok(columns)
-}
-
-/// Lets go of memory that turned out to be far too large for the strings.
-fn trim(column: &mut Column) {
-    if let Values::Bytes { data, .. } = &mut column.values
-        && data.capacity() / 2 > data.len().max(LARGE)
-    {
-        let fitting = data.clone();
-        give_buffer(replace(data, fitting));
-    }
+    Ok(parser.finish())
 }

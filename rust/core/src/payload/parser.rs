@@ -45,20 +45,6 @@ impl<'p> Parser<'p> {
         Self { columns, num_records: 0 }
     }
 
-    /// Puts the first byte strings into memory that was used before; gives it back where none are wanted.
-    pub fn reuse(&mut self, mut memory: Vec<u8>) -> Option<Vec<u8>> {
-        for slot in &mut self.columns.slots {
-            if let Values::Bytes { data, .. } = &mut slot.values
-                && data.capacity() == 0
-            {
-                memory.clear();
-                *data = memory;
-                return None;
-            }
-        }
-        Some(memory)
-    }
-
     /// Number of records taken so far.
     pub fn num_records(&self) -> usize {
         self.num_records
