@@ -66,9 +66,14 @@ class Recoding:
     restart_markers: bool = True
 
     @property
+    def keeps_size(self) -> bool:
+        """Whether pictures are neither cut nor scaled."""
+        return self.resize is None and self.center_crop is False
+
+    @property
     def moves_pixels(self) -> bool:
         """Whether masks must be changed with their images."""
-        return self.resize is not None or self.center_crop is not False or self.exif
+        return not self.keeps_size or self.exif
 
 
 def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:

@@ -45,7 +45,7 @@ def plain_picture(data: Any, how: Recoding) -> Image | None:
     PIL.Image.Image or None
         Of mode ``L`` or ``RGBX``, whose JPEG is that of ``RGB``; None for what is left to Pillow.
     """
-    if how.encode != "jpeg" or how.resize is not None or how.center_crop is not False:
+    if how.encode != "jpeg" or not how.keeps_size:
         return None
     try:
         block, height, width, num_bytes = _core.decode_plain_jpeg(data, how.exif, max_pixels())

@@ -37,7 +37,7 @@ def recode_png_files(files: Ragged, how: Recoding) -> tuple[Ragged, list[Shape]]
     shapes : list of (int, int) or None
         Height and width of each; None where that is left to `recode`.
     """
-    if how.encode != "png" or how.resize is not None or how.center_crop is not False:
+    if how.encode != "png" or not how.keeps_size:
         return Ragged.from_rows([b""] * len(files)), [None] * len(files)
     channels = {None: "stored", True: "rgb", False: "grey"}[how.color]
     rows = (files.data, files.row_splits)
