@@ -50,8 +50,41 @@ class Draws:
         program = self.seed
         if program is None:
             program = _UNSEEDED if seed is None else 0
-        own = [0] if seed is None else [1, abs(seed), seed < 0]
-        return [abs(program), program < 0, *own, *self._position]
+        return entropy_of(program, seed, self._position)
+
+
+def words_of(*numbers: int) -> list[int]:
+    """Whole numbers as generators take them, which know no sign.
+
+    Parameters
+    ----------
+    *numbers : int
+
+    Returns
+    -------
+    list of int
+        Size and sign of each.
+    """
+    return [word for number in numbers for word in (abs(number), int(number < 0))]
+
+
+def entropy_of(program: int, seed: int | None, position: tuple[int, ...]) -> list[int]:
+    """What a generator begins with.
+
+    Parameters
+    ----------
+    program : int
+        Seed of the program.
+    seed : int, optional
+        Of the operation.
+    position : tuple of int
+        Of whoever draws; not negative.
+
+    Returns
+    -------
+    list of int
+    """
+    return [*words_of(program), *([0] if seed is None else [1, *words_of(seed)]), *position]
 
 
 _UNSEEDED = secrets.randbits(128)

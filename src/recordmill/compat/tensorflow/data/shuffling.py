@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.compat.tensorflow.core.draws import global_seed
+from recordmill.compat.tensorflow.core.draws import entropy_of, global_seed
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Failed, Node, Run, Step, Way
 from recordmill.compat.tensorflow.data.runs import gathered
@@ -68,14 +68,9 @@ class Shuffle(Node):
         program = global_seed()
         if self._seed is None and program is None:
             return [self._own, number]
-        own = [0] if self._seed is None else [1, abs(self._seed), int(self._seed < 0)]
-        return [
-            abs(program or 0),
-            int((program or 0) < 0),
-            *own,
-            *([] if self._seed is not None else [self.depth]),
-            number,
-        ]
+        # Without a seed of their own, steps of one pipeline are told apart by how far in they stand.
+        place = (self.depth, number) if self._seed is None else (number,)
+        return entropy_of(program or 0, self._seed, place)
 
 
 class _Places:

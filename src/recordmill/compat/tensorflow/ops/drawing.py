@@ -158,7 +158,7 @@ def _stateless(seed: Any) -> np.random.Generator:
     values = array_of(seed)
     if values.shape != (2,):
         raise InvalidArgumentError(f"seed must have shape [2], not {list(values.shape)} [Op:StatelessRandomUniformV2]")
-    return np.random.default_rng([number for one in values.tolist() for number in (abs(one), int(one < 0))])
+    return np.random.default_rng(draws.words_of(*values.tolist()))
 
 
 @op("random.stateless_uniform")

@@ -8,6 +8,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.draws import words_of
 from recordmill.compat.tensorflow.core.dtypes import as_dtype, float32
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.ops.drawing import lengths_of, normal_from, uniform_from
@@ -46,7 +47,7 @@ class Generator:
         if alg is not None:
             raise NotImplementedError(f"the generator alg={alg!r} is not supported: numbers are those of NumPy's PCG64")
         values = np.atleast_1d(array_of(seed)).tolist()
-        return cls(np.random.default_rng([number for one in values for number in (abs(one), int(one < 0))]))
+        return cls(np.random.default_rng(words_of(*values)))
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
