@@ -32,8 +32,7 @@ def cropped(image: NDArray[Any], y: int, x: int, height: int, width: int) -> NDA
     """
     _demand(x >= 0, "offset_width must be >= 0.")
     _demand(y >= 0, "offset_height must be >= 0.")
-    _demand(width > 0, "target_width must be > 0.")
-    _demand(height > 0, "target_height must be > 0.")
+    check_target(height, width)
     _demand(image.shape[-2] >= width + x, "width must be >= target + offset.")
     _demand(image.shape[-3] >= height + y, "height must be >= target + offset.")
     return np.ascontiguousarray(image[..., y : y + height, x : x + width, :])
