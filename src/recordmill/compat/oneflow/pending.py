@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.oneflow.tensors import Place, TensorBuffer
-from recordmill.compat.oneflow.threads import num_threads
+from recordmill.compat.processors import num_processors
 from recordmill.errors import RecordmillError
 from recordmill.types import Ragged
 
@@ -83,7 +83,7 @@ class Encoded:
                 orientation=self.orientation,
                 **options,
             )
-            return rm.decode_batch(columns, {_IMAGE: spec}, threads=num_threads(), empty=empty)[_IMAGE]
+            return rm.decode_batch(columns, {_IMAGE: spec}, threads=num_processors(), empty=empty)[_IMAGE]
         except (RecordmillError, ValueError, TypeError):
             return None
 

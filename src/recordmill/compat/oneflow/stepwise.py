@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.oneflow.faults import placed
 from recordmill.compat.oneflow.tensors import Place
-from recordmill.compat.oneflow.threads import in_threads, num_threads
+from recordmill.compat.oneflow.threads import in_threads
+from recordmill.compat.processors import num_processors
 from recordmill.errors import DecodeError, RecordmillError
 from recordmill.types import Ragged
 
@@ -46,7 +47,7 @@ def decode_all(
     """
     spec = rm.Image(like="opencv", channels=channels, orientation=orientation, layout="hwc", stack=False, dtype="uint8")
     try:
-        found: list[Pixels] = rm.decode_batch({name: list(encoded)}, {name: spec}, threads=num_threads())[name]
+        found: list[Pixels] = rm.decode_batch({name: list(encoded)}, {name: spec}, threads=num_processors())[name]
     except DecodeError as error:
         raise placed(error, places[error.position or 0]) from None
     return found

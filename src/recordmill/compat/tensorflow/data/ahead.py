@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,16 +11,6 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 NAME = "recordmill-data"
 _END: Any = object()
-
-
-def num_cores() -> int:
-    """Processors that this process may use.
-
-    Returns
-    -------
-    int
-    """
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def mapped_ahead(function: Callable[[In], Out], inputs: Iterator[In], threads: int, ready: int) -> Generator[Out]:

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnimplementedError
 from recordmill.compat.tensorflow.core.tensor import array_of
-from recordmill.compat.tensorflow.data.ahead import num_cores
 from recordmill.compat.tensorflow.data.elements import Failed, Way
 from recordmill.compat.tensorflow.data.functions import to_result
 from recordmill.compat.tensorflow.data.making import Making
@@ -70,7 +70,7 @@ class Dataset(Together, Making):
         name: str | None = None,
     ) -> Dataset:
         """Elements of the data sets that a function gives, in turn; as many at once as processors by default."""
-        cycle = num_cores() if cycle_length in (None, -1) else whole(cycle_length, "cycle_length")
+        cycle = num_processors() if cycle_length in (None, -1) else whole(cycle_length, "cycle_length")
         return self._made(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:

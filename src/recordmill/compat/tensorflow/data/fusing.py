@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from recordmill.compat.tensorflow.data.ahead import mapped_ahead, num_cores
+from recordmill.compat.processors import num_processors
+from recordmill.compat.tensorflow.data.ahead import mapped_ahead
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, Step, Way
 from recordmill.compat.tensorflow.data.functions import placed
 from recordmill.compat.tensorflow.data.mapping import Deferred, Map
@@ -48,7 +49,7 @@ class Fused:
         iterator of Element or Failed
         """
         groups = self.batch.groups(replace(way, put_off=tuple(self.maps)))
-        return mapped_ahead(self._finish, groups, num_cores(), 1)
+        return mapped_ahead(self._finish, groups, num_processors(), 1)
 
     def _finish(self, group: list[Step]) -> Step:
         waiting = [step for step in group if isinstance(step, Deferred)]

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core import draws
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.ahead import mapped_ahead, num_cores
+from recordmill.compat.tensorflow.data.ahead import mapped_ahead
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way, seen_spec
 from recordmill.compat.tensorflow.data.functions import Function, attempt, placed, to_result
 from recordmill.compat.tensorflow.data.recording import Program
@@ -48,7 +49,7 @@ class Map(Node):
     def __init__(self, node: Node, function: Callable[..., Any], num_parallel_calls: int | None) -> None:
         super().__init__(node)
         self.function = Function(function, node)
-        self.threads = num_cores() if num_parallel_calls == -1 else num_parallel_calls or 0
+        self.threads = num_processors() if num_parallel_calls == -1 else num_parallel_calls or 0
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Run the function, ahead of the caller where threads are asked for."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core.tensor import array_of
-from recordmill.compat.tensorflow.data.ahead import num_cores
 from recordmill.compat.tensorflow.data.dataset import Dataset, names_of
 from recordmill.compat.tensorflow.data.files import Files, Lines, Pieces, Records
 from recordmill.compat.tensorflow.data.nesting import Interleave
@@ -19,6 +19,16 @@ from recordmill.compat.tensorflow.data.structures import whole
 class _FileDataset(Dataset):
     """Elements of files."""
 
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: Any = None,
+        buffer_size: int | None = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._begin(filenames, compression_type, num_parallel_reads)
+
     def _begin(self, filenames: Any, compression: Any, num_parallel_reads: Any) -> None:
         names, kind = names_of(filenames), "" if compression is None else _word(compression)
         if num_parallel_reads is None:
@@ -31,7 +41,7 @@ class _FileDataset(Dataset):
         def opened(name: Any) -> Dataset:
             return Dataset(self._files(Single(name), kind))
 
-        super().__init__(FilesInTurn(names, opened, num_cores() if given == -1 else given, 1))
+        super().__init__(FilesInTurn(names, opened, num_processors() if given == -1 else given, 1))
 
     def _files(self, names: Any, compression: str) -> Files:
         raise NotImplementedError
@@ -63,16 +73,6 @@ class TFRecordDataset(_FileDataset):
     name : str, optional
     """
 
-    def __init__(
-        self,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: int | None = None,
-        num_parallel_reads: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        self._begin(filenames, compression_type, num_parallel_reads)
-
     def _files(self, names: Any, compression: str) -> Files:
         return Records(names, compression)
 
@@ -89,16 +89,6 @@ class TextLineDataset(_FileDataset):
     num_parallel_reads : int, optional
     name : str, optional
     """
-
-    def __init__(
-        self,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: int | None = None,
-        num_parallel_reads: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        self._begin(filenames, compression_type, num_parallel_reads)
 
     def _files(self, names: Any, compression: str) -> Files:
         return Lines(names, compression)

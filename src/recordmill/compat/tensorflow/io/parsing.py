@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import recordmill as rm
+from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.tensor import array_of
-from recordmill.compat.tensorflow.data.ahead import num_cores
 from recordmill.compat.tensorflow.io.assembling import tensor_of
 from recordmill.compat.tensorflow.io.composing import composed
 from recordmill.compat.tensorflow.io.features import (
@@ -132,7 +132,7 @@ def _parsed(payloads: Payloads, spec: Spec, single: bool, names: Any) -> dict[st
     columns = spec.columns
     batch = Batch(payloads, single, names)
     try:
-        found = rm.parse_payloads(payloads, spec.schema, payload="example", threads=num_cores())
+        found = rm.parse_payloads(payloads, spec.schema, payload="example", threads=num_processors())
     except (rm.FeatureError, rm.PayloadError) as error:
         raise refusal(error, columns, batch) from None
     check_blocks(columns, found, batch)

@@ -1,0 +1,15 @@
+"""How many processors this process may use."""
+
+from __future__ import annotations
+
+import os
+
+
+def num_processors() -> int:
+    """Processors that this process may use.
+
+    Returns
+    -------
+    int
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
