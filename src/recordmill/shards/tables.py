@@ -22,7 +22,8 @@ from recordmill.errors import WriteError
 from recordmill.shards.index import ENTRY_SUFFIX, cache_path, sidecar_path
 from recordmill.shards.opening import OpenShard
 from recordmill.shards.sidecar import fits, make_probes
-from recordmill.storage.local import LOCAL, LocalFile
+from recordmill.storage.base import OutputFile
+from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
 
 MAGIC = b"RMENTRY\x01"
@@ -223,7 +224,7 @@ class TableWriter:
             self._file.discard()
 
 
-def _create(path: str) -> LocalFile | None:
+def _create(path: str) -> OutputFile | None:
     for place in (sidecar_path(path, ENTRY_SUFFIX), cache_path(path, ENTRY_SUFFIX)):
         with contextlib.suppress(WriteError):
             return LOCAL.create(place, overwrite=True)

@@ -26,7 +26,15 @@ class Stat:
 
 
 class OutputFile(Protocol):
-    """A file being written; nobody sees it under its final name before `commit`."""
+    """A file being written; nobody sees it under its final name before `commit`.
+
+    Attributes
+    ----------
+    path : str
+        The final name; may be changed until then.
+    """
+
+    path: str
 
     def write(self, data: memoryview | bytes) -> None:
         """Append bytes."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from recordmill import _core
 from recordmill.errors import OutputExistsError, WriteError
-from recordmill.storage.base import Stat
+from recordmill.storage.base import Stat, Storage
 from recordmill.storage.compression import Compression
 
 # Written bytes after which the system is told to begin bringing them to the disk.
@@ -183,4 +183,4 @@ class LocalStorage:
             os.unlink(path)
 
 
-LOCAL = LocalStorage()
+LOCAL: Storage = LocalStorage()
