@@ -6,10 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recordmill import _core
+from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import PAYLOADS
 from recordmill.schema import Feature, Schema
 from recordmill.shards.translate import to_error
 from recordmill.types import Ragged
+
+# Plans of schemas that payloads were parsed with lately. An entry holds its schema, so that no other one gets its id.
+_PLANS: dict[tuple[str, int], tuple[Schema, Any]] = {}
+_MOST_PLANS = 32
 
 
 def parse_payloads(
@@ -47,37 +52,38 @@ def parse_payloads(
     """
     if payload not in PAYLOADS:
         raise ValueError(f"payload is one of {', '.join(PAYLOADS)}, not {payload!r}")
-    wanted = schema if isinstance(schema, Schema) else Schema(schema)
     try:
-        return _parse(payloads, wanted, payload, threads)
+        return _parse(payloads, schema, PAYLOADS[payload], threads)
     except _core.CoreFault as fault:
         error = to_error(fault.args, "")
         error.shard = None
         raise error from None
 
 
-# Schemas that payloads were parsed with lately, and what they were compiled to.
-_PLANS: dict[tuple[str, int], tuple[Schema, Any]] = {}
-_MOST_PLANS = 32
-
-
-def _parse(payloads: Ragged | Sequence[bytes], schema: Schema, payload: str, threads: int) -> dict[str, Any]:
-    codec = PAYLOADS[payload]
+def _parse(
+    payloads: Ragged | Sequence[bytes], schema: Schema | Mapping[str, Feature], codec: PayloadCodec, threads: int
+) -> dict[str, Any]:
+    wanted = schema if isinstance(schema, Schema) else Schema(schema)
     if codec.kind is None:
-        return codec.parse(_rows(payloads), schema)
-    # The entry holds the schema, so that no other one gets its id.
-    known = _PLANS.get((payload, id(schema)))
+        return codec.parse(_rows(payloads), wanted)
+    plan = _known_plan(codec, wanted) if wanted is schema else codec.plan(wanted)
+    if isinstance(payloads, Ragged) or {*map(type, payloads)} - {bytes}:
+        rows = _rows(payloads)
+        parsed = _core.parse(rows.data, rows.row_splits, plan, threads=threads)
+    else:
+        parsed = _core.parse_each(tuple(payloads), plan, threads=threads)
+    return codec.columns(parsed, wanted, len(payloads))
+
+
+def _known_plan(codec: PayloadCodec, schema: Schema) -> Any:
+    """What a schema that the caller holds is compiled to; it will be asked for again."""
+    known = _PLANS.get((codec.name, id(schema)))
     if known is None:
         known = (schema, codec.plan(schema))
         if len(_PLANS) >= _MOST_PLANS:
             _PLANS.clear()
-        _PLANS[payload, id(schema)] = known
-    if isinstance(payloads, Ragged) or {*map(type, payloads)} - {bytes}:
-        rows = _rows(payloads)
-        parsed = _core.parse(rows.data, rows.row_splits, known[1], threads=threads)
-    else:
-        parsed = _core.parse_each(tuple(payloads), known[1], threads=threads)
-    return codec.columns(parsed, schema, len(payloads))
+        _PLANS[codec.name, id(schema)] = known
+    return known[1]
 
 
 def _rows(payloads: Ragged | Sequence[bytes]) -> Ragged:
