@@ -128,10 +128,8 @@ def _as_given(windows: Ints | None, crop: GivenCrop) -> tuple[Ints, Ints, Ints]:
 def _cut(
     whole: Ints, geometry: Geometry, draws: Draws | None, positions: Ints
 ) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
-    crop, fits = (
-        cast("CenterCrop | RandomCrop | RandomResizedCrop | None", geometry.crop),
-        np.zeros(len(whole), np.bool_),
-    )
+    crop = cast("CenterCrop | RandomCrop | RandomResizedCrop | None", geometry.crop)
+    fits = np.zeros(len(whole), np.bool_)
     if isinstance(crop, RandomResizedCrop):
         window = random_windows(whole[:, 2:], crop, _needed(draws), positions)
         resized = np.broadcast_to(_wanted(crop), (len(whole), 2)).copy()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.decode.executors.base import Executor, Faults, Headers, ImageJob, MaskJob
 from recordmill.decode.executors.native_one import Parts, image_error
-from recordmill.decode.executors.native_plan import as_array, given, native_job, native_masks, native_reading
+from recordmill.decode.executors.native_plan import as_array, native_job, native_masks, native_reading, native_rows
 from recordmill.decode.pixels.reading import Reading
 from recordmill.errors import MissingExtraError
 
@@ -46,7 +46,7 @@ class NativeExecutor:
         -------
         Headers
         """
-        numbers, refused = _core.image_headers(given(payloads), native_reading(reading, max_pixels), upright)
+        numbers, refused = _core.image_headers(native_rows(payloads), native_reading(reading, max_pixels), upright)
         table = np.asarray(numbers).reshape(-1, 7)
         headers = Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], table[:, 6], {})
         rows = [row for row, _ in refused]

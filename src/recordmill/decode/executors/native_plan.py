@@ -68,7 +68,7 @@ class NativeMasks:
     rule: str
 
 
-def given(payloads: Sequence[Any]) -> Any:
+def native_rows(payloads: Sequence[Any]) -> Any:
     """Byte strings as the native module takes them: rows of one buffer without a view for each.
 
     Parameters
@@ -114,8 +114,8 @@ def native_job(job: ImageJob) -> NativeJob:
     columns = [_scaled(moves.window, scales), moves.resized, moves.place, moves.flip.astype(np.int64), scales]
     matrix = None if moves.matrix is None else np.ascontiguousarray(moves.matrix, np.float64).reshape(-1)
     return NativeJob(
-        given(job.payloads),
-        given(job.points),
+        native_rows(job.payloads),
+        native_rows(job.points),
         native_reading(job.reading, NO_LIMIT),
         np.ascontiguousarray(job.orientations, np.int64),
         np.ascontiguousarray(np.concatenate(columns, axis=1), np.int64).reshape(-1),
