@@ -40,6 +40,7 @@ __all__ = [
     "parse",
     "parse_each",
     "read_columns",
+    "read_examples",
     "read_files",
     "recode_png",
     "row_checksums",
@@ -142,6 +143,16 @@ def read_columns(
     *,
     verify: bool = True,
 ) -> list[_Column]: ...
+def read_examples(
+    sources: Sequence[Source],
+    which: _Buffer,
+    kind: FrameKind,
+    offsets: _Buffer,
+    lengths: _Buffer,
+    plan: Plan,
+    *,
+    verify: bool = True,
+) -> list[tuple[int, list[_Column]]]: ...
 def serialize(kind: PayloadKind, num_records: int, columns: Sequence[Any]) -> tuple[Block, Block]: ...
 def serialize_frames(
     kind: PayloadKind, num_records: int, columns: Sequence[Any], frame: FrameKind

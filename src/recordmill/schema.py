@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -82,6 +82,10 @@ class Schema(Mapping[str, Feature]):
     def __len__(self) -> int:
         """Return the number of features."""
         return len(self._features)
+
+    def items(self) -> ItemsView[str, Feature]:
+        """Names and features in order."""
+        return self._features.items()
 
     def __repr__(self) -> str:
         """Readable form."""

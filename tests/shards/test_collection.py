@@ -174,16 +174,3 @@ def test_shard_when_it_changed_before_another_process_opens_it_then_fetching_the
     assert isinstance(error, rm.ShardChangedError) and error.shard == str(path) and error.hint
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert isinstance(pool.apply(read_all, (found,)), rm.ShardChangedError)
-
-
-def test_examples_when_records_are_large_then_are_those_that_were_written(tmp_path: Path) -> None:
-    rows = [np.random.default_rng(number).bytes(300_000 + number) for number in range(30)]
-    with rm.ShardWriter(tmp_path / "large", format="tfrecord", shards=1) as writer:
-        for number, row in enumerate(rows):
-            writer.write({"data": row, "id": number})
-    found = rm.open(tmp_path)
-    order = [*range(29, -1, -2), *range(0, 30, 2), -1, 7]
-    assert [example["data"] for example in found.fetch(order)] == [rows[number] for number in order]
-    assert [int(example["id"]) for example in found[3:25]] == list(range(3, 25))
-    with pytest.raises(IndexError):
-        found.fetch([*range(30), 30])

@@ -242,3 +242,33 @@ def test_disk_when_full_then_is_a_write_error_and_nothing_is_left(
     assert caught.value.hint
     assert "No space" in str(caught.value)
     assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("values", [[b"a", b"bc"], [0.5], [7]])
+@pytest.mark.parametrize("numbers", [range(300), range(0, 300, 299), range(299, 300)])
+def test_write_when_lists_are_empty_for_long_then_their_kind_is_that_of_later_values(
+    tmp_path: Path, values: list[Any], numbers: range
+) -> None:
+    rows = [values if number in numbers else [] for number in range(900)]
+    with rm.ShardWriter(tmp_path / "made", format="tfrecord") as writer:
+        for row in rows:
+            writer.write({"image": bytes(20_000), "list": row})
+    found = [[*example["list"]] for example in rm.open(tmp_path)]
+    assert found == rows
+
+
+def test_write_when_integers_come_where_floats_came_then_are_floats(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "made", format="tfrecord") as writer:
+        for number in range(1000):
+            writer.write({"box": [0.5, 1.5] if number < 10 else [1, 2]})
+    assert rm.open(tmp_path)[999]["box"].tolist() == [1.0, 2.0]
+
+
+def test_write_when_the_kind_changes_then_says_how_to_go_on(tmp_path: Path) -> None:
+    writer = rm.ShardWriter(tmp_path / "made", format="tfrecord")
+    for number in range(512):
+        writer.write({"box": [number]})
+    writer.write({"box": [b"x"]})
+    with pytest.raises(rm.FeatureError, match="schema=") as caught:
+        writer.close()
+    assert (caught.value.expected, caught.value.found) == ("int64", "bytes") and not list(tmp_path.iterdir())

@@ -2,8 +2,10 @@
 //!
 //! No format rule lives here; they are all in `recordmill-core`.
 mod buffers;
+mod columns;
 mod cursor;
 mod error;
+mod examples;
 mod files;
 mod framing;
 mod image;

@@ -1,21 +1,16 @@
-//! Payloads to columns: the plan, parsing from buffers or straight from shards, surveying.
+//! Payloads to columns: the plan, what columns are in Python, surveying.
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use recordmill_core::error::Fault;
-use recordmill_core::framing::{Selection, Window, for_each_payload};
 use recordmill_core::payload::{
-    self, Column, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
+    self, Column, ColumnSpec, Layout, Missing, PayloadKind, Plan, Section, Survey, ValueKind, Values,
 };
-use recordmill_core::source::{ReadAt, SourceError};
 
-use crate::buffers::{Block, Numbers, View, give_buffer, take_buffer, take_room, vector};
-use crate::error::{FaultParts, fault_error, parts, source_error};
-use crate::framing::{PyFrameKind, frames};
+use crate::buffers::{Block, Numbers, View, vector};
+use crate::error::{FaultParts, fault_error, parts};
 use crate::rows::check_row_splits;
-use crate::source::Source;
 
 /// What a record's payload is.
 #[pyclass(frozen, eq, eq_int, hash, from_py_object, module = "recordmill._core", name = "PayloadKind")]
@@ -85,6 +80,11 @@ impl PyPlan {
     pub fn plan(&self) -> &Plan {
         &self.0
     }
+
+    /// The plan for threads that may outlast the object.
+    pub fn shared(&self) -> Arc<Plan> {
+        self.0.clone()
+    }
 }
 
 fn spec(py: Python<'_>, (name, lists, kind, fixed, missing): SpecArgs<'_>) -> PyResult<ColumnSpec> {
@@ -133,86 +133,6 @@ fn column_blocks(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>> {
 /// Columns as Python gets them.
 pub fn columns_out(py: Python<'_>, columns: Vec<Column>) -> PyResult<Vec<Py<PyTuple>>> {
     columns.into_iter().map(|column| column_blocks(py, column)).collect()
-}
-
-/// Columns of records read straight from shards; record i comes from `sources[which[i]]`.
-#[pyfunction]
-#[pyo3(signature = (sources, which, kind, offsets, lengths, plan, *, verify=true))]
-#[allow(clippy::too_many_arguments)]
-fn read_columns(
-    py: Python<'_>,
-    sources: Vec<PyRef<'_, Source>>,
-    which: &Bound<'_, PyAny>,
-    kind: PyFrameKind,
-    offsets: &Bound<'_, PyAny>,
-    lengths: &Bound<'_, PyAny>,
-    plan: &PyPlan,
-    verify: bool,
-) -> PyResult<Vec<Py<PyTuple>>> {
-    let (offsets, lengths) = frames(py, offsets, lengths)?;
-    let which = vector::<i64>(py, which)?;
-    if which.len() != offsets.len() || which.iter().any(|&source| source < 0 || source as usize >= sources.len()) {
-        return Err(PyValueError::new_err("which must name one of the sources for every frame"));
-    }
-    let sources: Vec<_> = sources.iter().map(|source| source.plain().clone()).collect();
-    let plan = plan.0.clone();
-    let selection = Selection { kind: kind.into(), offsets: &offsets, lengths: &lengths, verify };
-    let parsed = py.detach(|| parse_frames(&sources, &which, selection, &plan));
-    columns_out(py, parsed.map_err(|(error, ordinal)| source_error(error, Some(ordinal)))?)
-}
-
-fn parse_frames(
-    sources: &[Arc<dyn ReadAt>],
-    which: &[i64],
-    all: Selection<'_>,
-    plan: &Plan,
-) -> Result<Vec<Column>, (SourceError, usize)> {
-    let mut parser = Parser::new(plan, which.len());
-    let parsed = parse_runs(sources, which, all, &mut parser);
-    let seen = parsed.as_ref().map_or_else(|(_, ordinal)| ordinal + 1, |()| which.len());
-    for (number, source) in sources.iter().enumerate() {
-        if let Some(ordinal) = which[..seen].iter().position(|&source| source == number as i64) {
-            // Before any fault: what a file holds that was changed is no fault of its records.
-            source.check_unchanged().map_err(|error| (error, ordinal))?;
-        }
-    }
-    parsed.map(|()| parser.finish())
-}
-
-/// Parses records one after another, neighbours of one source in one go.
-fn parse_runs(
-    sources: &[Arc<dyn ReadAt>],
-    which: &[i64],
-    all: Selection<'_>,
-    parser: &mut Parser<'_>,
-) -> Result<(), (SourceError, usize)> {
-    let mut buffer = take_buffer();
-    let mut start = 0;
-    let most = all.lengths.iter().fold(0i64, |sum, &length| sum.saturating_add(length));
-    for run in which.chunk_by(|a, b| a == b) {
-        let end = start + run.len();
-        let selection = Selection { offsets: &all.offsets[start..end], lengths: &all.lengths[start..end], ..all };
-        let mut window = Window::new(&sources[run[0] as usize], buffer);
-        let outcome = for_each_payload(&mut window, selection, |ordinal, payload| {
-            parser.push(payload).map_err(|fault| in_record(fault, selection.offsets[ordinal]))?;
-            if parser.num_records() == 1 {
-                parser.make_room(which.len(), most as usize, take_room);
-            }
-            Ok(())
-        });
-        outcome.map_err(|stopped| (stopped.error, start + stopped.ordinal))?;
-        buffer = window.into_buffer();
-        start = end;
-    }
-    give_buffer(buffer);
-    Ok(())
-}
-
-/// A payload's fault, told from the start of the shard.
-fn in_record(mut fault: Fault, offset: i64) -> Fault {
-    fault.message.push_str(&format!(" (byte {} of the payload)", fault.offset));
-    fault.offset = offset as u64;
-    fault
 }
 
 type Surveyed = (Vec<u8>, bool, Option<&'static str>, bool, u64, (u64, u64), (u64, u64), (u64, u64));
@@ -269,7 +189,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyPlan>()?;
     module.add_function(wrap_pyfunction!(crate::parse::parse, module)?)?;
     module.add_function(wrap_pyfunction!(crate::parse::parse_each, module)?)?;
-    module.add_function(wrap_pyfunction!(read_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::columns::read_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::examples::read_examples, module)?)?;
     module.add_function(wrap_pyfunction!(crate::serialize::serialize, module)?)?;
     module.add_function(wrap_pyfunction!(crate::serialize::serialize_frames, module)?)?;
     module.add_function(wrap_pyfunction!(survey, module)?)?;

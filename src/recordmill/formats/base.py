@@ -59,8 +59,13 @@ class PayloadCodec(Protocol):
         """Columns of payloads in a buffer."""
         ...
 
-    def serialize(self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int) -> Ragged:
-        """Canonical payloads of examples; `first` is the position of the first one."""
+    def serialize(
+        self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
+    ) -> Ragged:
+        """Canonical payloads of examples; `first` is the position of the first one.
+
+        `known` tells, where there is no schema, kinds of features that have no value here, or integers for floats.
+        """
         ...
 
     def infer(self, payloads: Ragged) -> Inference:

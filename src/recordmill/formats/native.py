@@ -78,13 +78,15 @@ class NativeCodec:
         Parameters
         ----------
         parsed : sequence of (values, row_splits, frame_splits)
+            Values of bytes are (data, splits), or a list.
         schema : Schema
         num_records : int
 
         Returns
         -------
         dict of str to ndarray or Ragged
-            Dense features ``(num_records, *shape)``. Byte strings are rows of a Ragged of uint8.
+            Dense features ``(num_records, *shape)``. Byte strings are rows of a Ragged of uint8, or a list of `bytes`
+            where that is what was brought.
         """
         pairs = zip(schema.items(), parsed, strict=True)
         return {name: _shaped(feature, entry, num_records) for (name, feature), entry in pairs}
@@ -104,7 +106,9 @@ class NativeCodec:
         parsed = _core.parse(payloads.data, payloads.row_splits, self.plan(schema))
         return self.columns(parsed, schema, len(payloads))
 
-    def serialize(self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int) -> Ragged:
+    def serialize(
+        self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
+    ) -> Ragged:
         """Canonical payloads of examples.
 
         Parameters
@@ -115,6 +119,8 @@ class NativeCodec:
             Kinds and shapes that the values must have.
         first : int
             Position of the first example.
+        known : Schema, optional
+            Where there is no schema: kinds of features that have no value here, or integers instead of floats.
 
         Returns
         -------
@@ -133,7 +139,9 @@ class NativeCodec:
         for name in names:
             values = [example.get(name) for example in examples]
             if any(value is not None for value in values):
-                columns.append(column(name, values, None if schema is None else schema[name], self.kinds))
+                feature = None if schema is None else schema[name]
+                usual = known[name].kind if known is not None and name in known else "int64"
+                columns.append(column(name, values, feature, self.kinds, usual))
         return self.write_columns(len(examples), columns)
 
     def write_columns(self, num_records: int, columns: list[Any]) -> Ragged:
@@ -210,7 +218,10 @@ def _check_names(names: Mapping[str, None], schema: Schema) -> None:
 
 def _shaped(feature: Feature, entry: Any, num_records: int) -> Any:
     values, row_splits, frame_splits = entry
-    flat: Any = Ragged.from_blocks(*values) if feature.kind == "bytes" else np.frombuffer(values, feature.kind)
+    if feature.kind != "bytes":
+        flat: Any = np.frombuffer(values, feature.kind)
+    else:
+        flat = values if isinstance(values, list) else Ragged.from_blocks(*values)
     if feature.shape == ():
         return flat
     rest = feature.shape[1:] if feature.sequence else feature.shape
@@ -226,6 +237,8 @@ def _shaped(feature: Feature, entry: Any, num_records: int) -> Any:
 def _dense(flat: Any, num_rows: int, shape: tuple[int | None, ...]) -> Any:
     if shape == ():
         return flat
+    if isinstance(flat, list):
+        flat = Ragged.from_rows(flat)
     if isinstance(flat, Ragged):
         count = math.prod(size or 0 for size in shape)
         return Ragged(flat, np.arange(num_rows + 1, dtype=np.int64) * count)

@@ -39,7 +39,9 @@ class RawCodec:
         self.plan(schema)
         return {FEATURE: payloads}
 
-    def serialize(self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int) -> Ragged:
+    def serialize(
+        self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
+    ) -> Ragged:
         """Payloads of examples with the one feature.
 
         Raises
@@ -47,7 +49,7 @@ class RawCodec:
         FeatureError
             An example with other features.
         """
-        del schema, first
+        del schema, first, known
         for example in examples:
             if set(example) != {FEATURE}:
                 message = "raw payloads have one feature"

@@ -41,7 +41,9 @@ class ColumnArgs:
     scalar: bool
 
 
-def column(name: str, values: Sequence[Any], feature: Feature | None, kinds: Collection[str]) -> ColumnArgs:
+def column(
+    name: str, values: Sequence[Any], feature: Feature | None, kinds: Collection[str], usual: Kind = "int64"
+) -> ColumnArgs:
     """Gather one feature of many examples.
 
     Parameters
@@ -53,6 +55,8 @@ def column(name: str, values: Sequence[Any], feature: Feature | None, kinds: Col
         What the schema says of it.
     kinds : collection of str
         Kinds that the payload can hold.
+    usual : str
+        Kind where there are only empty lists, which have none; one of floats also where there are only integers.
 
     Returns
     -------
@@ -71,7 +75,7 @@ def column(name: str, values: Sequence[Any], feature: Feature | None, kinds: Col
     if lists and not all(isinstance(value, FeatureList) for value in given):
         raise _wrong(name, "a FeatureList in every example", "other values too")
     rows = [frame for value in given for frame in value.frames] if lists else given
-    kind, flat, counts, scalar = _flatten(name, rows, feature, kinds)
+    kind, flat, counts, scalar = _flatten(name, rows, feature, kinds, usual)
     splits = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     _check_counts(name, counts, feature, lists)
     args = ColumnArgs(name.encode("utf-8", "surrogateescape"), lists, kind, flat, None, splits, None, present, scalar)
@@ -86,15 +90,33 @@ def column(name: str, values: Sequence[Any], feature: Feature | None, kinds: Col
     return args
 
 
+def has_no_kind(value: Any) -> bool:
+    """Whether a value is none at all, or an empty list.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
+    """
+    if isinstance(value, FeatureList):
+        return all(map(has_no_kind, value.frames))
+    return value is None or (isinstance(value, list | tuple) and not value)
+
+
 def _flatten(
-    name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str]
+    name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str], usual: Kind
 ) -> tuple[str, Any, NDArray[np.int64], bool]:
+    if feature is None and all(map(has_no_kind, rows)):
+        feature = Feature(usual, (None,))
     first = next((row for row in rows if not _is_empty(row)), rows[0] if rows else None)
     if _holds_bytes(first, feature):
         if "bytes" not in kinds:
             raise _wrong(name, " or ".join(kinds), "bytes")
         return ("bytes", *_flatten_bytes(name, rows))
-    return _flatten_numbers(name, rows, feature, kinds)
+    return _flatten_numbers(name, rows, feature, kinds, usual)
 
 
 def _is_empty(row: Any) -> bool:
@@ -147,7 +169,7 @@ def _encode(name: str, item: Any) -> bytes:
 
 
 def _flatten_numbers(
-    name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str]
+    name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str], usual: Kind
 ) -> tuple[str, Any, NDArray[np.int64], bool]:
     scalar = all(isinstance(row, int | float | np.generic) or _is_zero_dim(row) for row in rows)
     try:
@@ -158,6 +180,8 @@ def _flatten_numbers(
     full = [array.reshape(-1) for array in arrays if array.size]
     flat = np.concatenate(full) if full else np.zeros(0, np.int64)
     kind = feature.kind if feature is not None else _kind_of(name, flat.dtype, kinds)
+    if feature is None and kind == "int64" and usual.startswith("float"):
+        kind = usual
     if kind not in kinds:
         raise _wrong(name, " or ".join(kinds), kind)
     return kind, _convert(name, flat, kind), counts, scalar

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
-from recordmill.formats.registry import get_payload
+from recordmill.formats.registry import PAYLOADS, get_payload
 from recordmill.schema import Feature, Schema
 from recordmill.shards.allocator import keep_freed_memory
 from recordmill.shards.identity import identity_of
@@ -31,8 +31,6 @@ from recordmill.types import Ragged, RecordRef
 
 # Payload bytes that a schema is inferred from: whoever opens a set waits for them.
 _SAMPLE_BYTES = 16 << 20
-# Bytes of records that become Python objects at a time, while they are in the processor's cache.
-_GROUP_BYTES = 2 << 20
 # Bytes of a record from which on the allocator matters.
 _LARGE = 16 << 10
 
@@ -78,7 +76,7 @@ class ShardSet:
         self._mean_bytes = sum(reader.sidecar.end for reader in self.readers) // max(len(self), 1) or 1
         self._payload, self._given = payload, None if schema is None else Schema(schema)
         first = next((reader for reader in self.readers if len(reader)), self.readers[0])
-        self.codec_name = payload or usual_payload(first.shard).name
+        self.codec_name = get_payload(payload, first.shard.format).name if payload else usual_payload(first.shard).name
         self.is_schema_inferred = False
         self.schema = self._given if self._given is not None else self._find_schema(first)
         self._plan: tuple[int, Any] | None = None
@@ -98,7 +96,7 @@ class ShardSet:
     @property
     def codec(self) -> PayloadCodec:
         """How payloads become examples."""
-        return get_payload(self.codec_name, self.readers[0].shard.format)
+        return PAYLOADS[self.codec_name]
 
     @property
     def paths(self) -> list[str]:
@@ -113,16 +111,12 @@ class ShardSet:
         """Examples at the given positions, in the given order."""
         if self._mean_bytes >= _LARGE:
             keep_freed_memory()
-        step = max(_GROUP_BYTES // self._mean_bytes, 1)
-        if len(positions) <= step:
-            return self._examples(positions)
-        starts = range(0, len(positions), step)
-        return [example for start in starts for example in self._examples(positions[start : start + step])]
-
-    def _examples(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        columns = self.columns(resolve_few(positions, len(self)))
-        rows = zip(*map(list, columns.values()), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in rows]
+        places = resolve_few(positions, len(self))
+        codec, schema = self.codec, self.schema
+        if codec is RAW:
+            return _examples(self.columns(places))
+        groups = self._read(_core.read_examples, places, schema)
+        return [one for count, parsed in groups for one in _examples(codec.columns(parsed, schema, count))]
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
         """Features of the examples at the given positions as arrays.
@@ -143,22 +137,21 @@ class ShardSet:
         DamageError, FeatureError
             With shard, record and offset.
         """
-        which, rows, offsets, lengths = self._locate(positions)
-        shards = [self.readers[number].shard for number in which[1]]
-        kind, codec = self.readers[0].shard.format.framing.kind, self.codec
         wanted = self.schema if schema is None else schema
+        read = self._payloads if self.codec is RAW else _core.read_columns
+        return self.codec.columns(self._read(read, positions, wanted), wanted, len(positions))
+
+    def _read(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
+        """What a reader of the native module brings of the records at some positions."""
+        which, rows, offsets, lengths = self._locate(positions)
+        shards = [self.readers[number].shard for number in which[1]] or [self.readers[0].shard]
+        kind, sources = shards[0].format.framing.kind, [shard.source for shard in shards]
         try:
-            if codec is RAW:
-                codec.plan(wanted)
-                return {next(iter(wanted)): self._payloads(which[0], shards, kind, offsets, lengths)}
-            plan = self._compiled(wanted) if schema is None else codec.plan(wanted)
-            sources = [shard.source for shard in shards]
-            parsed = _core.read_columns(sources, which[0], kind, offsets, lengths, plan, verify=self.verify)
+            return read(sources, which[0], kind, offsets, lengths, self._compiled(schema), verify=self.verify)
         except (_core.CoreFault, _core.CoreChanged) as error:
             ordinal = error.args[1] if isinstance(error, _core.CoreFault) and error.args[1] is not None else 0
             with translated(shards[which[0][ordinal]].name if len(rows) else self.paths[0], rows):
                 raise
-        return codec.columns(parsed, wanted, len(positions))
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
         """Entry points that are kept for the images at the given positions.
@@ -192,24 +185,25 @@ class ShardSet:
             self._tables[shard] = load_tables(self.readers[shard].shard)
         return self._tables[shard]
 
+    @staticmethod
     def _payloads(
-        self, which: NDArray[np.int64], shards: Sequence[Any], kind: Any, offsets: Any, lengths: Any
-    ) -> Ragged:
+        sources: Sequence[Any], which: Any, kind: Any, offsets: Any, lengths: Any, _: None, *, verify: bool
+    ) -> list[Ragged]:
         """Payloads as they are, gathered shard by shard and put back into the order that was asked for."""
         parts: list[Ragged] = []
         order: list[NDArray[np.int64]] = []
-        for number, shard in enumerate(shards):
+        for number, source in enumerate(sources):
             chosen = np.flatnonzero(which == number)
-            data, splits = _core.fetch(shard.source, kind, offsets[chosen], lengths[chosen], verify=self.verify)
+            data, splits = _core.fetch(source, kind, offsets[chosen], lengths[chosen], verify=verify)
             parts.append(Ragged.from_blocks(data, splits))
             order.append(chosen)
         if len(parts) == 1:
-            return parts[0]
+            return parts
         rows: list[bytes] = [b""] * len(which)
         for chosen, part in zip(order, parts, strict=True):
             for place, payload in zip(chosen, part, strict=True):
                 rows[place] = payload
-        return Ragged.from_rows(rows)
+        return [Ragged.from_rows(rows)]
 
     def _locate(self, positions: NDArray[np.int64] | range) -> tuple[Any, Any, Any, Any]:
         """Shards and frames of positions: ((ordinals, shard numbers), rows, offsets, lengths)."""
@@ -232,6 +226,9 @@ class ShardSet:
         return (which, used), rows, offsets, lengths
 
     def _compiled(self, schema: Schema) -> Any:
+        """Plan of a schema; that of the data set's own is kept."""
+        if schema is not self.schema:
+            return self.codec.plan(schema)
         if self._plan is None or self._plan[0] != os.getpid():
             self._plan = (os.getpid(), self.codec.plan(schema))
         return self._plan[1]
@@ -294,3 +291,7 @@ class ShardSet:
     def __getstate__(self) -> dict[str, Any]:
         """State without native objects."""
         return self.__dict__ | {"_plan": None, "_tables": {}}
+
+
+def _examples(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*map(list, columns.values()), strict=True)]

@@ -251,7 +251,8 @@ def merge_schemas(known: Schema | None, new: Schema) -> Schema:
         first, second = known[name], new[name]
         if (first.kind, first.sequence) != (second.kind, second.sequence):
             message = f"feature {name!r} changes its kind"
-            raise FeatureError(message, kind="feature_mismatch", expected=first.kind, found=second.kind)
+            hint = "give the kinds: ShardWriter(..., schema=...)"
+            raise FeatureError(message, kind="feature_mismatch", expected=first.kind, found=second.kind, hint=hint)
         same = first.shape == second.shape and first.optional == second.optional
         merged[name] = first if same else _widened(first, optional=first.optional or second.optional)
     return Schema(merged)

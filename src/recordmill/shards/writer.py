@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from recordmill.formats.registry import get_format, get_payload
+from recordmill.formats.values import has_no_kind
 from recordmill.schema import Schema
 from recordmill.shards.names import shard_paths
 from recordmill.shards.output import ShardOutput, commit_all, frame_payloads, merge_schemas
@@ -18,6 +19,8 @@ from recordmill.types import Ragged
 # Examples that are serialized in one call, and payload bytes after which it is called anyway.
 _CHUNK_RECORDS = 256
 _CHUNK_BYTES = 4 << 20
+# So many times longer it may become while a feature has had no value that tells its kind.
+_PATIENCE = 16
 
 
 class ShardWriter:
@@ -136,15 +139,24 @@ class ShardWriter:
                 self._flush()
             self._examples.append(dict(example))
             self._pending_bytes += sum(len(value) for value in example.values() if isinstance(value, bytes))
-        if len(self._examples) + len(self._payloads) >= _CHUNK_RECORDS or self._pending_bytes >= _CHUNK_BYTES:
+        count = len(self._examples) + len(self._payloads)
+        full = max(count / _CHUNK_RECORDS, self._pending_bytes / _CHUNK_BYTES)
+        if full >= 1 and (full >= _PATIENCE or not self._lacks_kinds()):
             self._flush()
+
+    def _lacks_kinds(self) -> bool:
+        """Whether nothing yet tells the kind of some feature, of which there were only empty lists."""
+        if self._given is not None:
+            return False
+        names = {name for example in self._examples for name in example}.difference(self._schema or ())
+        return any(all(has_no_kind(example.get(name)) for example in self._examples) for name in names)
 
     def _flush(self) -> None:
         first, count = self.num_records, len(self._examples) + len(self._payloads)
         keys: list[int | str] = list(range(first, first + count))
         if self._examples:
             keys = [example.get("id", key) for example, key in zip(self._examples, keys, strict=True)]
-            payloads = self._codec.serialize(self._examples, self._given, first)
+            payloads = self._codec.serialize(self._examples, self._given, first, self._schema)
             if self._given is None:
                 self._schema = merge_schemas(self._schema, self._codec.infer(payloads).schema)
         else:

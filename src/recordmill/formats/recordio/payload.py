@@ -37,7 +37,9 @@ class IRHeaderCodec(NativeCodec):
             raise _no_room(name)
         return name.encode()
 
-    def serialize(self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int) -> Ragged:
+    def serialize(
+        self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
+    ) -> Ragged:
         """Image records of examples.
 
         A missing ``label`` is 0, a missing ``id`` the position, a missing ``id2`` 0. A label that is a single number
@@ -49,6 +51,8 @@ class IRHeaderCodec(NativeCodec):
         schema : Schema or None
         first : int
             Position of the first example.
+        known : Schema, optional
+            Not used: the header fixes all kinds.
 
         Returns
         -------
@@ -59,6 +63,7 @@ class IRHeaderCodec(NativeCodec):
         FeatureError
             Not exactly one feature of bytes, or a feature that the header has no room for.
         """
+        del known
         data = _data_names(examples)
         names = {name for example in examples for name in example}
         for name in sorted(names - set(data)):

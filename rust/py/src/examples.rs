@@ -1,0 +1,117 @@
+//! Records as Python objects: threads read and parse some of them while others become byte strings.
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, Scope};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+use recordmill_core::payload::{Column, Plan, Values};
+
+use crate::buffers::give_buffer;
+use crate::columns::{Chosen, Stopped, stopped_error};
+use crate::framing::PyFrameKind;
+use crate::payload::{PyPlan, columns_out};
+use crate::source::Source;
+
+/// Bytes of records that are made into objects at a time, while they are in the processor's cache.
+const GROUP: i64 = 2 << 20;
+/// Groups for each thread, at least: a thread takes a while to begin.
+const GROUPS_PER_THREAD: usize = 2;
+/// More threads than this wait for memory.
+const MOST_THREADS: usize = 4;
+
+type Parsed = Result<Vec<Column>, Stopped>;
+
+/// Columns of records as `read_columns` reads them, in groups that follow one another; the strings of a column with one
+/// for each record are a list of `bytes`.
+#[pyfunction]
+#[pyo3(signature = (sources, which, kind, offsets, lengths, plan, *, verify=true))]
+#[allow(clippy::too_many_arguments)]
+pub fn read_examples(
+    py: Python<'_>,
+    sources: Vec<PyRef<'_, Source>>,
+    which: &Bound<'_, PyAny>,
+    kind: PyFrameKind,
+    offsets: &Bound<'_, PyAny>,
+    lengths: &Bound<'_, PyAny>,
+    plan: &PyPlan,
+    verify: bool,
+) -> PyResult<Vec<(usize, Vec<Py<PyTuple>>)>> {
+    let chosen = Chosen::new(py, &sources, which, kind, (offsets, lengths), verify)?;
+    let (plan, groups) = (plan.shared(), groups(chosen.lengths()));
+    let threads = match groups.len() / GROUPS_PER_THREAD {
+        0 | 1 => 1,
+        most => most.min(MOST_THREADS).min(thread::available_parallelism().map_or(1, usize::from)),
+    };
+    if threads < 2 {
+        let parse = |group: &Range<usize>| py.detach(|| chosen.parse(group.clone(), &plan));
+        return groups.iter().map(|group| objects(py, group.len(), parse(group))).collect();
+    }
+    thread::scope(|scope| {
+        let mut lanes: Vec<_> = (0..threads).map(|lane| spawn(scope, &chosen, &plan, &groups, lane..threads)).collect();
+        let group_of = |(number, group): (usize, &Range<usize>)| {
+            py.check_signals()?;
+            let parsed = match &mut lanes[number % threads] {
+                Some(lane) => py.detach(move || lane.recv()).ok(),
+                None => None,
+            };
+            // Where no thread could be had, or it ended, this one does its work.
+            objects(py, group.len(), parsed.unwrap_or_else(|| py.detach(|| chosen.parse(group.clone(), &plan))))
+        };
+        groups.iter().enumerate().map(group_of).collect()
+    })
+}
+
+/// Starts the thread that parses every so many groups, and at most two ahead of those that were taken.
+fn spawn<'s>(
+    scope: &'s Scope<'s, '_>,
+    chosen: &'s Chosen,
+    plan: &'s Plan,
+    groups: &'s [Range<usize>],
+    lane: Range<usize>,
+) -> Option<Receiver<Parsed>> {
+    let (sender, receiver): (SyncSender<Parsed>, _) = sync_channel(1);
+    let own = groups.iter().skip(lane.start).step_by(lane.end);
+    let work = move || {
+        for group in own {
+            if sender.send(chosen.parse(group.clone(), plan)).is_err() {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().name("recordmill-read".into()).spawn_scoped(scope, work).ok().map(|_| receiver)
+}
+
+/// Parts of the records that hold about as many bytes each.
+fn groups(lengths: &[i64]) -> Vec<Range<usize>> {
+    let (mut groups, mut start, mut held) = (Vec::new(), 0, 0);
+    for (ordinal, &length) in lengths.iter().enumerate() {
+        held += length;
+        if held >= GROUP {
+            groups.push(start..ordinal + 1);
+            (start, held) = (ordinal + 1, 0);
+        }
+    }
+    if start < lengths.len() {
+        groups.push(start..lengths.len());
+    }
+    groups
+}
+
+fn objects(py: Python<'_>, count: usize, parsed: Parsed) -> PyResult<(usize, Vec<Py<PyTuple>>)> {
+    let columns = parsed.map_err(stopped_error)?;
+    let columns = columns.into_iter().map(|column| object_column(py, column)).collect::<PyResult<_>>()?;
+    Ok((count, columns))
+}
+
+fn object_column(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>> {
+    match column {
+        Column { values: Values::Bytes { data, splits }, row_splits: None, frame_splits: None } => {
+            let strings = splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize]));
+            let list = PyList::new(py, strings)?;
+            give_buffer(data);
+            Ok((list, py.None(), py.None()).into_pyobject(py)?.unbind())
+        }
+        column => Ok(columns_out(py, vec![column])?.remove(0)),
+    }
+}
