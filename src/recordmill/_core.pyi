@@ -16,6 +16,7 @@ __all__ = [
     "CoreChanged",
     "CoreFault",
     "FrameKind",
+    "FrameTable",
     "ImageRefused",
     "PayloadKind",
     "Plan",
@@ -39,6 +40,7 @@ __all__ = [
     "pad",
     "parse",
     "parse_each",
+    "permute",
     "read_columns",
     "read_examples",
     "read_files",
@@ -103,6 +105,11 @@ class Plan:
     def __new__(cls, kind: PayloadKind, columns: Sequence[tuple[bytes, bool, str, int | None, Any]]) -> Plan: ...
 
 @final
+class FrameTable:
+    def __new__(cls, indexes: Sequence[tuple[_Buffer, _Buffer]]) -> FrameTable: ...
+    def locate(self, positions: _Buffer) -> tuple[Block, list[int], Block, Block, Block]: ...
+
+@final
 class BatchStream:
     def __new__(
         cls, source: Source, kind: FrameKind, num_records: int, *, verify: bool = True, threads: int = 2
@@ -128,6 +135,7 @@ def fetch(
 def frame(data: _Buffer, row_splits: _Buffer, kind: FrameKind) -> tuple[Block, Block, Block]: ...
 def split(data: _Buffer, row_splits: _Buffer) -> list[bytes]: ...
 def pad(data: _Buffer, row_splits: _Buffer, width: int | None, fill: bytes) -> tuple[Block, int]: ...
+def permute(numbers: _Buffer, length: int, left: int, keys: _Buffer, *, invert: bool = False) -> Block: ...
 def crc32c(data: _Buffer) -> int: ...
 def row_checksums(data: _Buffer, row_splits: _Buffer) -> Block: ...
 def read_files(paths: Sequence[str | PathLike[str]]) -> tuple[Block, Block]: ...

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import isqrt
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from recordmill.pipeline.order import permutation as permutation_module
 from recordmill.pipeline.order.cut import Repeat, Skip, Take
 from recordmill.pipeline.order.permutation import Permutation
 from recordmill.pipeline.order.places import Places
@@ -37,6 +40,39 @@ def test_permutation_when_turned_round_then_gives_the_position(length: int, seed
     entries = permutation(np.arange(length))
     assert np.array_equal(np.sort(entries), np.arange(length))
     assert np.array_equal(permutation.inverse(entries), np.arange(length))
+
+
+def feistel(number: int, length: int, keys: list[int]) -> int:
+    """Entry at a position, in plain Python."""
+    left = isqrt(length - 1) + 1
+    moduli, mask = (left, -(-length // left)), 2**64 - 1
+    while True:
+        halves = [number % left, number // left]
+        for turn, key in enumerate(keys):
+            word = (halves[1 - turn % 2] + key) * 0x9E3779B97F4A7C15 & mask
+            word = (word ^ word >> 32) * 0xD6E8FEB86659FD93 & mask
+            drawn = ((word ^ word >> 29) >> 32) * moduli[turn % 2] >> 32
+            halves[turn % 2] = (halves[turn % 2] + drawn) % moduli[turn % 2]
+        number = halves[1] * left + halves[0]
+        if number < length:
+            return number
+
+
+@given(st.integers(65_537, 2**48), st.integers(0, 2**64 - 1), st.data())
+@settings(max_examples=60, deadline=None)
+def test_permutation_when_computed_then_is_that_of_the_plain_network(
+    length: int, seed: int, data: st.DataObject
+) -> None:
+    positions = data.draw(st.lists(st.integers(0, length - 1), min_size=1, max_size=20))
+    keys = [int(word) for word in permutation_module._words((seed, 3), 10)]
+    found = Permutation(length, (seed, 3))(np.array(positions)).tolist()
+    assert found == [feistel(position, length, keys) for position in positions]
+
+
+def test_permutation_when_a_position_is_outside_then_refuses() -> None:
+    for outside in (-1, 70_000):
+        with pytest.raises(IndexError, match=f"{outside} of 70000"):
+            Permutation(70_000, (1,))(np.array([0, outside]))
 
 
 @pytest.mark.parametrize("length", [2**31 + 11, 2**48])

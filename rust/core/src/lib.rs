@@ -9,6 +9,7 @@ pub mod error;
 pub mod framing;
 pub mod inflate;
 pub mod payload;
+pub mod permutation;
 pub mod records;
 pub mod resident;
 pub mod source;

@@ -3,7 +3,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Bytes that all files kept by this process may hold together.
-const MOST: u64 = 64 << 20;
+const MOST: u64 = 128 << 20;
 /// Reads up to this length tell of random access; longer ones gain nothing.
 const SHORT: usize = 16 << 10;
 /// A short read costs about as much as copying so many bytes of a file.
@@ -28,9 +28,14 @@ impl Resident {
         Self { num_bytes, short_reads: AtomicU64::new(0), is_decided, content: OnceLock::new() }
     }
 
+    /// The file's bytes if they are kept.
+    pub fn kept(&self) -> Option<&[u8]> {
+        self.content.get().map(Vec::as_slice)
+    }
+
     /// The file's bytes if they are kept; notes a read of `want` bytes, and calls `load` where it is one too many.
     pub fn content(&self, want: usize, load: impl FnOnce() -> Option<Vec<u8>>) -> Option<&[u8]> {
-        if let Some(content) = self.content.get() {
+        if let Some(content) = self.kept() {
             return Some(content);
         }
         if want > SHORT || self.is_decided.load(Ordering::Relaxed) {
@@ -46,7 +51,7 @@ impl Resident {
         if !kept {
             KEPT.fetch_sub(self.num_bytes, Ordering::Relaxed);
         }
-        self.content.get().map(Vec::as_slice)
+        self.kept()
     }
 }
 

@@ -52,6 +52,11 @@ pub trait ReadAt: Send + Sync {
         read_one_by_one(self, offset, buffers)
     }
 
+    /// All bytes, where they lie in memory.
+    fn kept(&self) -> Option<&[u8]> {
+        None
+    }
+
     /// Whether going back, or on with a gap, costs more than reading what lies between.
     fn is_sequential(&self) -> bool {
         false
@@ -91,6 +96,10 @@ impl ReadAt for &[u8] {
         buf[..count].copy_from_slice(&self[start..start + count]);
         Ok(count)
     }
+
+    fn kept(&self) -> Option<&[u8]> {
+        Some(self)
+    }
 }
 
 impl ReadAt for Vec<u8> {
@@ -100,6 +109,10 @@ impl ReadAt for Vec<u8> {
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         self.as_slice().read_at(offset, buf)
+    }
+
+    fn kept(&self) -> Option<&[u8]> {
+        Some(self)
     }
 }
 
@@ -114,6 +127,10 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 
     fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {
         (**self).read_vectored_at(offset, buffers)
+    }
+
+    fn kept(&self) -> Option<&[u8]> {
+        (**self).kept()
     }
 
     fn is_sequential(&self) -> bool {

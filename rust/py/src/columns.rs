@@ -6,11 +6,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use recordmill_core::error::Fault;
-use recordmill_core::framing::{FrameKind, Selection, Window, for_each_payload};
+use recordmill_core::framing::{
+    FrameKind, Selection, Window, for_each_kept_payload, for_each_payload, for_each_scattered_payload, is_scattered,
+};
 use recordmill_core::payload::{Column, Parser, Plan};
 use recordmill_core::source::{ReadAt, SourceError};
 
-use crate::buffers::{give_buffer, take_buffer, take_room, vector};
+use crate::buffers::{View, give_buffer, take_buffer, take_room};
 use crate::error::source_error;
 use crate::framing::{PyFrameKind, frames};
 use crate::payload::{PyPlan, columns_out};
@@ -19,10 +21,10 @@ use crate::source::Source;
 /// Records of several sources: record i is a frame of `sources[which[i]]`.
 pub struct Chosen {
     sources: Vec<Arc<dyn ReadAt>>,
-    which: Vec<i64>,
+    which: View<i64>,
     kind: FrameKind,
-    offsets: Vec<i64>,
-    lengths: Vec<i64>,
+    offsets: View<i64>,
+    lengths: View<i64>,
     verify: bool,
 }
 
@@ -32,16 +34,16 @@ pub type Stopped = (SourceError, usize);
 impl Chosen {
     /// Checks what Python tells.
     pub fn new(
-        py: Python<'_>,
         sources: &[PyRef<'_, Source>],
         which: &Bound<'_, PyAny>,
         kind: PyFrameKind,
         (offsets, lengths): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
         verify: bool,
     ) -> PyResult<Self> {
-        let (offsets, lengths) = frames(py, offsets, lengths)?;
-        let which = vector::<i64>(py, which)?;
-        if which.len() != offsets.len() || which.iter().any(|&source| source < 0 || source as usize >= sources.len()) {
+        let (offsets, lengths) = frames(offsets, lengths)?;
+        let which = View::<i64>::get(which)?;
+        let is_source = |&source: &i64| usize::try_from(source).is_ok_and(|source| source < sources.len());
+        if which.slice().len() != offsets.slice().len() || !which.slice().iter().all(is_source) {
             return Err(PyValueError::new_err("which must name one of the sources for every frame"));
         }
         let sources = sources.iter().map(|source| source.plain().clone()).collect();
@@ -50,14 +52,21 @@ impl Chosen {
 
     /// Stored bytes of each record.
     pub fn lengths(&self) -> &[i64] {
-        &self.lengths
+        self.lengths.slice()
     }
 
     /// Columns of a part of the records.
     pub fn parse(&self, part: Range<usize>, plan: &Plan) -> Result<Vec<Column>, Stopped> {
-        let which = &self.which[part.clone()];
+        let which = &self.which.slice()[part.clone()];
         let mut parser = Parser::new(plan, which.len());
-        let parsed = self.parse_runs(part.clone(), &mut parser);
+        let kept: Vec<_> = self.sources.iter().map_while(|source| source.kept()).collect();
+        let is_kept = kept.len() == self.sources.len();
+        let is_scattered = is_scattered(which, self.selection(part.clone()));
+        let parsed = if is_kept || (is_scattered && !self.sources.iter().any(|source| source.is_sequential())) {
+            self.parse_each(is_kept.then_some(&kept), part.clone(), &mut parser)
+        } else {
+            self.parse_runs(part.clone(), &mut parser)
+        };
         let seen = parsed.as_ref().map_or_else(|(_, ordinal)| ordinal + 1 - part.start, |()| which.len());
         for (number, source) in self.sources.iter().enumerate() {
             if let Some(ordinal) = which[..seen].iter().position(|&source| source == number as i64) {
@@ -68,21 +77,40 @@ impl Chosen {
         parsed.map(|()| parser.finish())
     }
 
+    /// Parses records that lie here and there: where they are in memory, or read one by one.
+    fn parse_each(
+        &self,
+        kept: Option<&Vec<&[u8]>>,
+        part: Range<usize>,
+        parser: &mut Parser<'_>,
+    ) -> Result<(), Stopped> {
+        let (selection, most) = (self.selection(part.clone()), self.num_bytes(part.clone()));
+        let which = &self.which.slice()[part.clone()];
+        let visit =
+            |ordinal: usize, payload: &[u8]| take(parser, payload, selection.offsets[ordinal], part.len(), most);
+        let outcome = match kept {
+            Some(kept) => for_each_kept_payload(kept, which, selection, visit),
+            None => {
+                let mut buffer = take_buffer();
+                let outcome = for_each_scattered_payload(&self.sources, which, selection, &mut buffer, visit);
+                give_buffer(buffer);
+                outcome
+            }
+        };
+        outcome.map_err(|stopped| (stopped.error, part.start + stopped.ordinal))
+    }
+
     /// Parses records one after another, neighbours of one source in one go.
     fn parse_runs(&self, part: Range<usize>, parser: &mut Parser<'_>) -> Result<(), Stopped> {
         let mut buffer = take_buffer();
         let mut start = part.start;
-        let most = self.lengths[part.clone()].iter().fold(0i64, |sum, &length| sum.saturating_add(length));
-        for run in self.which[part.clone()].chunk_by(|a, b| a == b) {
+        let most = self.num_bytes(part.clone());
+        for run in self.which.slice()[part.clone()].chunk_by(|a, b| a == b) {
             let end = start + run.len();
             let selection = self.selection(start..end);
             let mut window = Window::new(&self.sources[run[0] as usize], buffer);
             let outcome = for_each_payload(&mut window, selection, |ordinal, payload| {
-                parser.push(payload).map_err(|fault| in_record(fault, selection.offsets[ordinal]))?;
-                if parser.num_records() == 1 {
-                    parser.make_room(part.len(), most as usize, take_room);
-                }
-                Ok(())
+                take(parser, payload, selection.offsets[ordinal], part.len(), most)
             });
             outcome.map_err(|stopped| (stopped.error, start + stopped.ordinal))?;
             buffer = window.into_buffer();
@@ -92,10 +120,30 @@ impl Chosen {
         Ok(())
     }
 
+    fn num_bytes(&self, part: Range<usize>) -> usize {
+        self.lengths()[part].iter().fold(0i64, |sum, &length| sum.saturating_add(length)) as usize
+    }
+
     fn selection(&self, part: Range<usize>) -> Selection<'_> {
-        let (offsets, lengths) = (&self.offsets[part.clone()], &self.lengths[part]);
+        let (offsets, lengths) = (&self.offsets.slice()[part.clone()], &self.lengths()[part]);
         Selection { kind: self.kind, offsets, lengths, verify: self.verify }
     }
+}
+
+/// Parses the payload of the frame at `offset`, one of `num_records` which are `most` bytes together.
+#[inline]
+fn take(
+    parser: &mut Parser<'_>,
+    payload: &[u8],
+    offset: i64,
+    num_records: usize,
+    most: usize,
+) -> Result<(), SourceError> {
+    parser.push(payload).map_err(|fault| in_record(fault, offset))?;
+    if parser.num_records() == 1 {
+        parser.make_room(num_records, most, take_room);
+    }
+    Ok(())
 }
 
 /// A payload's fault, told from the start of the shard.
@@ -124,7 +172,7 @@ pub fn read_columns(
     plan: &PyPlan,
     verify: bool,
 ) -> PyResult<Vec<Py<PyTuple>>> {
-    let chosen = Chosen::new(py, &sources, which, kind, (offsets, lengths), verify)?;
+    let chosen = Chosen::new(&sources, which, kind, (offsets, lengths), verify)?;
     let plan = plan.shared();
     let parsed = py.detach(|| chosen.parse(0..chosen.lengths().len(), &plan));
     columns_out(py, parsed.map_err(stopped_error)?)

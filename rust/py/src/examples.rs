@@ -37,7 +37,7 @@ pub fn read_examples(
     plan: &PyPlan,
     verify: bool,
 ) -> PyResult<Vec<(usize, Vec<Py<PyTuple>>)>> {
-    let chosen = Chosen::new(py, &sources, which, kind, (offsets, lengths), verify)?;
+    let chosen = Chosen::new(&sources, which, kind, (offsets, lengths), verify)?;
     let (plan, groups) = (plan.shared(), groups(chosen.lengths()));
     let threads = match groups.len() / GROUPS_PER_THREAD {
         0 | 1 => 1,

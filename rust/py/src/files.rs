@@ -83,6 +83,10 @@ impl ReadAt for FileSource {
         }
     }
 
+    fn kept(&self) -> Option<&[u8]> {
+        self.resident.kept()
+    }
+
     fn check_unchanged(&self) -> Result<(), SourceError> {
         let metadata = self.file.metadata()?;
         if metadata.len() != self.num_bytes {

@@ -107,12 +107,13 @@ pub fn fetch(
     lengths: &Bound<'_, PyAny>,
     verify: bool,
 ) -> PyResult<(Block, Block)> {
-    let (offsets, lengths) = frames(py, offsets, lengths)?;
+    let (offsets, lengths) = frames(offsets, lengths)?;
+    let (offsets, lengths) = (offsets.slice(), lengths.slice());
     let plain = source.plain().clone();
-    let fetched = py.detach(move || {
+    let fetched = py.detach(|| {
         let mut payloads = Payloads::new(take_buffer(), offsets.len());
         let mut window = Window::new(&plain, take_buffer());
-        let selection = Selection { kind: kind.into(), offsets: &offsets, lengths: &lengths, verify };
+        let selection = Selection { kind: kind.into(), offsets, lengths, verify };
         let outcome = gather(&mut window, selection, &mut payloads);
         give_buffer(window.into_buffer());
         plain.check_unchanged().map_err(|error| source_error(error, None))?;
@@ -129,14 +130,10 @@ pub fn payload_blocks(payloads: Payloads) -> (Block, Block) {
 }
 
 /// Offsets and lengths of equal number and no negative value.
-pub fn frames(
-    py: Python<'_>,
-    offsets: &Bound<'_, PyAny>,
-    lengths: &Bound<'_, PyAny>,
-) -> PyResult<(Vec<i64>, Vec<i64>)> {
-    let (offsets, lengths) = (vector::<i64>(py, offsets)?, vector::<i64>(py, lengths)?);
+pub fn frames(offsets: &Bound<'_, PyAny>, lengths: &Bound<'_, PyAny>) -> PyResult<(View<i64>, View<i64>)> {
+    let (offsets, lengths) = (View::<i64>::get(offsets)?, View::<i64>::get(lengths)?);
     let sound = |values: &[i64]| values.iter().all(|&value| value >= 0);
-    if offsets.len() != lengths.len() || !sound(&offsets) || !sound(&lengths) {
+    if offsets.slice().len() != lengths.slice().len() || !sound(offsets.slice()) || !sound(lengths.slice()) {
         return Err(PyValueError::new_err("offsets and lengths must be as many, and not negative"));
     }
     Ok((offsets, lengths))

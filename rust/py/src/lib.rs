@@ -9,6 +9,7 @@ mod examples;
 mod files;
 mod framing;
 mod image;
+mod order;
 mod parse;
 mod payload;
 mod rows;
@@ -39,6 +40,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(framing::crc32c, module)?)?;
     module.add_function(wrap_pyfunction!(rows::row_checksums, module)?)?;
     module.add_function(wrap_pyfunction!(framing::read_files, module)?)?;
+    module.add_class::<order::FrameTable>()?;
+    module.add_function(wrap_pyfunction!(order::permute, module)?)?;
     image::register(module)?;
     payload::register(module)
 }

@@ -23,7 +23,7 @@ from recordmill.shards.index import keep_schema
 from recordmill.shards.infer import infer, usual_payload
 from recordmill.shards.joining import open_all
 from recordmill.shards.paths import Paths, expand
-from recordmill.shards.positions import numbered, resolve, resolve_few
+from recordmill.shards.positions import resolve, resolve_few
 from recordmill.shards.reader import ShardReader
 from recordmill.shards.tables import EntryTables, load_tables
 from recordmill.shards.translate import translated
@@ -80,6 +80,7 @@ class ShardSet:
         self.is_schema_inferred = False
         self.schema = self._given if self._given is not None else self._find_schema(first)
         self._plan: tuple[int, Any] | None = None
+        self._table: _core.FrameTable | None = None
         self._tables: dict[int, EntryTables | None] = {}
 
     def _find_schema(self, first: ShardReader) -> Schema:
@@ -215,15 +216,15 @@ class ShardSet:
                 frames = self.readers[shard].index[within.start : within.stop]
                 return (np.zeros(len(within), np.int64), [shard]), within, frames.offsets, frames.lengths
             positions = np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
-        number = np.searchsorted(self.starts, positions, side="right") - 1
-        rows = positions - self.starts[number]
-        used, which = numbered(number, len(self.readers))
-        offsets, lengths = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-        for ordinal, shard in enumerate(used):
-            chosen = slice(None) if len(used) == 1 else which == ordinal
-            index = self.readers[shard].index
-            offsets[chosen], lengths[chosen] = index.offsets[rows[chosen]], index.lengths[rows[chosen]]
+        which, used, *found = self._frame_table().locate(np.ascontiguousarray(positions))
+        which, rows, offsets, lengths = (np.frombuffer(memoryview(block), np.int64) for block in (which, *found))
         return (which, used), rows, offsets, lengths
+
+    def _frame_table(self) -> _core.FrameTable:
+        if self._table is None:
+            indexes = (reader.index for reader in self.readers)
+            self._table = _core.FrameTable([(index.offsets, index.lengths) for index in indexes])
+        return self._table
 
     def _compiled(self, schema: Schema) -> Any:
         """Plan of a schema; that of the data set's own is kept."""
@@ -290,7 +291,7 @@ class ShardSet:
 
     def __getstate__(self) -> dict[str, Any]:
         """State without native objects."""
-        return self.__dict__ | {"_plan": None, "_tables": {}}
+        return self.__dict__ | {"_plan": None, "_table": None, "_tables": {}}
 
 
 def _examples(columns: dict[str, Any]) -> list[dict[str, Any]]:

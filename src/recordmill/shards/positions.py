@@ -57,26 +57,3 @@ def resolve_few(positions: Sequence[int], num_records: int) -> NDArray[np.int64]
         raise IndexError(f"position {position} of {num_records} records")
     place = position % num_records
     return range(place, place + 1)
-
-
-def numbered(values: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Values that occur, rising, and for each element its place among these: `numpy.unique` without a sort.
-
-    Parameters
-    ----------
-    values : ndarray of int64
-        Of 0 … `count` - 1.
-    count : int
-
-    Returns
-    -------
-    used : ndarray of int64
-    places : ndarray of int64
-        As many as values.
-    """
-    present = np.zeros(count, np.bool_)
-    present[values] = True
-    used = np.flatnonzero(present)
-    places = np.empty(count, np.int64)
-    places[used] = np.arange(len(used))
-    return used, places[values]

@@ -5,11 +5,13 @@
 mod compact;
 mod frames;
 mod gather;
+mod kept;
 mod ofrecord;
 mod payloads;
 mod recordio;
 mod scan;
 mod scatter;
+mod scattered;
 mod tfrecord;
 mod verify;
 mod window;
@@ -17,8 +19,10 @@ mod window;
 pub use compact::compact;
 pub use frames::Frames;
 pub use gather::{Gathered, Selection, for_each_payload, gather, payload_of_frame};
+pub use kept::for_each_kept_payload;
 pub use payloads::Payloads;
 pub use scan::{Limit, SKIP, Scan, scan, scan_window};
+pub use scattered::{for_each_scattered_payload, is_scattered};
 pub use verify::{RecordFault, Verification, verify};
 pub use window::Window;
 

@@ -8,6 +8,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill import _core
 from recordmill.decode.philox import philox
 
 Ints = NDArray[np.int64]
@@ -16,7 +17,6 @@ Ints = NDArray[np.int64]
 _TABLE = 1 << 16
 _ROUNDS = 10
 _LIMIT = 1 << 48
-_LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
@@ -43,8 +43,6 @@ class Permutation:
             raise ValueError(f"a permutation has 0 to 2**48 entries, not {length}")
         self._length, self._key = length, key
         self._left = isqrt(max(length - 1, 0)) + 1
-        self._right = -(-length // self._left)
-        self._moduli = (np.uint64(self._left), np.uint64(self._right))
 
     def __call__(self, positions: Ints) -> Ints:
         """Entries at positions.
@@ -60,7 +58,7 @@ class Permutation:
         """
         if self._length <= _TABLE:
             return _table(self._length, self._key)[0][positions]
-        return self._walk(positions, range(_ROUNDS), 1)
+        return self._walk(positions, invert=False)
 
     def inverse(self, entries: Ints) -> Ints:
         """Positions of entries.
@@ -75,36 +73,15 @@ class Permutation:
         """
         if self._length <= _TABLE:
             return _table(self._length, self._key)[1][entries]
-        return self._walk(entries, range(_ROUNDS - 1, -1, -1), -1)
+        return self._walk(entries, invert=True)
 
-    def _walk(self, numbers: Ints, rounds: range, sign: int) -> Ints:
-        found = self._cross(numbers, rounds, sign)
-        while (outside := np.flatnonzero(found >= self._length)).size:
-            found[outside] = self._cross(found[outside], rounds, sign)
-        return found
-
-    def _cross(self, numbers: Ints, rounds: range, sign: int) -> Ints:
-        keys = _round_keys(self._key)
-        halves = [numbers.astype(np.uint64) % self._moduli[0], numbers.astype(np.uint64) // self._moduli[0]]
-        for number in rounds:
-            changed = number % 2
-            modulus = self._moduli[changed]
-            drawn = _mixed(halves[1 - changed] + keys[number], modulus)
-            halves[changed] = (halves[changed] + (drawn if sign > 0 else modulus - drawn)) % modulus
-        return (halves[1] * self._moduli[0] + halves[0]).astype(np.int64)
-
-
-def _mixed(words: NDArray[np.uint64], modulus: np.uint64) -> NDArray[np.uint64]:
-    """Numbers below a modulus (under 2**32) that look random, one for each word."""
-    words = words * np.uint64(0x9E3779B97F4A7C15)
-    words ^= words >> _HALF
-    words = words * np.uint64(0xD6E8FEB86659FD93)
-    words ^= words >> np.uint64(29)
-    return (words >> _HALF) * modulus >> _HALF
+    def _walk(self, numbers: Ints, *, invert: bool) -> Ints:
+        found = _core.permute(np.ascontiguousarray(numbers), self._length, self._left, _keys(self._key), invert=invert)
+        return np.frombuffer(memoryview(found), np.int64)
 
 
 @lru_cache(maxsize=64)
-def _round_keys(key: tuple[int, ...]) -> NDArray[np.uint64]:
+def _keys(key: tuple[int, ...]) -> NDArray[np.uint64]:
     return _words(key, _ROUNDS)
 
 

@@ -69,6 +69,8 @@ class Shuffle:
         -------
         Places
         """
+        if isinstance(places.epochs, int):
+            return Places(places.epochs, self._order(places.array, upstream or 0, places.epochs))
         positions, found = places.array, np.empty(len(places), np.int64)
         for epoch, rows in places.by_epoch():
             found[rows] = self._order(positions[rows], upstream or 0, epoch)
