@@ -14,7 +14,7 @@ use crate::payload::{PyPlan, columns_out};
 use crate::source::Source;
 
 /// Bytes of records that are made into objects at a time, while they are in the processor's cache.
-const GROUP: i64 = 2 << 20;
+const GROUP: i64 = 512 << 10;
 /// Groups for each thread, at least: a thread takes a while to begin.
 const GROUPS_PER_THREAD: usize = 2;
 /// More threads than this wait for memory.

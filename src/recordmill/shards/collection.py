@@ -216,8 +216,8 @@ class ShardSet:
                 frames = self.readers[shard].index[within.start : within.stop]
                 return (np.zeros(len(within), np.int64), [shard]), within, frames.offsets, frames.lengths
             positions = np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
-        which, used, *found = self._frame_table().locate(np.ascontiguousarray(positions))
-        which, rows, offsets, lengths = (np.frombuffer(memoryview(block), np.int64) for block in (which, *found))
+        number, used, *found = self._frame_table().locate(np.ascontiguousarray(positions))
+        which, rows, offsets, lengths = (np.frombuffer(memoryview(block), np.int64) for block in (number, *found))
         return (which, used), rows, offsets, lengths
 
     def _frame_table(self) -> _core.FrameTable:
