@@ -45,6 +45,6 @@ def _single(job: Job) -> Iterator[tuple[int, Any]]:
     import recordmill as rm
 
     spec = spec_of(job)
-    specs = {"image": replace(spec, scale="auto") if job.variant == QUICK_CROP else spec}
+    specs = {"image": replace(spec, reduce="auto") if job.variant == QUICK_CROP else spec}
     for data in cycle([Path(path).read_bytes() for path, _ in job.rows()]):
         yield 1, rm.decode_batch([data], specs)

@@ -32,6 +32,16 @@ pub fn take_room(num_bytes: usize) -> Vec<u8> {
     memory
 }
 
+/// Memory that a caller may hold for long: as it is, or a copy of what it holds where it is much larger.
+pub fn fitting(memory: Vec<u8>) -> Vec<u8> {
+    if memory.capacity() <= memory.len().saturating_mul(4).max(USUAL) {
+        return memory;
+    }
+    let copy = memory.clone();
+    give_buffer(memory);
+    copy
+}
+
 fn take_between(least: usize, most: usize) -> Option<Vec<u8>> {
     let mut pool = POOL.try_lock().ok()?;
     let fitting = pool.iter().enumerate().filter(|(_, buffer)| (least..=most).contains(&buffer.capacity()));

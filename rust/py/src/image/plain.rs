@@ -7,7 +7,7 @@ use recordmill_image::jpeg::{Header, Limits, Options};
 use recordmill_image::pixels::Size;
 
 use super::refused;
-use crate::buffers::{Block, View, give_buffer, take_buffer};
+use crate::buffers::{Block, View, fitting, give_buffer, take_buffer};
 
 /// Values, height, width and bytes of a pixel: 1 of grey, 4 of colours, whose last means nothing. Raises ImageRefused,
 /// also for a file with a comment and, if its EXIF orientation matters (`upright`), for one that may have any.
@@ -32,7 +32,7 @@ pub fn decode_plain_jpeg(
         decoded.map(|(size, bytes)| (out, size, bytes))
     });
     let (out, size, bytes) = decoded.map_err(refused)?;
-    Ok((Block::bytes(out), size.height, size.width, bytes))
+    Ok((Block::bytes(fitting(out)), size.height, size.width, bytes))
 }
 
 fn check(data: &[u8], upright: bool) -> Outcome<()> {

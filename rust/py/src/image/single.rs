@@ -8,7 +8,7 @@ use recordmill_image::{jpeg, png};
 
 use super::args::{dct, fancy, scale};
 use super::refused;
-use crate::buffers::{Block, Numbers, View};
+use crate::buffers::{Block, Numbers, View, fitting, take_buffer};
 
 /// Values, height, width, channels.
 type Image = (Block, usize, usize, usize);
@@ -63,9 +63,9 @@ pub fn decode_jpeg(
     let table = points.map(|points| View::<u8>::get(&points)).transpose()?;
     let points = table.map(|table| jpeg::EntryPoints::from_bytes(table.slice())).transpose().map_err(refused)?;
     decoded(py, |engine| {
-        let mut samples = Vec::new();
+        let mut samples = take_buffer();
         let (size, channels) = engine.jpeg.decode_to(data, window, &options, points.as_ref(), &mut samples)?;
-        Ok(Pixels { size, channels, samples: Samples::U8(samples) })
+        Ok(Pixels { size, channels, samples: Samples::U8(fitting(samples)) })
     })
 }
 
