@@ -76,7 +76,7 @@ def spec_of(job: Job) -> Any:
         return rm.Image(resize=rm.Resize(shorter=256), crop=rm.CenterCrop(224), **normal, **like)
     if job.task.recipe == "digit":
         return rm.Image(channels="grey", dtype="float32")
-    return rm.Raw("uint8", (28, 28))
+    return rm.Raw("uint8", (28, 28), cast="float32", scale=1 / 255)
 
 
 def dataset_of(job: Job) -> Any:
@@ -112,13 +112,9 @@ def loader_of(job: Job) -> Any:
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
     """Epoch after epoch; one if results are compared."""
-    import numpy as np
-
-    loader, scale = loader_of(job), np.float32(1 / 255)
+    loader = loader_of(job)
     while True:
         for batch in loader:
-            if job.task.recipe == "array":
-                batch["image"] = np.multiply(batch["image"], scale, dtype=np.float32)
             yield len(batch["label"]), batch
         if job.checking:
             return

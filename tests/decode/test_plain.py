@@ -22,6 +22,19 @@ def test_raw_when_of_one_shape_then_is_one_array(values: list[int], dtype: str) 
         np.testing.assert_array_equal(batch, np.stack(arrays))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", ">i2", "bool", "float64"])
+@pytest.mark.parametrize("cast", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("stack", [True, False])
+def test_raw_when_cast_then_is_scaled_behind_it(dtype: str, cast: str, stack: bool) -> None:
+    arrays = [np.arange(start, start + 6).reshape(2, 3).astype(dtype) for start in (0, 100)]
+    rows = [array.tobytes() for array in arrays]
+    for shape, columns in (((2, 3), {"x": rm.Ragged.from_rows(rows)}), (("n", 3), {"x": rows, "n": [2, 2]})):
+        spec = rm.Raw(dtype, shape, stack=stack, cast=cast, scale=1 / 255)
+        for found, array in zip(rm.decode_batch(columns, {"x": spec})["x"], arrays, strict=True):
+            assert found.dtype == cast
+            np.testing.assert_array_equal(found, array.astype(cast) * np.dtype(cast).type(1 / 255))
+
+
 def test_raw_when_lengths_are_features_then_follows_them() -> None:
     arrays = [np.arange(6, dtype=np.float32).reshape(2, 3), np.arange(4, dtype=np.float32).reshape(4, 1)]
     columns = {

@@ -41,7 +41,7 @@ def decode_raw(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[s
     for row in state.alive().tolist():
         shape = tuple(lengths[one][row] if isinstance(one, str) else one for one in spec.shape)
         try:
-            rows[row] = _array(payloads[row], spec.dtype, shape)
+            rows[row] = _array(payloads[row], spec, shape)
         except FeatureError as error:
             state.fail(row, feature, error)
     return {name: _stacked(state, name, spec, rows) if spec.stack else rows}
@@ -58,13 +58,21 @@ def _is_regular(column: Any, spec: Raw) -> bool:
 
 def _at_once(state: BatchState, name: str, spec: Raw, column: Ragged) -> NDArray[Any]:
     shape = cast("tuple[int, ...]", tuple(spec.shape))
-    out: NDArray[Any] = state.slots(name, shape, np.dtype(spec.dtype).newbyteorder("=").name)
+    out: NDArray[Any] = state.slots(name, shape, spec.result.name)
     stored = column.data[column.row_splits[0] : column.row_splits[-1]]
-    out[...] = np.ascontiguousarray(stored).view(spec.dtype).reshape(out.shape)
+    _put(out, np.ascontiguousarray(stored).view(spec.dtype).reshape(out.shape), spec)
     return out
 
 
-def _array(data: Any, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+def _put(out: NDArray[Any], stored: NDArray[Any], spec: Raw) -> None:
+    """Write numbers as the spec wants them."""
+    np.copyto(out, stored, casting="same_kind")
+    if spec.scale != 1:
+        out *= out.dtype.type(spec.scale)
+
+
+def _array(data: Any, spec: Raw, shape: tuple[int, ...]) -> NDArray[Any]:
+    dtype = spec.dtype
     wanted, found = math.prod(shape) * np.dtype(dtype).itemsize, len(memoryview(data).cast("B"))
     if wanted != found:
         raise FeatureError(
@@ -73,7 +81,9 @@ def _array(data: Any, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
             expected=f"{wanted:,} bytes",
             found=f"{found:,}",
         )
-    return np.frombuffer(data, dtype).reshape(shape).astype(np.dtype(dtype).newbyteorder("="))
+    out = np.empty(shape, spec.result)
+    _put(out, np.frombuffer(data, dtype).reshape(shape), spec)
+    return out
 
 
 def _stacked(state: BatchState, name: str, spec: Raw, rows: list[Any]) -> NDArray[Any]:
@@ -91,7 +101,7 @@ def _stacked(state: BatchState, name: str, spec: Raw, rows: list[Any]) -> NDArra
                 position=row,
                 feature=name,
             )
-    out: NDArray[Any] = state.slots(name, shape, np.dtype(spec.dtype).newbyteorder("=").name)
+    out: NDArray[Any] = state.slots(name, shape, spec.result.name)
     for row in known:
         out[row] = rows[row]
     return out
