@@ -51,14 +51,14 @@ def _jax(job: Job) -> Iterator[tuple[Any, Any]]:
 
 
 def _keras(job: Job) -> Iterator[tuple[Any, Any]]:
-    """Batches as `fit` takes them, as tensors of the backend."""
-    import keras
+    """Batches as `fit` takes them, on the device as its trainer puts them there (keras/src/backend/jax/trainer.py)."""
+    import jax
 
     import recordmill as rm
 
     stream = rm.keras.Stream(dataset_of(job).loader(threads=THREADS, prefetch=PREFETCH), "image", "label")
     for images, labels in stream.batches():
-        yield keras.ops.convert_to_tensor(images), labels
+        yield jax.device_put(images), labels
 
 
 _BATCHES = {"NumPy": _numpy, "torch": _torch, "keras": _keras, "jax": _jax}

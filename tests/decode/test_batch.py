@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings, strategies as st
 from PIL import Image
 
@@ -204,3 +205,20 @@ def test_two_images_of_a_sample_when_specs_agree_then_share_their_draws() -> Non
     spec = RANDOM["image"]
     batch = rm.decode_batch(columns, {"left": spec, "right": spec}, rng=3)
     np.testing.assert_array_equal(batch["left"], batch["right"])
+
+
+@pytest.mark.parametrize("kernel", ["opencv:bilinear", "tensorflow:bilinear", "pillow:bilinear", "opencv:area"])
+@pytest.mark.parametrize("size", [(9, 7), (40, 31), (100, 20), (20, 100)])
+def test_resize_when_photographs_shrink_much_then_is_that_of_whole_pixels(kernel: str, size: tuple[int, int]) -> None:
+    files = [jpeg(seed, *shape) for seed, shape in enumerate([(301, 230), (128, 333), (77, 55)])]
+    for channels, like, mode in (
+        ("rgb", "pillow", "accurate"),
+        ("rgb", "opencv", "accurate"),
+        ("grey", "tensorflow", "fast"),
+    ):
+        options = {"channels": channels, "kernel": kernel, "dtype": "float32", "white": 255.0, "layout": "hwc"}
+        image = rm.Image(like=like, resize=size, **options)
+        for file, found in zip(files, rm.decode_batch(files, {"image": image})["image"], strict=True):
+            pixels = rm.decode_jpeg(file, channels=channels, mode=mode)
+            whole = rm.resize(pixels, size, kernel=kernel).astype(np.float32)
+            np.testing.assert_array_equal(found.reshape(whole.shape), whole)

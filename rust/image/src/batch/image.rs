@@ -12,6 +12,7 @@ use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::part::Part;
 use crate::geometry::rearrange::upright;
 use crate::geometry::view::View;
+use crate::jpeg::Wanted;
 use crate::pixels::{Size, Window};
 
 /// Where an image goes once its size and number of channels are known.
@@ -26,9 +27,10 @@ pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory)
     let part = part_of(job, step)?;
     let needs = part.as_ref().map_or(step.window, |part| within(step.window, part.needs()));
     let window = (step.orientation == 1).then_some(needs);
+    let rows = part.as_ref().map(Part::rows).unwrap_or_default();
     let reading = Reading { scale: step.scale.unwrap_or(job.reading.scale), ..job.reading };
     let points = job.points.get(row).copied().unwrap_or_default();
-    let found = read(engine, (job.payloads[row], points), &reading, window)?;
+    let found = read(engine, (job.payloads[row], points), &reading, Wanted { window, rows: &rows })?;
     if let (Some(part), false) = (part, found.is_deep) {
         if job.finish.reverse && found.channels >= 3 {
             swap_red_blue(&mut engine.pixels, found.channels)?;
@@ -44,15 +46,14 @@ pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory)
     make_from(&mut engine.pixels, (found.size, found.channels), found.is_window, job, row, memory)
 }
 
-/// The part of the resized image that is wanted, where that is all there is to do and its pixels can be made alone.
+/// The part of the resized image that is wanted, be it all of it, where that is all there is to do and its pixels can be
+/// made alone.
 fn part_of(job: &Job, step: &Move) -> Result<Option<Part>> {
     let resized = step.resized;
     let from = Size { width: step.window.width, height: step.window.height };
     let alone = step.orientation == 1 && is_plain(job, step);
     match inside(&step.place, resized) {
-        Some(window) if alone && from != resized && !is_whole(&step.place, resized) => {
-            Part::new(job.kernel, from, resized, window)
-        }
+        Some(window) if alone && from != resized => Part::new(job.kernel, from, resized, window),
         _ => Ok(None),
     }
 }

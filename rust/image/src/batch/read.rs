@@ -4,8 +4,8 @@ use super::plan::{Deep, Grey, Reading, Want};
 use crate::colour::channels::to_grey;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::samples::Scale;
-use crate::jpeg::{Channels as JpegChannels, EntryPoints};
-use crate::pixels::{Size, Window};
+use crate::jpeg::{Channels as JpegChannels, EntryPoints, Wanted};
+use crate::pixels::Size;
 use crate::png::{Channels as PngChannels, Depth, GreyRule};
 use crate::{jpeg, png};
 
@@ -36,16 +36,16 @@ pub struct Pixels {
     pub is_deep: bool,
 }
 
-/// Decodes an image into the engine's memory: only `window` of it where the decoder can, with its entry points if there are any.
+/// Decodes an image into the engine's memory: only what is wanted of it where the decoder can, with its entry points if there are any.
 /// Entry points of another image are of no use, and do no harm.
 pub fn read(
     engine: &mut Engine,
     (data, points): (&[u8], &[u8]),
     reading: &Reading,
-    window: Option<Window>,
+    wanted: Wanted<'_>,
 ) -> Result<Pixels> {
     match kind_of(data)? {
-        Coded::Jpeg => read_jpeg(engine, (data, points), reading, window),
+        Coded::Jpeg => read_jpeg(engine, (data, points), reading, wanted),
         Coded::Png => read_png(engine, data, reading),
     }
 }
@@ -54,7 +54,7 @@ fn read_jpeg(
     engine: &mut Engine,
     (data, points): (&[u8], &[u8]),
     reading: &Reading,
-    window: Option<Window>,
+    wanted: Wanted<'_>,
 ) -> Result<Pixels> {
     let reduces = reading.want == Want::Grey && reading.grey == Grey::Pillow;
     let channels = match reading.want {
@@ -64,9 +64,9 @@ fn read_jpeg(
     };
     let limits = jpeg::Limits { max_pixels: reading.max_pixels, ..jpeg::Limits::default() };
     let options = jpeg::Options { channels, dct: reading.dct, fancy: reading.fancy, scale: reading.scale, limits };
-    let is_below = window.is_some_and(|window| window.y > 0);
+    let is_below = wanted.window.is_some_and(|window| window.y > 0);
     let points = if is_below && !points.is_empty() { EntryPoints::from_bytes(points).ok() } else { None };
-    let mut decode = |points| engine.jpeg.decode_to(data, window, &options, points, &mut engine.pixels);
+    let mut decode = |points| engine.jpeg.decode_to(data, wanted, &options, points, &mut engine.pixels);
     let decoded = match decode(points.as_ref()) {
         Err(fault) if fault.kind == ImageFaultKind::BadEntryPoints => decode(None),
         decoded => decoded,

@@ -40,6 +40,21 @@ impl Part {
         }
     }
 
+    /// Which rows of what it needs are read, where many are not; none otherwise.
+    pub fn rows(&self) -> Vec<bool> {
+        let (height, lines): (_, Vec<[usize; 2]>) = match self {
+            Self::Pillow(_) => return Vec::new(),
+            Self::Opencv(part) => (part.needs().height, part.lines().collect()),
+            Self::TwoTap(part) => (part.needs().height, part.lines().collect()),
+        };
+        if height < 3 * lines.len() {
+            return Vec::new();
+        }
+        let mut rows = vec![false; height];
+        lines.iter().flatten().for_each(|&line| rows[line] = true);
+        rows
+    }
+
     /// Makes the part of `source`, which is what it needs, mirrors it left to right when `flip` is set, and normalises.
     pub fn write(self, source: View<u8>, flip: bool, normalise: &Normalise, slot: Slot) -> Result<()> {
         slot.expect(slot.size(), source.channels())?;

@@ -5,7 +5,7 @@ use super::header::frame::Coding;
 use super::header::scan::Scan;
 use super::header::tables::Quantisation;
 use super::huffman::cache::required;
-use super::options::{Limits, Options};
+use super::options::{Limits, Options, Wanted};
 use super::picture::{Picture, Target};
 use super::samples::{Scale, run};
 use super::scans::{decode_scans, num_blocks};
@@ -35,23 +35,23 @@ impl Decoder {
     /// As [`Decoder::decode`].
     pub fn decode_pixels(&mut self, data: &[u8], window: Option<Window>, options: &Options) -> Result<Pixels> {
         let mut samples = Vec::new();
-        let (size, channels) = self.decode_to(data, window, options, None, &mut samples)?;
+        let (size, channels) = self.decode_to(data, Wanted::all(window), options, None, &mut samples)?;
         Ok(Pixels { size, channels, samples: Samples::U8(samples) })
     }
 
-    /// [`Decoder::decode`] to the front of `out`, which gets the size of the result; what it held is dropped.
+    /// [`Decoder::decode`] of what is wanted to the front of `out`, which gets the size of the result.
     ///
     /// # Errors
     /// As [`Decoder::decode`].
     pub fn decode_to(
         &mut self,
         data: &[u8],
-        window: Option<Window>,
+        wanted: Wanted<'_>,
         options: &Options,
         points: Option<&EntryPoints>,
         out: &mut Vec<u8>,
     ) -> Result<(Size, usize)> {
-        let (parsed, picture) = self.prepare(data, window, options)?;
+        let (parsed, picture) = self.prepare(data, wanted, options)?;
         let size = Size { width: picture.window.width, height: picture.window.height };
         let stride = picture.row_bytes();
         out.resize(size.height * stride, 0);
@@ -79,7 +79,7 @@ impl Decoder {
         out: &mut [u8],
         stride: usize,
     ) -> Result<()> {
-        let (parsed, picture) = self.prepare(data, window, options)?;
+        let (parsed, picture) = self.prepare(data, Wanted::all(window), options)?;
         let target = Target { out, stride };
         target.check(&picture)?;
         self.finish(parsed, (options, points), picture, target)
@@ -103,13 +103,13 @@ impl Decoder {
     fn prepare<'a>(
         &mut self,
         data: &'a [u8],
-        window: Option<Window>,
+        wanted: Wanted<'_>,
         options: &Options,
     ) -> Result<((Reader<'a>, Scan), Picture)> {
         self.num_finished = 0;
         let (reader, scan) = Reader::open(data)?;
         check_cost(&reader, &scan, options)?;
-        let picture = Picture::new(&reader, options, window, &mut self.scratch.planes)?;
+        let picture = Picture::new(&reader, options, wanted, &mut self.scratch.planes)?;
         Ok(((reader, scan), picture))
     }
 

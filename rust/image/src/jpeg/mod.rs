@@ -18,4 +18,4 @@ mod zigzag;
 pub use decoder::Decoder;
 pub use entry::EntryPoints;
 pub use header::{Coding, ColourModel, Header};
-pub use options::{Channels, Limits, Options};
+pub use options::{Channels, Limits, Options, Wanted};

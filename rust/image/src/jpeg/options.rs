@@ -2,7 +2,7 @@
 use super::header::{ColourModel, Header};
 use super::samples::{Conversion, Dct, Meaning, Order, Scale};
 use crate::fault::{ImageFault, Result};
-use crate::pixels::Size;
+use crate::pixels::{Size, Window};
 
 /// The channels of decoded pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -45,6 +45,22 @@ impl Limits {
             return Ok(());
         }
         Err(ImageFault::beyond_limit(offset, limit, what, found.to_string()))
+    }
+}
+
+/// What of an image is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Wanted<'a> {
+    /// A part of it, in pixels of the result's scale; otherwise all.
+    pub window: Option<Window>,
+    /// Which rows of that part are made, the others are left as the memory was; all of them where it tells none.
+    pub rows: &'a [bool],
+}
+
+impl Wanted<'_> {
+    /// All rows of a window, or of the image.
+    pub fn all(window: Option<Window>) -> Self {
+        Self { window, rows: &[] }
     }
 }
 

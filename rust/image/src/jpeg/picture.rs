@@ -1,6 +1,6 @@
 //! A window of an image in the making: the MCUs it needs, the planes they fill, the rows of pixels that come of them.
 use super::header::Reader;
-use super::options::Options;
+use super::options::{Options, Wanted};
 use super::planes::Plane;
 use super::samples::{Kernel, Layout, RowMaker};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
@@ -24,16 +24,18 @@ pub(super) struct Picture {
     pub(super) window: Window,
     rows: RowMaker,
     columns: Vec<Range<usize>>,
+    /// Which rows of the window are made; all where it says nothing.
+    wanted: Vec<bool>,
     /// Rows of the window that are finished.
     num_finished: usize,
 }
 
 impl Picture {
-    /// Prepares for `window` of the image whose headers `reader` has read; its planes use the memory in `scratch`.
+    /// Prepares for what is wanted of the image whose headers `reader` has read; its planes use the memory in `scratch`.
     pub(super) fn new(
         reader: &Reader<'_>,
         options: &Options,
-        window: Option<Window>,
+        wanted: Wanted<'_>,
         scratch: &mut Vec<Vec<u8>>,
     ) -> Result<Self> {
         let frame = &reader.frame;
@@ -48,7 +50,7 @@ impl Picture {
                 found,
             ));
         };
-        let window = window.unwrap_or(Window::whole(layout.size));
+        let window = wanted.window.unwrap_or(Window::whole(layout.size));
         let rows = RowMaker::new(&layout, options.conversion(reader.colour), window)?;
         let columns: Vec<_> = (0..rows.components()).map(|component| rows.columns(component)).collect();
         let shapes: Vec<Size> = (0..rows.components()).map(|index| mcu_shape(reader, &layout, index)).collect();
@@ -58,7 +60,8 @@ impl Picture {
             layout.components.iter().zip(&frame.components).take(rows.components()).map(|(plane, component)| {
                 Plane::new(plane, (component.h, component.v), mcu_columns.clone(), scratch.pop().unwrap_or_default())
             });
-        Ok(Self { planes: planes.collect(), layout, mcu_rows, mcu_columns, window, rows, columns, num_finished: 0 })
+        let (planes, wanted) = (planes.collect(), wanted.rows.to_vec());
+        Ok(Self { planes, layout, mcu_rows, mcu_columns, window, rows, columns, wanted, num_finished: 0 })
     }
 
     /// Gives the planes' memory back.
@@ -84,7 +87,7 @@ impl Picture {
     /// Makes the rows of pixels that MCU row `mcu_row`, now in the planes, was the last to be missing for.
     #[inline(always)]
     pub(super) fn finish_rows<K: Kernel>(&mut self, kernel: K, mcu_row: usize, target: &mut Target<'_>) {
-        let Self { planes, rows, columns, window, num_finished, mcu_rows, .. } = self;
+        let Self { planes, rows, columns, window, wanted, num_finished, mcu_rows, .. } = self;
         let is_last = mcu_row + 1 == mcu_rows.end;
         while *num_finished < window.height {
             let y = window.y + *num_finished;
@@ -92,8 +95,10 @@ impl Picture {
             if !is_last && !(0..planes.len()).all(is_ready) {
                 break;
             }
-            let out = &mut target.out[*num_finished * target.stride..];
-            rows.row(kernel, y, |component, row| planes[component].row(row, &columns[component]), out);
+            if wanted.get(*num_finished) != Some(&false) {
+                let out = &mut target.out[*num_finished * target.stride..];
+                rows.row(kernel, y, |component, row| planes[component].row(row, &columns[component]), out);
+            }
             *num_finished += 1;
         }
     }

@@ -53,6 +53,30 @@ fn decode_when_windows_in_any_mode_then_equal_crops() {
 }
 
 #[test]
+fn decode_when_some_rows_are_wanted_then_those_equal_and_the_others_stay() {
+    let (mut decoder, mut random) = (Decoder::new(), Random::new(12));
+    for sampling in SAMPLINGS {
+        for wanted in all() {
+            let (width, height) = (1 + random.below(150), 1 + random.below(150));
+            let data = file(&Recipe::new(width, height, sampling), 7);
+            let whole = decode(&data, wanted.mode()).expect("libjpeg decodes it");
+            let window = random_window(&mut random, whole.width, whole.height);
+            let rows: Vec<bool> = (0..window.height).map(|_| random.below(3) == 0).collect();
+            let part = recordmill_image::jpeg::Wanted { window: Some(window), rows: &rows };
+            let expected = crop(&whole, window);
+            let before: Vec<u8> = expected.iter().map(|level| !level).collect();
+            let mut out = before.clone();
+            decoder.decode_to(&data, part, &wanted.options(), None, &mut out).expect("sound");
+            let length = window.width * whole.channels;
+            for (y, is_wanted) in rows.iter().enumerate() {
+                let row = y * length..(y + 1) * length;
+                assert!(out[row.clone()] == if *is_wanted { &expected } else { &before }[row], "{wanted:?} row {y}");
+            }
+        }
+    }
+}
+
+#[test]
 fn decode_when_windows_of_files_with_restarts_then_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(11));
     for restart_interval in [1, 2, 3, 5, 7, 12, 13, 14, 25, 26, 27, 50, 100] {

@@ -64,7 +64,8 @@ pub fn decode_jpeg(
     let points = table.map(|table| jpeg::EntryPoints::from_bytes(table.slice())).transpose().map_err(refused)?;
     decoded(py, |engine| {
         let mut samples = take_buffer();
-        let (size, channels) = engine.jpeg.decode_to(data, window, &options, points.as_ref(), &mut samples)?;
+        let (size, channels) =
+            engine.jpeg.decode_to(data, jpeg::Wanted::all(window), &options, points.as_ref(), &mut samples)?;
         Ok(Pixels { size, channels, samples: Samples::U8(fitting(samples)) })
     })
 }

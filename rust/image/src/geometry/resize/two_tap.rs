@@ -37,6 +37,11 @@ impl Part {
     pub fn needs(&self) -> Window {
         self.needs
     }
+
+    /// The two rows of that part that each row of the output is between.
+    pub fn lines(&self) -> impl Iterator<Item = [usize; 2]> {
+        self.lines.iter().map(|tap| [tap.first as usize, (tap.first as usize + 1).min(self.needs.height - 1)])
+    }
 }
 
 /// Keeps the taps of `part`; their places count from the first that is read, and those read of `input` are returned.

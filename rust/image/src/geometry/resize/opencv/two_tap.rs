@@ -37,6 +37,11 @@ impl Part {
         self.needs
     }
 
+    /// The two rows of that part that each row of the output is between.
+    pub fn lines(&self) -> impl Iterator<Item = [usize; 2]> {
+        self.lines.iter().map(|taps| taps.places)
+    }
+
     /// A reader of what the part needs, mirrored left to right when `flip` is set.
     pub fn reader(mut self, source: View<'_, u8>, flip: bool) -> Reader<'_> {
         if flip {
