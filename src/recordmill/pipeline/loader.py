@@ -16,7 +16,6 @@ from recordmill.pipeline.crew.threads import ThreadCrew
 from recordmill.pipeline.failing import OnError, Report
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.run import MakeCrew, Pace, run
-from recordmill.pipeline.run_stream import StreamRun
 from recordmill.pipeline.state import State, state_from
 from recordmill.pipeline.stats import LoaderStats, Tally
 
@@ -162,6 +161,8 @@ class Loader:
                 raise made.error
 
     def _of_stream(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
+        from recordmill.pipeline.run_stream import StreamRun
+
         for made, portion in StreamRun(maker, state, self._pace(False), self._crew(False), self._tally):
             self._note(made)
             if made.error is not None:

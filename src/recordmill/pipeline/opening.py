@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from recordmill.pipeline.dataset import Dataset
-from recordmill.pipeline.mix import Mixture, shares_of
 from recordmill.pipeline.origins import SourceOrigin
 from recordmill.shards.collection import ShardSet
 
@@ -99,4 +98,6 @@ def mix(datasets: Sequence[Dataset], weights: Sequence[float], *, num_samples: i
     if num_samples is not None and num_samples < 1:
         raise ValueError(f"num_samples is at least 1, not {num_samples}")
     programs = tuple(dataset.program for dataset in datasets)
+    from recordmill.pipeline.mix import Mixture, shares_of
+
     return Dataset(Mixture(programs, shares_of(weights, len(datasets)), num_samples))

@@ -24,9 +24,15 @@ def executor_of(decoder: str) -> Executor:
     MissingExtraError
         What it needs is not installed.
     """
+    if decoder == "pillow":
+        return _pillow()
     from recordmill.decode.executors.native import NativeExecutor
+
+    return NativeExecutor(_pillow if decoder == "auto" else None)
+
+
+def _pillow() -> Executor:
+    """Loaded where there is something for it to do: most batches never need it."""
     from recordmill.decode.executors.pillow import PillowExecutor
 
-    if decoder == "pillow":
-        return PillowExecutor()
-    return NativeExecutor(PillowExecutor if decoder == "auto" else None)
+    return PillowExecutor()
