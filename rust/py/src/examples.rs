@@ -86,7 +86,7 @@ fn spawn<'s>(
 fn groups(lengths: &[i64]) -> Vec<Range<usize>> {
     let (mut groups, mut start, mut held) = (Vec::new(), 0, 0);
     for (ordinal, &length) in lengths.iter().enumerate() {
-        held += length;
+        held = i64::saturating_add(held, length);
         if held >= GROUP {
             groups.push(start..ordinal + 1);
             (start, held) = (ordinal + 1, 0);

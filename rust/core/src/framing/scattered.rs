@@ -13,8 +13,9 @@ const SHORT: i64 = 4 << 10;
 /// Whether most of the frames are short and do not follow one another.
 pub fn is_scattered(which: &[i64], selection: Selection<'_>) -> bool {
     let (offsets, lengths) = (selection.offsets, selection.lengths);
-    let follows =
-        |next: &usize| which[*next] == which[next - 1] && offsets[*next] == offsets[next - 1] + lengths[next - 1];
+    let follows = |next: &usize| {
+        which[*next] == which[next - 1] && offsets[*next] == offsets[next - 1].wrapping_add(lengths[next - 1])
+    };
     lengths.iter().all(|&length| length <= SHORT) && 2 * (1..which.len()).filter(follows).count() < which.len()
 }
 
