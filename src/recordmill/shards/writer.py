@@ -89,6 +89,7 @@ class ShardWriter:
         self._examples: list[Mapping[str, Any]] = []
         self._payloads: list[bytes] = []
         self._pending_bytes = 0
+        self._full = 1  # chunks of the usual length that are written as one
         self._outputs: list[ShardOutput] = []
         self._closed = False
         self.num_records = 0
@@ -141,7 +142,11 @@ class ShardWriter:
             self._pending_bytes += sum(len(value) for value in example.values() if isinstance(value, bytes))
         count = len(self._examples) + len(self._payloads)
         full = max(count / _CHUNK_RECORDS, self._pending_bytes / _CHUNK_BYTES)
-        if full >= 1 and (full >= _PATIENCE or not self._lacks_kinds()):
+        if full < self._full:
+            return
+        if self._full < _PATIENCE and self._lacks_kinds():
+            self._full *= 2
+        else:
             self._flush()
 
     def _lacks_kinds(self) -> bool:
@@ -161,7 +166,7 @@ class ShardWriter:
                 self._schema = merge_schemas(self._schema, self._codec.infer(payloads).schema)
         else:
             payloads = Ragged.from_rows(self._payloads)
-        self._examples, self._payloads, self._pending_bytes = [], [], 0
+        self._examples, self._payloads, self._pending_bytes, self._full = [], [], 0, 1
         self.num_records += count
         if self._max_shard_bytes is not None:
             self._append_rolling(payloads, keys, self._max_shard_bytes)
