@@ -63,12 +63,23 @@ fn visit_one(
 ) -> Result<(), SourceError> {
     let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as usize);
     let ahead = if window.is_before(offset + length as u64) { run_length(selection, ordinal) } else { 0 };
-    let frame = window.bytes(offset, length, ahead)?;
-    if frame.len() < length {
-        return Err(truncated_data(offset, length as u64, frame.len() as u64).into());
+    visit_frame(selection, ordinal, window.bytes(offset, length, ahead)?, joined, visit)
+}
+
+/// Calls `visit` with the payload of the chosen frame whose stored bytes are `frame`, or what there is of them.
+#[inline]
+pub(super) fn visit_frame(
+    selection: Selection<'_>,
+    ordinal: usize,
+    frame: &[u8],
+    joined: &mut Vec<u8>,
+    visit: &mut impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
+) -> Result<(), SourceError> {
+    let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as u64);
+    if (frame.len() as u64) < length {
+        return Err(truncated_data(offset, length, frame.len() as u64).into());
     }
-    let payload = payload_of_frame(selection.kind, frame, offset, selection.verify, joined)?;
-    visit(ordinal, payload)
+    visit(ordinal, payload_of_frame(selection.kind, frame, offset, selection.verify, joined)?)
 }
 
 /// Bytes from the frame at `first` to the end of the frames that follow without a gap, up to one block.

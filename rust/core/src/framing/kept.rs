@@ -1,8 +1,7 @@
 //! Payloads of chosen frames of sources that lie in memory: looked at where they are.
 use std::hint::black_box;
 
-use super::gather::{Gathered, Selection, payload_of_frame};
-use super::truncated_data;
+use super::gather::{Gathered, Selection, visit_frame};
 use crate::source::SourceError;
 
 /// Frames whose bytes are asked for before the first of them is looked at, so that they come all at the same time.
@@ -29,15 +28,7 @@ pub fn for_each_kept_payload(
         if ordinal % TOGETHER == 0 {
             (ordinal..which.len().min(ordinal + TOGETHER)).for_each(|ahead| touch(frame(ahead)));
         }
-        let (bytes, offset) = (frame(ordinal), selection.offsets[ordinal] as u64);
-        let length = selection.lengths[ordinal] as u64;
-        let step = if (bytes.len() as u64) < length {
-            Err(truncated_data(offset, length, bytes.len() as u64).into())
-        } else {
-            payload_of_frame(selection.kind, bytes, offset, selection.verify, &mut joined)
-                .map_err(SourceError::from)
-                .and_then(|payload| visit(ordinal, payload))
-        };
+        let step = visit_frame(selection, ordinal, frame(ordinal), &mut joined, &mut visit);
         step.map_err(|error| Gathered { ordinal, error })?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Payloads of short frames that lie here and there: many are read before the first of them is looked at.
 use std::ops::Range;
 
-use super::gather::{Gathered, Selection, payload_of_frame};
+use super::gather::{Gathered, Selection, visit_frame};
 use super::truncated_data;
 use crate::source::{ReadAt, SourceError};
 
@@ -34,14 +34,7 @@ pub fn for_each_scattered_payload<S: ReadAt>(
         let mut rest = &buffer[..];
         for ordinal in group.start..group.start + count {
             let (frame, behind) = rest.split_at(selection.lengths[ordinal] as usize);
-            let payload = payload_of_frame(
-                selection.kind,
-                frame,
-                selection.offsets[ordinal] as u64,
-                selection.verify,
-                &mut joined,
-            );
-            let step = payload.map_err(SourceError::from).and_then(|payload| visit(ordinal, payload));
+            let step = visit_frame(selection, ordinal, frame, &mut joined, &mut visit);
             step.map_err(|error| Gathered { ordinal, error })?;
             rest = behind;
         }
