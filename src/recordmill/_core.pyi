@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 _Fault: TypeAlias = tuple[str, int | None, int, str, str, str]
 _Buffer: TypeAlias = bytes | bytearray | memoryview | NDArray[Any] | Block
+_Frames: TypeAlias = tuple[Sequence[Source], _Buffer, FrameKind, _Buffer, _Buffer]
 _Column: TypeAlias = tuple[Any, Block | None, Block | None]
 
 __all__ = [
@@ -141,26 +142,8 @@ def row_checksums(data: _Buffer, row_splits: _Buffer) -> Block: ...
 def read_files(paths: Sequence[str | PathLike[str]]) -> tuple[Block, Block]: ...
 def parse(data: _Buffer, row_splits: _Buffer, plan: Plan, *, threads: int = 1) -> list[_Column]: ...
 def parse_each(payloads: tuple[bytes, ...], plan: Plan, *, threads: int = 1) -> list[_Column]: ...
-def read_columns(
-    sources: Sequence[Source],
-    which: _Buffer,
-    kind: FrameKind,
-    offsets: _Buffer,
-    lengths: _Buffer,
-    plan: Plan,
-    *,
-    verify: bool = True,
-) -> list[_Column]: ...
-def read_examples(
-    sources: Sequence[Source],
-    which: _Buffer,
-    kind: FrameKind,
-    offsets: _Buffer,
-    lengths: _Buffer,
-    plan: Plan,
-    *,
-    verify: bool = True,
-) -> list[tuple[int, list[_Column]]]: ...
+def read_columns(frames: _Frames, plan: Plan, *, verify: bool = True) -> list[_Column]: ...
+def read_examples(frames: _Frames, plan: Plan, *, verify: bool = True) -> list[tuple[int, list[_Column]]]: ...
 def serialize(kind: PayloadKind, num_records: int, columns: Sequence[Any]) -> tuple[Block, Block]: ...
 def serialize_frames(
     kind: PayloadKind, num_records: int, columns: Sequence[Any], frame: FrameKind

@@ -28,20 +28,18 @@ pub struct Chosen {
     verify: bool,
 }
 
+/// Frames as Python tells them: sources, which of these each is in, how they are framed, offsets, lengths.
+pub type FrameArgs<'py> =
+    (Vec<PyRef<'py, Source>>, Bound<'py, PyAny>, PyFrameKind, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
 /// What was wrong, and at which of the chosen records.
 pub type Stopped = (SourceError, usize);
 
 impl Chosen {
     /// Checks what Python tells.
-    pub fn new(
-        sources: &[PyRef<'_, Source>],
-        which: &Bound<'_, PyAny>,
-        kind: PyFrameKind,
-        (offsets, lengths): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
-        verify: bool,
-    ) -> PyResult<Self> {
-        let (offsets, lengths) = frames(offsets, lengths)?;
-        let which = View::<i64>::get(which)?;
+    pub fn new((sources, which, kind, offsets, lengths): FrameArgs<'_>, verify: bool) -> PyResult<Self> {
+        let (offsets, lengths) = frames(&offsets, &lengths)?;
+        let which = View::<i64>::get(&which)?;
         let is_source = |&source: &i64| usize::try_from(source).is_ok_and(|source| source < sources.len());
         if which.slice().len() != offsets.slice().len() || !which.slice().iter().all(is_source) {
             return Err(PyValueError::new_err("which must name one of the sources for every frame"));
@@ -60,10 +58,10 @@ impl Chosen {
         let which = &self.which.slice()[part.clone()];
         let mut parser = Parser::new(plan, which.len());
         let kept: Vec<_> = self.sources.iter().map_while(|source| source.kept()).collect();
-        let is_kept = kept.len() == self.sources.len();
-        let is_scattered = is_scattered(which, self.selection(part.clone()));
-        let parsed = if is_kept || (is_scattered && !self.sources.iter().any(|source| source.is_sequential())) {
-            self.parse_each(is_kept.then_some(&kept), part.clone(), &mut parser)
+        let kept = (kept.len() == self.sources.len()).then_some(kept);
+        let is_sequential = self.sources.iter().any(|source| source.is_sequential());
+        let parsed = if kept.is_some() || (!is_sequential && is_scattered(which, self.selection(part.clone()))) {
+            self.parse_each(kept.as_deref(), part.clone(), &mut parser)
         } else {
             self.parse_runs(part.clone(), &mut parser)
         };
@@ -78,12 +76,7 @@ impl Chosen {
     }
 
     /// Parses records that lie here and there: where they are in memory, or read one by one.
-    fn parse_each(
-        &self,
-        kept: Option<&Vec<&[u8]>>,
-        part: Range<usize>,
-        parser: &mut Parser<'_>,
-    ) -> Result<(), Stopped> {
+    fn parse_each(&self, kept: Option<&[&[u8]]>, part: Range<usize>, parser: &mut Parser<'_>) -> Result<(), Stopped> {
         let (selection, most) = (self.selection(part.clone()), self.num_bytes(part.clone()));
         let which = &self.which.slice()[part.clone()];
         let visit =
@@ -160,20 +153,9 @@ pub fn stopped_error((error, ordinal): Stopped) -> PyErr {
 
 /// Columns of records read straight from shards; record i comes from `sources[which[i]]`.
 #[pyfunction]
-#[pyo3(signature = (sources, which, kind, offsets, lengths, plan, *, verify=true))]
-#[allow(clippy::too_many_arguments)]
-pub fn read_columns(
-    py: Python<'_>,
-    sources: Vec<PyRef<'_, Source>>,
-    which: &Bound<'_, PyAny>,
-    kind: PyFrameKind,
-    offsets: &Bound<'_, PyAny>,
-    lengths: &Bound<'_, PyAny>,
-    plan: &PyPlan,
-    verify: bool,
-) -> PyResult<Vec<Py<PyTuple>>> {
-    let chosen = Chosen::new(&sources, which, kind, (offsets, lengths), verify)?;
-    let plan = plan.shared();
-    let parsed = py.detach(|| chosen.parse(0..chosen.lengths().len(), &plan));
+#[pyo3(signature = (frames, plan, *, verify=true))]
+pub fn read_columns(py: Python<'_>, frames: FrameArgs<'_>, plan: &PyPlan, verify: bool) -> PyResult<Vec<Py<PyTuple>>> {
+    let (chosen, plan) = (Chosen::new(frames, verify)?, plan.plan());
+    let parsed = py.detach(|| chosen.parse(0..chosen.lengths().len(), plan));
     columns_out(py, parsed.map_err(stopped_error)?)
 }

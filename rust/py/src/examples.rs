@@ -8,10 +8,8 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use recordmill_core::payload::{Column, Plan, Values};
 
 use crate::buffers::give_buffer;
-use crate::columns::{Chosen, Stopped, stopped_error};
-use crate::framing::PyFrameKind;
+use crate::columns::{Chosen, FrameArgs, Stopped, stopped_error};
 use crate::payload::{PyPlan, columns_out};
-use crate::source::Source;
 
 /// Bytes of records that are made into objects at a time, while they are in the processor's cache.
 const GROUP: i64 = 512 << 10;
@@ -25,30 +23,26 @@ type Parsed = Result<Vec<Column>, Stopped>;
 /// Columns of records as `read_columns` reads them, in groups that follow one another; the strings of a column with one
 /// for each record are a list of `bytes`.
 #[pyfunction]
-#[pyo3(signature = (sources, which, kind, offsets, lengths, plan, *, verify=true))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (frames, plan, *, verify=true))]
 pub fn read_examples(
     py: Python<'_>,
-    sources: Vec<PyRef<'_, Source>>,
-    which: &Bound<'_, PyAny>,
-    kind: PyFrameKind,
-    offsets: &Bound<'_, PyAny>,
-    lengths: &Bound<'_, PyAny>,
+    frames: FrameArgs<'_>,
     plan: &PyPlan,
     verify: bool,
 ) -> PyResult<Vec<(usize, Vec<Py<PyTuple>>)>> {
-    let chosen = Chosen::new(&sources, which, kind, (offsets, lengths), verify)?;
-    let (plan, groups) = (plan.shared(), groups(chosen.lengths()));
+    let (chosen, plan) = (Chosen::new(frames, verify)?, plan.plan());
+    let groups = groups(chosen.lengths());
     let threads = match groups.len() / GROUPS_PER_THREAD {
         0 | 1 => 1,
         most => most.min(MOST_THREADS).min(thread::available_parallelism().map_or(1, usize::from)),
     };
     if threads < 2 {
-        let parse = |group: &Range<usize>| py.detach(|| chosen.parse(group.clone(), &plan));
+        let parse = |group: &Range<usize>| py.detach(|| chosen.parse(group.clone(), plan));
         return groups.iter().map(|group| objects(py, group.len(), parse(group))).collect();
     }
     thread::scope(|scope| {
-        let mut lanes: Vec<_> = (0..threads).map(|lane| spawn(scope, &chosen, &plan, &groups, lane..threads)).collect();
+        let own = |lane: usize| groups.iter().skip(lane).step_by(threads);
+        let mut lanes: Vec<_> = (0..threads).map(|lane| spawn(scope, &chosen, plan, own(lane))).collect();
         let group_of = |(number, group): (usize, &Range<usize>)| {
             py.check_signals()?;
             let parsed = match &mut lanes[number % threads] {
@@ -56,24 +50,22 @@ pub fn read_examples(
                 None => None,
             };
             // Where no thread could be had, or it ended, this one does its work.
-            objects(py, group.len(), parsed.unwrap_or_else(|| py.detach(|| chosen.parse(group.clone(), &plan))))
+            objects(py, group.len(), parsed.unwrap_or_else(|| py.detach(|| chosen.parse(group.clone(), plan))))
         };
         groups.iter().enumerate().map(group_of).collect()
     })
 }
 
-/// Starts the thread that parses every so many groups, and at most two ahead of those that were taken.
+/// Starts the thread that parses some groups, at most two ahead of those that were taken.
 fn spawn<'s>(
     scope: &'s Scope<'s, '_>,
     chosen: &'s Chosen,
     plan: &'s Plan,
-    groups: &'s [Range<usize>],
-    lane: Range<usize>,
+    groups: impl Iterator<Item = &'s Range<usize>> + Send + 's,
 ) -> Option<Receiver<Parsed>> {
     let (sender, receiver): (SyncSender<Parsed>, _) = sync_channel(1);
-    let own = groups.iter().skip(lane.start).step_by(lane.end);
     let work = move || {
-        for group in own {
+        for group in groups {
             if sender.send(chosen.parse(group.clone(), plan)).is_err() {
                 return;
             }

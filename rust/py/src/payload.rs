@@ -80,11 +80,6 @@ impl PyPlan {
     pub fn plan(&self) -> &Plan {
         &self.0
     }
-
-    /// The plan for threads that may outlast the object.
-    pub fn shared(&self) -> Arc<Plan> {
-        self.0.clone()
-    }
 }
 
 fn spec(py: Python<'_>, (name, lists, kind, fixed, missing): SpecArgs<'_>) -> PyResult<ColumnSpec> {

@@ -148,7 +148,8 @@ class ShardSet:
         shards = [self.readers[number].shard for number in which[1]] or [self.readers[0].shard]
         kind, sources = shards[0].format.framing.kind, [shard.source for shard in shards]
         try:
-            return read(sources, which[0], kind, offsets, lengths, self._compiled(schema), verify=self.verify)
+            frames = (sources, which[0], kind, offsets, lengths)
+            return read(frames, self._compiled(schema), verify=self.verify)
         except (_core.CoreFault, _core.CoreChanged) as error:
             ordinal = error.args[1] if isinstance(error, _core.CoreFault) and error.args[1] is not None else 0
             with translated(shards[which[0][ordinal]].name if len(rows) else self.paths[0], rows):
@@ -187,10 +188,9 @@ class ShardSet:
         return self._tables[shard]
 
     @staticmethod
-    def _payloads(
-        sources: Sequence[Any], which: Any, kind: Any, offsets: Any, lengths: Any, _: None, *, verify: bool
-    ) -> list[Ragged]:
+    def _payloads(frames: tuple[Any, ...], _: None, *, verify: bool) -> list[Ragged]:
         """Payloads as they are, gathered shard by shard and put back into the order that was asked for."""
+        sources, which, kind, offsets, lengths = frames
         parts: list[Ragged] = []
         order: list[NDArray[np.int64]] = []
         for number, source in enumerate(sources):
