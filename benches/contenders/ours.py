@@ -51,10 +51,10 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
         rm.pack(source, os.path.join(job.out, "photos"), format="tfrecord", shards=2, workers=2, **options)
         yield len(job.rows()), None
     elif job.task_name.startswith("P2"):
-        for path in job.shards:
-            with rm.ShardReader(path) as reader:
-                for ragged in reader.batches(job.task.num_records):
-                    yield len(ragged), list(ragged) if job.variant == "list" else ragged
+        # One stream of records, as in array_record's one file.
+        with rm.ShardReader(job.shards) as reader:
+            for ragged in reader.batches(job.task.num_records):
+                yield len(ragged), list(ragged) if job.variant == "list" else ragged
     else:
         stage = {"last": "keep" if job.checking else "drop", "ragged": "pad" if job.task_name == "P3b" else "ragged"}
         dataset = rm.open(job.shards)

@@ -3,9 +3,10 @@
 //! The processor's CRC instruction takes three cycles until its result is there, but can begin one every cycle: three
 //! rows side by side take as long as one. Whenever a row ends, the next one takes its lane.
 use crate::checksum::crc32c;
+use std::ops::RangeInclusive;
 
-/// Rows above this length are summed alone, in a way that is made for long data.
-const SHORT: usize = 2048;
+/// Rows of other lengths are summed alone: there is a better way for long ones, and the shortest have no whole word.
+const SHORT: RangeInclusive<usize> = 8..=2048;
 
 /// Puts the CRC-32C of every row into `sums`, which has as many places.
 pub fn crc32c_of_rows(rows: &[&[u8]], sums: &mut [u32]) {
@@ -21,21 +22,28 @@ pub fn crc32c_of_rows(rows: &[&[u8]], sums: &mut [u32]) {
 #[cfg(target_arch = "x86_64")]
 mod sse42 {
     use super::{SHORT, crc32c};
-    use std::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u64};
+    use std::arch::x86_64::_mm_crc32_u64;
 
-    /// A row on its way: what is left of it, its checksum so far, and which one it is.
+    /// A row on its way: the words that are left of it, its checksum so far, and which one it is.
     #[derive(Clone, Copy)]
     struct Lane<'a> {
         words: &'a [[u8; 8]],
-        rest: &'a [u8],
         sum: u64,
         row: usize,
     }
 
     impl<'a> Lane<'a> {
-        fn new(row: usize, data: &'a [u8]) -> Self {
-            let (words, rest) = data.as_chunks();
-            Self { words, rest, sum: u64::from(u32::MAX), row }
+        /// Begins with the bytes in front of the whole words, so that no byte is left behind them.
+        ///
+        /// Zeros in front of data do not change a checksum that begins at zero, and to begin at all ones is to invert
+        /// the first four bytes: the odd bytes are one word with zeros in front, what they do not take of the
+        /// inversion the next word gets.
+        #[target_feature(enable = "sse4.2")]
+        fn new(row: usize, data: &'a [u8]) -> Option<Self> {
+            let odd = 8 * (data.len() % 8) as u32;
+            let first = u64::from_le_bytes(*data.first_chunk()?) ^ u64::from(u32::MAX);
+            let alone = _mm_crc32_u64(0, first.checked_shl(64 - odd).unwrap_or(0));
+            Some(Self { words: data.as_rchunks().1, sum: alone ^ u64::from(u32::MAX) >> odd, row })
         }
 
         /// Sums what is left.
@@ -44,20 +52,20 @@ mod sse42 {
             for word in self.words {
                 self.sum = _mm_crc32_u64(self.sum, u64::from_le_bytes(*word));
             }
-            for byte in self.rest {
-                self.sum = u64::from(_mm_crc32_u8(self.sum as u32, *byte));
-            }
             !(self.sum as u32)
         }
     }
 
     #[target_feature(enable = "sse4.2")]
     pub fn rows(rows: &[&[u8]], sums: &mut [u32]) {
-        for (sum, row) in sums.iter_mut().zip(rows).filter(|(_, row)| row.len() > SHORT) {
+        for (sum, row) in sums.iter_mut().zip(rows).filter(|(_, row)| !SHORT.contains(&row.len())) {
             *sum = crc32c(row);
         }
-        let mut next =
-            rows.iter().enumerate().filter(|(_, row)| row.len() <= SHORT).map(|(at, row)| Lane::new(at, row));
+        let mut next = rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| SHORT.contains(&row.len()))
+            .filter_map(|(at, row)| Lane::new(at, row));
         let mut lanes = [next.next(), next.next(), next.next()];
         while let [Some(a), Some(b), Some(c)] = &mut lanes {
             side_by_side(a, b, c);
