@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from typing import Any
 
 from recordmill.errors import StateError
@@ -58,6 +57,8 @@ def digest(fingerprint: str) -> str:
     -------
     str
     """
+    from hashlib import blake2b
+
     return blake2b(fingerprint.encode(), digest_size=8).hexdigest()
 
 

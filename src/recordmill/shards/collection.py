@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from bisect import bisect_right
@@ -265,6 +264,8 @@ class ShardSet:
         str
             Format, number of records, and a digest of each shard's frame lengths and some of its bytes, in order.
         """
+        import hashlib
+
         name, digest = self.readers[0].format, hashlib.sha256()
         for reader in self.readers:
             lengths = reader.index.lengths.astype("<i8").view(np.uint8)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -57,10 +56,32 @@ def cache_path(path: str, suffix: str = SUFFIX) -> str:
     -------
     str
     """
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = os.environ.get("RECORDMILL_CACHE") or os.path.join(home, "recordmill")
+    import hashlib
+
     digest = hashlib.sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()
-    return os.path.join(folder, digest[:32] + suffix)
+    return os.path.join(_cache_folder(), digest[:32] + suffix)
+
+
+def _cache_folder() -> str:
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.environ.get("RECORDMILL_CACHE") or os.path.join(home, "recordmill")
+
+
+def kept_places(path: str, suffix: str = SUFFIX) -> Iterator[str]:
+    """Where something may be kept about a shard, in the order in which it is looked for.
+
+    Parameters
+    ----------
+    path : str
+    suffix : str
+
+    Yields
+    ------
+    str
+    """
+    yield sidecar_path(path, suffix)
+    if os.path.isdir(_cache_folder()):
+        yield cache_path(path, suffix)
 
 
 def load_sidecar(path: str) -> Sidecar | None:
@@ -75,9 +96,9 @@ def load_sidecar(path: str) -> Sidecar | None:
     Sidecar or None
         None if there is nothing, or nothing sound.
     """
-    for place in (sidecar_path(path), cache_path(path)):
+    for place in kept_places(path):
         with contextlib.suppress(OSError):
-            found = sidecars.from_bytes(Path(place).read_bytes())
+            found = sidecars.from_bytes(LOCAL.read(place))
             if found is not None:
                 return found
     return None

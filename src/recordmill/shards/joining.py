@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from recordmill.errors import FormatError, RecordmillError
+from recordmill.shards.index import sidecar_path
 from recordmill.shards.reader import ShardReader
 from recordmill.storage.local import LOCAL
 
@@ -46,9 +46,17 @@ def open_all(names: Sequence[str], format: str | None, options: dict[str, Any]) 
         if name not in opened:
             opened[name] = ShardReader(name, format=known, **options)
     readers = [opened[name] for name in names]
+    return _join_spanning(readers, _damages(readers), options)
+
+
+def _damages(readers: list[ShardReader]) -> list[RecordmillError | None]:
+    """Find all frames: at once where an index is kept, side by side where shards must be scanned."""
+    if all(LOCAL.exists(sidecar_path(reader.path)) for reader in readers):
+        return [_damage(reader) for reader in readers]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(min(8, len(readers))) as pool:
-        damages = list(pool.map(_damage, readers))
-    return _join_spanning(readers, damages, options)
+        return list(pool.map(_damage, readers))
 
 
 def _damage(reader: ShardReader) -> RecordmillError | None:

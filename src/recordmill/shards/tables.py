@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import WriteError
-from recordmill.shards.index import ENTRY_SUFFIX, cache_path, sidecar_path
+from recordmill.shards.index import ENTRY_SUFFIX, cache_path, kept_places, sidecar_path
 from recordmill.shards.opening import OpenShard
 from recordmill.shards.sidecar import fits, make_probes
 from recordmill.storage.base import OutputFile
@@ -102,7 +102,7 @@ def load_tables(shard: OpenShard) -> EntryTables | None:
     """
     if len(shard.paths) != 1:
         return None
-    for place in (sidecar_path(shard.paths[0], ENTRY_SUFFIX), cache_path(shard.paths[0], ENTRY_SUFFIX)):
+    for place in kept_places(shard.paths[0], ENTRY_SUFFIX):
         with contextlib.suppress(OSError, _core.CoreFault, _core.CoreChanged):
             found = _read(place) if LOCAL.exists(place) else None
             same = found and (found.format, found.compression) == (shard.format.name, shard.compression)

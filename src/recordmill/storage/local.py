@@ -7,7 +7,6 @@ import glob
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from recordmill import _core
 from recordmill.errors import OutputExistsError, WriteError
@@ -62,7 +61,7 @@ class LocalFile:
         folder, name = os.path.split(path)
         self._temporary = os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
         with named(path, "cannot create a file"):
-            Path(folder or ".").mkdir(parents=True, exist_ok=True)
+            os.makedirs(folder or ".", exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
             self._fd: int | None = os.open(self._temporary, flags, 0o666)
 
@@ -171,7 +170,8 @@ class LocalStorage:
 
     def read(self, path: str) -> bytes:
         """Content of a small file."""
-        return Path(path).read_bytes()
+        with open(path, "rb") as file:
+            return file.read()
 
     def create(self, path: str, *, overwrite: bool) -> LocalFile:
         """Begin a new file."""
