@@ -157,12 +157,25 @@ pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i6
     for (ordinal, path) in paths.iter().enumerate() {
         let read = open_regular(path).and_then(|(mut file, length)| {
             data.reserve(length as usize + 1);
-            file.read_to_end(data)
+            match length {
+                0 => file.read_to_end(data),              // it may be a file that does not know its length
+                _ => file.take(length).read_to_end(data), // which does not ask whether there is more
+            }
         });
         read.map_err(|error| (ordinal, error))?;
         row_splits.push(data.len() as i64);
     }
     Ok(())
+}
+
+/// Leading files that are no larger than so many bytes together, one at least; missing ones count nothing.
+pub fn count_fitting(paths: &[PathBuf], max_bytes: u64) -> usize {
+    let sizes = paths.iter().map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len()));
+    let ends = sizes.scan(0u64, |end, size| {
+        *end = end.saturating_add(size);
+        Some(*end)
+    });
+    ends.take_while(|&end| end <= max_bytes).count().max(1).min(paths.len())
 }
 
 /// An open file that is no folder, and its length.

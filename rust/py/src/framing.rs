@@ -175,6 +175,12 @@ pub fn crc32c(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
     Ok(py.detach(|| checksum::crc32c(data)))
 }
 
+/// Number of leading files that are no larger than so many bytes together, one at least; missing ones count nothing.
+#[pyfunction]
+pub fn count_fitting(py: Python<'_>, paths: Vec<PathBuf>, max_bytes: u64) -> usize {
+    py.detach(|| files::count_fitting(&paths, max_bytes))
+}
+
 /// Whole files back to back: (data, row_splits). Raises OSError with the file's name.
 #[pyfunction]
 pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block)> {

@@ -39,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rows::pad, module)?)?;
     module.add_function(wrap_pyfunction!(framing::crc32c, module)?)?;
     module.add_function(wrap_pyfunction!(rows::row_checksums, module)?)?;
+    module.add_function(wrap_pyfunction!(framing::count_fitting, module)?)?;
     module.add_function(wrap_pyfunction!(framing::read_files, module)?)?;
     module.add_class::<order::FrameTable>()?;
     module.add_function(wrap_pyfunction!(order::permute, module)?)?;

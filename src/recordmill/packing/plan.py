@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill import _core
 from recordmill.packing.sources.base import Items
 
 Order = NDArray[np.int64] | None
@@ -119,23 +119,10 @@ class Queue:
             if start >= self._stop:
                 return None
             items = self._rows(start, min(start + self._likely, start + self._limits.num_items, self._stop))
-            count = _num_fitting(items.paths(), self._limits.num_bytes)
+            count = _core.count_fitting(items.paths(), self._limits.num_bytes)
             self._next, self._likely = start + count, 2 * count + 1
             self.num_taken += 1
             return Chunk(self.num_taken - 1, start, start + count, items.take(slice(0, count)))
 
     def _rows(self, start: int, stop: int) -> Items:
         return self._items.take(slice(start, stop) if self._order is None else self._order[start:stop])
-
-
-def _num_fitting(paths: list[str], max_bytes: int) -> int:
-    """Leading files that are no larger than so many bytes together, one at least; missing ones count nothing."""
-    total = 0
-    for count, path in enumerate(paths):
-        try:
-            total += os.stat(path).st_size
-        except OSError:
-            continue
-        if total > max_bytes and count:
-            return count
-    return len(paths)
