@@ -51,6 +51,12 @@ pub(super) struct ImageData<'a> {
 }
 
 impl<'a> ImageData<'a> {
+    /// The data of the only IDAT chunk and all that follows in the file; None if there are several.
+    pub(super) fn onward(&self) -> Option<&'a [u8]> {
+        let (length, body) = self.file.get(self.offset..)?.split_first_chunk()?;
+        (u32::from_be_bytes(*length) as usize == self.length).then(|| body.get(4..)).flatten()
+    }
+
     /// The data of each IDAT chunk, in order.
     pub(super) fn parts(&self) -> impl Iterator<Item = &'a [u8]> {
         let (end, mut chunks, mut at) = (self.end, Chunks::from(self.file, self.offset), self.offset);
