@@ -9,6 +9,8 @@ use recordmill_core::resident::Resident;
 use recordmill_core::source::{ReadAt, SourceError, read_one_by_one};
 
 const IS_A_DIRECTORY: i32 = 21;
+/// Error number for what is neither a file nor a folder.
+pub const CANNOT_SEEK: i32 = 29;
 
 /// An open file and what it looked like when it was opened.
 pub struct FileSource {
@@ -22,11 +24,9 @@ pub struct FileSource {
 impl FileSource {
     /// Opens a regular file for reading.
     pub fn open(path: &Path) -> io::Result<Self> {
+        refuse_others(path)?;
         let file = File::open(path)?;
         let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
-        }
         let has_name = metadata.nlink() > 0;
         let (num_bytes, modified) = (metadata.len(), modified(&metadata));
         Ok(Self { file, num_bytes, modified, has_name, resident: Resident::new(num_bytes) })
@@ -165,12 +165,19 @@ pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i6
     Ok(())
 }
 
-/// An open file that is no folder, and its length.
+/// An open regular file, and its length.
 pub fn open_regular(path: &Path) -> io::Result<(File, u64)> {
+    refuse_others(path)?;
     let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
+    let length = file.metadata()?.len();
+    Ok((file, length))
+}
+
+/// An error for what is no regular file. Asked before it is opened: opening a pipe waits until somebody writes to it.
+fn refuse_others(path: &Path) -> io::Result<()> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_file() {
+        return Ok(());
     }
-    Ok((file, metadata.len()))
+    Err(io::Error::from_raw_os_error(if kind.is_dir() { IS_A_DIRECTORY } else { CANNOT_SEEK }))
 }
