@@ -189,6 +189,14 @@ def test_damaged_record_when_fetched_then_shard_record_and_offset_are_named(tmp_
     assert (caught.value.shard, caught.value.record, caught.value.offset) == (str(second), 3, offset)
 
 
+def test_examples_when_they_have_no_features_then_are_empty_and_as_many(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "part.tfrecord", payload="raw") as writer:
+        for _ in range(3):
+            writer.write(b"")
+    dataset = rm.open(writer.paths, payload="example")
+    assert list(dataset) == dataset[:] == [{}, {}, {}] and dataset[-1] == {}
+
+
 @pytest.mark.parametrize("family, at, error", [("tfrecord", 14, rm.ChecksumError), ("ofrecord", 9, rm.PayloadError)])
 def test_examples_when_one_is_damaged_then_all_in_front_of_it_come_before_the_error(
     tmp_path: Path, family: str, at: int, error: type[rm.DamageError]

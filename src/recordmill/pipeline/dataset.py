@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -183,7 +183,7 @@ class Dataset(Chain):
         for start in range(0, len(self), step):
             chunk = range(start, min(start + step, len(self)))
             try:
-                elements = self.fetch(chunk)
+                elements: Iterable[dict[str, Any]] = self.fetch(chunk)
             except RecordmillError:
                 # One by one: those in front of the faulty one come out, then the error.
                 elements = (self[position] for position in chunk)
