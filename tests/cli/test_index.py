@@ -46,7 +46,7 @@ def test_index_when_foreign_then_mxnets_file_is_written_too(run: Run, copied: Pa
 
 def test_index_when_checksums_are_kept_then_a_turned_bit_is_found(run: Run, copied: Path) -> None:
     data = bytearray(copied.read_bytes())
-    place = data.index(bytes(5)) + 4
+    place = 24  # in id2 of the first record, where nothing but a checksum can tell
     for options, code in ((["--no-checksums"], 0), ([], 1)):
         copied.write_bytes(data)
         assert run("index", *options, copied).code == 0

@@ -77,6 +77,8 @@ def test_counted_when_one_then_is_singular() -> None:
         ("with format=...", "with --format"),
         ("center_crop=224 cuts", "--center-crop 224 cuts"),
         ("or say labels=None", "or say --no-labels"),
+        ("say encode=... (labels=None for none)", "say --encode (--no-labels for none)"),
+        ("say it with encode=[...]", "say it with --encode"),
         ('on_error="skip" leaves out', "--on-error skip leaves out"),
         ('payload="raw" is no option here', 'payload="raw" is no option here'),
         ("rm.open(..., schema=...)", "rm.open(..., schema=...)"),

@@ -215,6 +215,17 @@ def test_worker_process_when_killed_then_the_error_says_so(flat_folder: Path, tm
     assert "a worker process ended unexpectedly" in stderr and left(tmp_path / "out") == []
 
 
+def test_parent_when_killed_then_worker_processes_end_too(flat_folder: Path, tmp_path: Path) -> None:
+    process = start(tmp_path, flat_folder, "worker_kind='processes', workers=2", pause=0.5)
+    assert process.stdout is not None and process.stderr is not None and process.stdout.readline()
+    workers = [name for name in os.listdir("/proc") if name.isdecimal() and _is_spawned_by(process.pid, name)]
+    process.kill()
+    assert workers and process.wait(30) == -signal.SIGKILL
+    process.stdout.read()  # ends when nobody is left who could write to it
+    process.stdout.close()
+    process.stderr.close()
+
+
 def _is_spawned_by(parent: int, name: str) -> bool:
     try:
         status = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()

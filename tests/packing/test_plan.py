@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
 from recordmill.packing.plan import ChunkLimits, Queue, make_order, split_evenly
@@ -17,6 +18,12 @@ def test_items_when_split_then_all_are_there_once_and_parts_are_even(num_items: 
     assert [item for part in parts for item in part] == list(range(num_items))
     sizes = [len(part) for part in parts]
     assert len(parts) == num_parts and max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("seed", [-1, "7", 1.5])
+def test_order_when_it_cannot_be_a_seed_then_says_what_a_seed_is(seed: object) -> None:
+    with pytest.raises(ValueError, match="shuffle is a seed"):
+        make_order(3, seed)  # type: ignore[arg-type]
 
 
 @given(st.integers(0, 300), st.integers(0, 2**64))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from recordmill.errors import ImageError, InputError, LabelError
+from recordmill.packing.pack import pack
 from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile, Table, find_source
 
 
@@ -147,6 +148,14 @@ def test_label_file_when_a_name_leads_out_of_the_root_then_is_refused(tmp_path: 
     assert len(LabelFile(path, root=tmp_path / "root", allow_outside=True)) == 3
 
 
+@pytest.mark.parametrize("name", [r"a\u0000.png", r"a\ud800.png"])
+def test_label_file_when_a_name_cannot_be_a_file_then_its_line_is_told(tmp_path: Path, name: str) -> None:
+    path = label_file(tmp_path, '{"a.png": 0}', f'{{"{name}": 1}}')
+    with pytest.raises(ImageError, match=r"line 2 .*no file can be called") as caught:
+        LabelFile(path).rows()
+    assert (caught.value.kind, caught.value.shard) == ("bad_name", str(path))
+
+
 def test_list_file_when_read_then_index_is_key_and_labels_are_numbers(flat_folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.lst"
     path.write_text("7\t3.000000\t00.jpg\n2\t1\t01.jpg\n")
@@ -199,6 +208,13 @@ def test_table_when_labels_are_words_then_classes_number_them(tmp_path: Path) ->
         Table(path, classes=["dog"]).rows()
 
 
+@pytest.mark.parametrize("label", ["99999999999999999999", "-99999999999999999999", "9" * 400, "inf"])
+def test_table_when_a_label_is_beyond_64_bits_then_packing_names_it(tmp_path: Path, label: str) -> None:
+    (tmp_path / "t.csv").write_text(f"image,label\na.jpg,{label}\n")
+    with pytest.raises(LabelError, match=r"a\.jpg.*line 2"):
+        pack(Table(tmp_path / "t.csv"), tmp_path / "out/train", label_kind="int64")
+
+
 @pytest.mark.parametrize(
     "text, words",
     [
@@ -207,6 +223,7 @@ def test_table_when_labels_are_words_then_classes_number_them(tmp_path: Path) ->
         ('image,label\n"a.jpg,1\n', "line 2 "),
         ("image\na.jpg\n", "no such column"),
         ("image,label\n../a.jpg,1\n", "line 2 .*outside"),
+        ("image,label\na\0.jpg,1\n", "line 2 .*no file can be called"),
     ],
 )
 def test_table_when_a_line_is_odd_then_it_is_named(tmp_path: Path, text: str, words: str) -> None:

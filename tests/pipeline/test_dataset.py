@@ -189,6 +189,29 @@ def test_damaged_record_when_fetched_then_shard_record_and_offset_are_named(tmp_
     assert (caught.value.shard, caught.value.record, caught.value.offset) == (str(second), 3, offset)
 
 
+def test_examples_when_they_have_no_features_then_are_empty_and_as_many(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "part.tfrecord", payload="raw") as writer:
+        for _ in range(3):
+            writer.write(b"")
+    dataset = rm.open(writer.paths, payload="example")
+    assert list(dataset) == dataset[:] == [{}, {}, {}] and dataset[-1] == {}
+
+
+@pytest.mark.parametrize("family, at, error", [("tfrecord", 14, rm.ChecksumError), ("ofrecord", 9, rm.PayloadError)])
+def test_examples_when_one_is_damaged_then_all_in_front_of_it_come_before_the_error(
+    tmp_path: Path, family: str, at: int, error: type[rm.DamageError]
+) -> None:
+    path = write(tmp_path / "part", [example(number) for number in range(700)], family, shards=1)
+    (shard,) = path.glob("part*")
+    data = bytearray(shard.read_bytes())
+    data[int(rm.ShardReader(shard).index.offsets[610]) + at] = 0xFF
+    shard.write_bytes(data)
+    found: list[int] = []
+    with pytest.raises(error) as caught:
+        found.extend(int(one["id"]) for one in rm.open(path))
+    assert found == list(range(610)) and caught.value.record == 610
+
+
 def test_sequence_examples_when_opened_then_frames_are_rows(tmp_path: Path) -> None:
     rows = [
         {"label": 1, "ids": rm.FeatureList([[1], [2], [3]]), "boxes": rm.FeatureList([[0.5, 1.0]])},

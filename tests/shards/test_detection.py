@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import tarfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,13 @@ def test_empty_file_when_opened_then_the_name_decides(tmp_path: Path) -> None:
     with pytest.raises(rm.FormatError, match="empty") as caught:
         rm.ShardReader(tmp_path / "thing")
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("call", [rm.ShardReader, rm.open, rm.info, rm.verify], ids=lambda call: call.__name__)
+def test_pipe_when_opened_then_is_refused_at_once(tmp_path: Path, call: Callable[[Path], object]) -> None:
+    os.mkfifo(tmp_path / "train.tfrecord")
+    with pytest.raises(OSError, match=r"a pipe or a device.*train\.tfrecord"):
+        call(tmp_path / "train.tfrecord")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

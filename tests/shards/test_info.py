@@ -70,6 +70,20 @@ def test_info_of_opaque_payloads_when_asked_then_says_raw(tmp_path: Path) -> Non
     assert list(found["features"]) == ["payload"]
 
 
+@pytest.mark.parametrize("position", [0, 3, 39])
+@pytest.mark.parametrize("family", ["tfrecord", "ofrecord"])
+def test_message_when_it_does_not_parse_then_its_neighbours_are_no_opaque_bytes(
+    tmp_path: Path, family: str, position: int
+) -> None:
+    payloads = [message(family, number) for number in range(40)]
+    payloads[position] = payloads[position][:-1] + b"\xff\xff"
+    path = shard(tmp_path, family, payloads)
+    assert sorted(rm.info(path).features) == ["id", "text"]
+    report = rm.verify(path)
+    assert [(fault.kind, fault.record) for fault in report.faults] == [("bad_payload", position)]
+    assert report.num_records == 39
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_guarantees_when_verified_then_follow_what_the_format_has(tmp_path: Path, family: str) -> None:
     path = shard(tmp_path, family, [message(family, number) for number in range(5)])

@@ -65,13 +65,20 @@ def test_schema_when_another_payload_is_asked_for_then_is_not_kept(tmp_path: Pat
     assert list(ShardSet(path).schema) == ["id", "text"]
 
 
-def test_schema_when_the_writer_knew_it_then_stays_the_writers(tmp_path: Path, looks: list[str]) -> None:
-    with rm.ShardWriter(tmp_path / "written", format="tfrecord", shards=1) as writer:
-        writer.write({"id": 1})
+@pytest.mark.parametrize("compression", [None, "gzip", "zlib"])
+def test_schema_when_the_writer_knew_it_then_stays_the_writers(
+    tmp_path: Path, compression: str | None, looks: list[str]
+) -> None:
+    schema = rm.Schema({"id": rm.Feature("int64", (None,), optional=True)})
+    with rm.ShardWriter(tmp_path / "written", compression=compression, schema=schema) as writer:
+        for number in range(9):
+            writer.write({"id": [number]})
+    kept = load_sidecar(writer.paths[0])
+    assert kept is not None and not kept.is_inferred and len(kept.index) == 9
+    assert (kept.seek_points is None) == (compression is None)
     found = ShardSet(tmp_path)
-    assert not found.is_schema_inferred and looks == []
-    kept = load_sidecar(found.paths[0])
-    assert kept is not None and not kept.is_inferred
+    assert not found.is_schema_inferred and looks == [] and found.schema == schema
+    assert rm.open(tmp_path)[8]["id"].tolist() == [8]
 
 
 def test_to_numpy_when_a_kept_schema_was_inferred_from_the_first_records_then_still_takes_all(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ use recordmill_core::error::Fault;
 use recordmill_core::framing::Gathered;
 use recordmill_core::source::SourceError;
 
+use crate::files::CANNOT_SEEK;
+
 create_exception!(
     recordmill._core,
     CoreFault,
@@ -32,11 +34,19 @@ pub fn fault_error(fault: Fault, ordinal: Option<usize>) -> PyErr {
     CoreFault::new_err(parts(fault, ordinal))
 }
 
+/// What an error number of the system says here.
+pub fn os_text(code: i32) -> String {
+    match code {
+        CANNOT_SEEK => "this is a pipe or a device, no file that can be read from any place".to_owned(),
+        _ => std::io::Error::from_raw_os_error(code).to_string(),
+    }
+}
+
 /// The exception for what a source or a record did.
 pub fn source_error(error: SourceError, ordinal: Option<usize>) -> PyErr {
     match error {
         SourceError::Io(error) => match error.raw_os_error() {
-            Some(code) => PyOSError::new_err((code, std::io::Error::from_raw_os_error(code).to_string())),
+            Some(code) => PyOSError::new_err((code, os_text(code))),
             None => PyRuntimeError::new_err(error.to_string()),
         },
         SourceError::Fault(fault) => fault_error(fault, ordinal),

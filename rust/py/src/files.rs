@@ -1,14 +1,17 @@
 //! Local files as a source: positioned reads, and notice of changes behind our back.
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, IoSliceMut, Read};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use recordmill_core::resident::Resident;
 use recordmill_core::source::{ReadAt, SourceError, read_one_by_one};
+use rustix::fs::OFlags;
 
 const IS_A_DIRECTORY: i32 = 21;
+/// Error number for what is neither a file nor a folder.
+pub const CANNOT_SEEK: i32 = 29;
 
 /// An open file and what it looked like when it was opened.
 pub struct FileSource {
@@ -22,11 +25,7 @@ pub struct FileSource {
 impl FileSource {
     /// Opens a regular file for reading.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
-        }
+        let (file, metadata) = open_regular(path)?;
         let has_name = metadata.nlink() > 0;
         let (num_bytes, modified) = (metadata.len(), modified(&metadata));
         Ok(Self { file, num_bytes, modified, has_name, resident: Resident::new(num_bytes) })
@@ -155,7 +154,8 @@ impl ReadAt for Joined {
 /// Reads whole files back to back into `data`; the end of each goes to `row_splits`. Stops at the first failure.
 pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i64>) -> Result<(), (usize, io::Error)> {
     for (ordinal, path) in paths.iter().enumerate() {
-        let read = open_regular(path).and_then(|(mut file, length)| {
+        let read = open_regular(path).and_then(|(mut file, metadata)| {
+            let length = metadata.len();
             data.reserve(length as usize + 1);
             match length {
                 0 => file.read_to_end(data),              // it may be a file that does not know its length
@@ -178,12 +178,13 @@ pub fn count_fitting(paths: &[PathBuf], max_bytes: u64) -> usize {
     ends.take_while(|&end| end <= max_bytes).count().max(1).min(paths.len())
 }
 
-/// An open file that is no folder, and its length.
-pub fn open_regular(path: &Path) -> io::Result<(File, u64)> {
-    let file = File::open(path)?;
+/// An open regular file, and what is known about it. Pipes are opened without waiting for a writer, and refused.
+pub fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(at_once).open(path)?;
     let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
+    match metadata.file_type() {
+        kind if kind.is_file() => Ok((file, metadata)),
+        kind => Err(io::Error::from_raw_os_error(if kind.is_dir() { IS_A_DIRECTORY } else { CANNOT_SEEK })),
     }
-    Ok((file, metadata.len()))
 }

@@ -9,7 +9,7 @@ use recordmill_core::payload::{self, PayloadKind};
 use recordmill_core::records::Rows;
 
 use crate::buffers::{Block, View, give_buffer, take_buffer, vector};
-use crate::error::{FaultParts, fault_error, gathered_error, parts, source_error};
+use crate::error::{FaultParts, fault_error, gathered_error, os_text, parts, source_error};
 use crate::files;
 use crate::rows::check_row_splits;
 use crate::source::Source;
@@ -190,7 +190,7 @@ pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block
     });
     let rows = read.map_err(|(ordinal, error)| {
         let code = error.raw_os_error().unwrap_or(5);
-        PyOSError::new_err((code, std::io::Error::from_raw_os_error(code).to_string(), paths[ordinal].clone()))
+        PyOSError::new_err((code, os_text(code), paths[ordinal].clone()))
     })?;
     Ok((Block::bytes(rows.data), Block::integers(rows.splits)))
 }

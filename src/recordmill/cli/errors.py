@@ -13,7 +13,7 @@ from recordmill.cli.printer import note, visible
 OK, FAULTS, COULD_NOT_RUN = 0, 1, 2
 INTERRUPTED = 130  # 128 + SIGINT
 PIPE_CLOSED = 141  # 128 + SIGPIPE
-_ARGUMENT = re.compile(r"(?<![\w.(])([a-z][a-z_]*)=(\.\.\.|True|\"[^\"]*\"|[\w.]+)?(?![\w(])")
+_ARGUMENT = re.compile(r"(?<![\w.])(?<!\w\()([a-z][a-z_]*)=(\.\.\.|\[\.\.\.\]|True|\"[^\"]*\"|[\w.]+)?(?![\w(])")
 
 
 def guarded(command: Callable[[], int], options: Collection[str] = ()) -> int:
@@ -97,6 +97,6 @@ def as_options(text: str, options: Collection[str]) -> str:
         words = f"--no-{name}" if value in ("None", "False") else f"--{name}"
         if words not in options:
             return found[0]
-        return words if value in ("", "True", "None", "False", "...") else f"{words} {value}"
+        return words if value in ("", "True", "None", "False", "...", "[...]") else f"{words} {value}"
 
     return _ARGUMENT.sub(option, text)

@@ -90,7 +90,8 @@ def _stored_kind(flat: NDArray[Any], kind: LabelKind | None, codec: PayloadCodec
     usual = whole_kind(codec)
     if kind is None:
         with np.errstate(invalid="ignore"):
-            return usual if flat.dtype.kind in "iu" or (flat == np.floor(flat)).all() else "float32"
+            whole = flat.dtype.kind in "iu" or bool((np.isfinite(flat) & (flat == np.floor(flat))).all())
+            return usual if whole else "float32"
     stored: Kind = "float32" if kind == "vector" else kind
     allowed = ("float32",) if usual == "float32" else getattr(codec, "kinds", ())
     if stored not in allowed:
@@ -125,7 +126,8 @@ def _row_of(labels: Labels, at: int) -> int:
 def _refused(items: Items, row: int, value: Any, kind: Kind) -> LabelError:
     place = items.place(row)
     exact = "a label that float32 holds exactly" if kind == "float32" else f"a whole number that fits {kind}"
-    wider = '"float32"' if isinstance(value, float) and value != np.floor(value) else '"int64"'
+    whole = not isinstance(value, float) or value.is_integer()
+    wider = '"int64"' if whole else '"float32"'
     return LabelError(
         f"the label of {items.names[row]!r} cannot be stored as {kind}" + (f", {place}" if place else ""),
         kind="bad_label",

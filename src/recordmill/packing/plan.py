@@ -48,6 +48,8 @@ def make_order(num_items: int, seed: int | None) -> Order:
     -------
     ndarray of int64, shape (num_items,), or None
     """
+    if seed is not None and not (hasattr(seed, "__index__") and seed >= 0):
+        raise ValueError(f"shuffle is a seed, a whole number from 0 on, not {seed!r}")
     return None if seed is None else np.random.Generator(np.random.PCG64(seed)).permutation(num_items)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.errors import RecordmillError
 from recordmill.pipeline.chain import Chain
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.cuts import Cuts
@@ -174,13 +175,19 @@ class Dataset(Chain):
         return [_only(maker, place) for place in places]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Elements of epoch 0 in order."""
+        """Elements of epoch 0 in order; those in front of a faulty one come before the error."""
         if self.program.is_stream or self.program.length is None:
             yield from self.loader(threads=0)
             return
         step = _CHUNK if self.stage is None else 1
         for start in range(0, len(self), step):
-            yield from self.fetch(range(start, min(start + step, len(self))))
+            chunk = range(start, min(start + step, len(self)))
+            try:
+                elements: Iterable[dict[str, Any]] = self.fetch(chunk)
+            except RecordmillError:
+                # One by one: those in front of the faulty one come out, then the error.
+                elements = (self[position] for position in chunk)
+            yield from elements
 
     def then(self, stage: OrderStage | SampleStage | Batch | Shard) -> Dataset:
         """Add a stage.

@@ -114,9 +114,9 @@ class ShardSet:
         places = resolve_few(positions, len(self))
         codec, schema = self.codec, self.schema
         if codec is RAW:
-            return _examples(self.columns(places))
+            return _examples(self.columns(places), len(places))
         groups = self._read(_core.read_examples, places, schema)
-        return [one for count, parsed in groups for one in _examples(codec.columns(parsed, schema, count))]
+        return [one for count, parsed in groups for one in _examples(codec.columns(parsed, schema, count), count)]
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
         """Features of the examples at the given positions as arrays.
@@ -295,5 +295,7 @@ class ShardSet:
         return self.__dict__ | {"_plan": None, "_table": None, "_tables": {}}
 
 
-def _examples(columns: dict[str, Any]) -> list[dict[str, Any]]:
+def _examples(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    if not columns:
+        return [{} for _ in range(count)]
     return [dict(zip(columns, row, strict=True)) for row in zip(*map(list, columns.values()), strict=True)]

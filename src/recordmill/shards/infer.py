@@ -47,7 +47,7 @@ def sample(shard: OpenShard, num_records: int = SAMPLE_RECORDS, num_bytes: int =
 
 
 def usual_payload(shard: OpenShard) -> PayloadCodec:
-    """Payload codec of a shard: what its writer noted, else the first that fits its first records.
+    """Payload codec of a shard: what its writer noted, else the first that fits its first records, or most of them.
 
     Parameters
     ----------
@@ -63,13 +63,21 @@ def usual_payload(shard: OpenShard) -> PayloadCodec:
     few = sample(shard, _FEW)
     if not len(few):
         return shard.format.payloads[0]
-    return next((codec for codec in shard.format.payloads if codec.fits(few)), RAW)
+    codecs = [codec for codec in shard.format.payloads if codec.kind is not None]
+    found = next((codec for codec in codecs if codec.fits(few)), None)
+    return found or next((codec for codec in codecs if _fits_most(codec, few)), RAW)
+
+
+def _fits_most(codec: PayloadCodec, payloads: Ragged) -> bool:
+    """Whether a codec fits more than half of some payloads: a damaged one does not make its neighbours opaque."""
+    sound = sum(len(payload) > 0 and codec.fits(Ragged.from_rows([payload])) for payload in payloads)
+    return 2 * sound > len(payloads)
 
 
 def infer(
     shard: OpenShard, codec: PayloadCodec, num_records: int = SAMPLE_RECORDS, num_bytes: int = SAMPLE_BYTES
 ) -> Inference:
-    """Features of the first records of a shard.
+    """Features of the first records of a shard; those that do not parse are passed over, if any does.
 
     Parameters
     ----------
@@ -82,4 +90,9 @@ def infer(
     -------
     Inference
     """
-    return codec.infer(sample(shard, num_records, num_bytes))
+    payloads = sample(shard, num_records, num_bytes)
+    found = codec.infer(payloads)
+    if found.fault is None:
+        return found
+    sound = [payload for payload in payloads if codec.infer(Ragged.from_rows([payload])).fault is None]
+    return codec.infer(Ragged.from_rows(sound)) if sound else found

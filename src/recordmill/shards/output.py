@@ -14,7 +14,7 @@ from recordmill.errors import FeatureError, OutputExistsError
 from recordmill.formats.base import Format
 from recordmill.schema import Feature, Schema
 from recordmill.shards.foreign import foreign_path, write_foreign
-from recordmill.shards.index import ENTRY_SUFFIX, describe_shard, save_sidecar, sidecar_path
+from recordmill.shards.index import ENTRY_SUFFIX, describe_shard, load_index, save_sidecar, sidecar_path
 from recordmill.shards.opening import open_shard
 from recordmill.shards.translate import to_error
 from recordmill.storage.compression import Compression, Compressor
@@ -178,13 +178,14 @@ class ShardOutput:
         self._file.commit()
         LOCAL.remove(sidecar_path(self.path, ENTRY_SUFFIX))
         lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
-        index = FrameIndex(np.cumsum(lengths) - lengths, lengths)
-        shard = open_shard([self.path], self.format.name, self._compression)
-        sidecar = describe_shard(shard, index, int(lengths.sum()))
+        index, end = FrameIndex(np.cumsum(lengths) - lengths, lengths), int(lengths.sum())
+        shard = open_shard([self.path], self.format.name, self._compression, end + 1)
+        # Seek points of a compressed shard are found by a pass through it.
+        is_plain = self._compression is None
+        sidecar = describe_shard(shard, index, end) if is_plain else load_index(shard, "never")[0]
         sidecar.schema, sidecar.payload = schema, payload
         sidecar.checksums = np.concatenate(self._checksums) if self._checksums else None
-        if self._compression is None:
-            save_sidecar(self.path, sidecar)
+        save_sidecar(self.path, sidecar)
         if self.format.index_on_write:
             write_foreign(shard, index, self.keys)
 

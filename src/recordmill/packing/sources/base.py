@@ -146,6 +146,42 @@ def _joined(root: str, names: list[str]) -> list[str]:
     return [name if name.startswith(os.sep) else prefix + name for name in names]
 
 
+def refuse_impossible(names: Sequence[str], origin: str, lines: Sequence[int]) -> None:
+    """Raise ImageError for the first name that no file can have.
+
+    Parameters
+    ----------
+    names : sequence of str
+    origin : str
+        The file that lists them.
+    lines : sequence of int
+        Line of each.
+
+    Raises
+    ------
+    ImageError
+        A name with NUL, or with half a surrogate pair, as JSON can write them.
+    """
+    if _is_possible("".join(names)):
+        return
+    for name, line in zip(names, lines, strict=True):
+        if not _is_possible(name):
+            raise ImageError(
+                f"line {line} names an image as no file can be called",
+                kind="bad_name",
+                shard=origin,
+                expected="a file name without NUL and lone surrogates",
+                found=repr(name[:80]),
+            )
+
+
+def _is_possible(name: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+
+
 def refuse_outside(root: str, names: Sequence[str], origin: str, lines: Sequence[int]) -> None:
     """Raise ImageError for the first name that leads out of a folder.
 

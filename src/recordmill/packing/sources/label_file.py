@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.errors import ImageError, LabelError
-from recordmill.packing.sources.base import Items, Source, refuse_outside
+from recordmill.packing.sources.base import Items, Source, refuse_impossible, refuse_outside
 
 _LIMIT = 2**63
 
@@ -65,6 +65,7 @@ class LabelFile(Source):
             labels += [_label(name, label, origin, number) for name, label in members]
             lines += [number] * len(members)
         _refuse_duplicates(names, origin, lines)
+        refuse_impossible(names, origin, lines)
         root = "" if self.root is None else os.fspath(self.root)
         if root and not self.allow_outside:
             refuse_outside(root, names, origin, lines)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recordmill.formats.recordio.lst import read_image_list
-from recordmill.packing.sources.base import Items, Source, refuse_outside
+from recordmill.packing.sources.base import Items, Source, refuse_impossible, refuse_outside
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class ListFile(Source):
         origin = os.fspath(self.path)
         found = read_image_list(Path(origin).read_bytes(), origin)
         root = (os.path.dirname(origin) or os.curdir) if self.root is None else os.fspath(self.root)
+        refuse_impossible(found.names, origin, found.lines)
         if not self.allow_outside:
             refuse_outside(root, found.names, origin, found.lines)
         return Items(found.names, found.keys, root, found.labels, origin=origin, lines=found.lines)

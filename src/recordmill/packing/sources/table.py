@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import LabelError
-from recordmill.packing.sources.base import Items, Source, refuse_outside
+from recordmill.packing.sources.base import Items, Source, refuse_impossible, refuse_outside
 
 _IMAGE_NAMES = ("image", "path", "file", "filename", "file_name", "image_path", "image_id", "name")
 _LABEL_NAMES = ("label", "labels", "class", "target", "category", "class_id", "y")
@@ -80,6 +80,7 @@ class Table(Source):
                 raise _bad(origin, line, f"{width} columns and a file name", f"{len(row)} columns: {row}"[:120])
         names = [row[image].strip() for row in rows]
         root = (os.path.dirname(origin) or os.curdir) if self.root is None else os.fspath(self.root)
+        refuse_impossible(names, origin, lines)
         if not self.allow_outside:
             refuse_outside(root, names, origin, lines)
         labels = self._labels(rows, wanted, origin, lines)
@@ -135,12 +136,14 @@ class Table(Source):
 
 
 def _as_numbers(words: list[str]) -> list[Any]:
-    """Return whole numbers if all are, else floats; None for a word that is no number."""
+    """Return whole numbers if all are and fit 64 bits, else floats; None for a word that is no number."""
     for kind in (int, float):
         try:
-            return list(map(kind, words))
+            values = list(map(kind, words))
         except ValueError:
             continue
+        if kind is float or not values or (min(values) >= -(2**63) and max(values) < 2**63):
+            return values
     return [float(word) if _is_number(word) else None for word in words]
 
 
