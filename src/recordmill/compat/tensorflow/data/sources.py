@@ -189,7 +189,8 @@ class FromGenerator(Node):
         except InvalidArgumentError as error:
             yield Failed(error)
         except Exception as error:  # noqa: BLE001 (it is told to the caller, as TensorFlow does)
-            told = UnknownError(f"{type(error).__name__}: {error}", hint="it was raised by the generator")
+            kind = InvalidArgumentError if isinstance(error, TypeError | ValueError) else UnknownError
+            told = kind(f"{type(error).__name__}: {error}", hint="it was raised by the generator")
             told.__cause__ = error
             yield Failed(told)
 
@@ -220,12 +221,8 @@ class FromGenerator(Node):
 def _as_declared(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         return value
-    array = value.values if isinstance(value, Tensor) else None
     try:
-        if array is None:
-            array = (
-                as_tensor(value).values if spec.dtype == dtypes.string else np.asarray(value, spec.dtype.numpy_dtype)
-            )
+        array: Any = as_tensor(value, None if isinstance(value, Tensor) else spec.dtype).values
     except (TypeError, ValueError, OverflowError):
         array = None
     if array is None or array.dtype != spec.dtype.numpy_dtype:
