@@ -9,6 +9,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnknownError
+from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
@@ -92,6 +93,11 @@ class Slices(Node):
 
 
 def _row(leaf: Any, position: int) -> Any:
+    if isinstance(leaf, SparseTensor):
+        indices = leaf.indices.values
+        inside = indices[:, 0] == position
+        parts = indices[inside, 1:], leaf.values.values[inside], leaf.dense_shape.values[1:]
+        return SparseTensor(*map(Tensor, parts))
     return row_of(leaf.values, position) if isinstance(leaf, Tensor) else leaf[position]
 
 
