@@ -118,9 +118,14 @@ def test_labels_when_a_list_lacks_an_image_then_its_id_is_told(tmp_path) -> None
         mx.io.ImageRecordIter(**BASE, path_imglist="some.lst").next()
 
 
-def test_batch_when_larger_than_the_data_then_is_refused_unless_it_is_not_completed() -> None:
+def test_batch_when_larger_than_the_data_then_begins_again_once() -> None:
+    for size in (5, 6):
+        (batch,) = mx.io.ImageRecordIter(**{**BASE, "batch_size": size, "label_width": 2})
+        rows = batch.data[0].asnumpy()
+        assert batch.pad == size - 3
+        assert np.array_equal(rows[3:], rows[: size - 3])
     with pytest.raises(mx.MXNetError, match="bigger than the batch size"):
-        mx.io.ImageRecordIter(**{**BASE, "batch_size": 5, "label_width": 2})
+        mx.io.ImageRecordIter(**{**BASE, "batch_size": 7, "label_width": 2})
     (batch,) = mx.io.ImageRecordIter(**{**BASE, "batch_size": 5, "label_width": 2, "round_batch": False})
     assert batch.pad == 2
 

@@ -198,3 +198,21 @@ def test_modules_when_imported_below_tf_keras_then_are_those_of_keras() -> None:
     with pytest.raises(ModuleNotFoundError, match="nothing_of_that_name"):
         __import__("recordmill.compat.tensorflow.keras.nothing_of_that_name")
     assert "tensorflow" not in sys.modules
+
+
+def test_metric_when_its_result_is_a_variable_then_its_value_is_told() -> None:
+    class Positives(tf.keras.metrics.Metric):
+        def __init__(self, name="positives", **kwargs) -> None:
+            super().__init__(name=name, **kwargs)
+            self.total = self.add_weight(name="total", initializer="zeros")
+
+        def update_state(self, y_true, y_pred, sample_weight=None):
+            self.total.assign_add(tf.reduce_sum(tf.cast(y_true, tf.float32)))
+
+        def result(self):
+            return self.total
+
+    model = functional()
+    model.compile("sgd", tf.losses.SparseCategoricalCrossentropy(), metrics=[Positives()])
+    assert model.fit(data(), epochs=2, verbose=0).history["positives"] == [LABELS.sum()] * 2
+    assert model.evaluate(data(), verbose=0)[1] == LABELS.sum()

@@ -99,3 +99,27 @@ def test_sparse_when_indices_are_wrong_then_is_refused(indices: list[list[int]],
 def test_sparse_when_shapes_do_not_belong_together_then_is_refused() -> None:
     with pytest.raises(ValueError, match="belong together"):
         tf.SparseTensor([[0, 0]], [1, 2], [2, 2])
+
+
+def test_cast_when_of_sparse_or_ragged_values_then_keeps_the_places() -> None:
+    sparse = tf.cast(tf.SparseTensor([[0, 1]], [1.7], [2, 3]), tf.int32)
+    assert (sparse.values.numpy().tolist(), sparse.dtype, sparse.dense_shape.numpy().tolist()) == (
+        [1],
+        tf.int32,
+        [2, 3],
+    )
+    assert tf.cast(tf.ragged.constant([[[1.5], []], []]), tf.int64).to_list() == [[[1], []], []]
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [3]], [[1], [2]]])
+def test_ragged_when_an_operation_takes_dense_tensors_then_it_is_refused_by_name(rows: list[list[int]]) -> None:
+    for operation in (tf.reduce_sum, tf.convert_to_tensor, lambda one: tf.concat([one, one], 0)):
+        with pytest.raises(ValueError, match="RaggedTensor"):
+            operation(tf.ragged.constant(rows))
+
+
+def test_slices_when_of_a_sparse_tensor_then_are_its_rows() -> None:
+    rows = list(tf.data.Dataset.from_tensor_slices(tf.SparseTensor([[0, 0], [1, 2]], [1, 2], [3, 4])))
+    assert [row.indices.numpy().tolist() for row in rows] == [[[0]], [[2]], []]
+    assert [row.values.numpy().tolist() for row in rows] == [[1], [2], []]
+    assert [row.dense_shape.numpy().tolist() for row in rows] == [[4]] * 3

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +11,32 @@ from numpy.typing import NDArray as Array
 
 from recordmill.compat.mxnet.context import Context, cpu
 
-__all__ = ["NDArray", "array", "concat", "empty", "ones", "stack", "zeros"]
+__all__ = ["NDArray", "array", "concat", "empty", "ones", "stack", "transpose", "zeros"]
 
 
 class NDArray(np.ndarray[Any, Any]):
-    """A NumPy array with `asnumpy` and its kin; everything else is NumPy's."""
+    """A NumPy array with `asnumpy` and its kin; one value of it is an array of one, everything else is NumPy's."""
+
+    def __getitem__(self, key: Any) -> Any:
+        """Part of the array; a single value is an array of shape (1,), as in MXNet."""
+        part = super().__getitem__(key)
+        return part if isinstance(part, np.ndarray) else wrap(part).reshape(1)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Rows, or values as arrays of shape (1,)."""
+        return (self[place] for place in range(len(self)))
+
+    def __int__(self) -> int:
+        """Value of an array of one element."""
+        return int(self.item())
+
+    def __float__(self) -> float:
+        """Value of an array of one element."""
+        return float(self.item())
+
+    def __index__(self) -> int:
+        """Value of an array of one whole number."""
+        return operator.index(self.item())
 
     def asnumpy(self) -> Array[Any]:
         """Values as a plain array of their own."""
@@ -24,7 +46,7 @@ class NDArray(np.ndarray[Any, Any]):
         """Value of an array of one element."""
         if self.size != 1:
             raise ValueError("The current array is not a scalar")
-        return self.reshape(-1)[0].item()
+        return np.asarray(self).reshape(-1)[0]
 
     @property
     def context(self) -> Context:
@@ -115,6 +137,11 @@ def empty(shape: int | Sequence[int], ctx: Context | None = None, dtype: Any = N
 def concat(*data: Any, dim: int = 1) -> NDArray:
     """Arrays behind one another along an axis."""
     return wrap(np.concatenate(data, axis=dim))
+
+
+def transpose(data: Any, axes: Sequence[int] | None = None) -> NDArray:
+    """Array with its axes in another order, the reverse one by default."""
+    return wrap(np.transpose(data, axes or None))
 
 
 def stack(*data: Any, axis: int = 0) -> NDArray:

@@ -77,7 +77,45 @@ class Tensor(np.ndarray[Any, np.dtype[Any]], metaclass=_TensorType):
 
     def numpy(self) -> NDArray[Any]:
         """Values as a plain array."""
-        return self.view(np.ndarray)
+        return np.asarray(self)
+
+    def transpose(self, *axes: Any) -> Any:
+        """Swap two axes, as OneFlow does; otherwise NumPy's."""
+        if len(axes) == 2 and all(isinstance(axis, int) for axis in axes):
+            return self.swapaxes(*axes)
+        return super().transpose(*axes)
+
+    def permute(self, *dims: Any) -> Any:
+        """Axes in another order."""
+        return super().transpose(*dims)
+
+    def to(self, *wanted: Any) -> Any:
+        """Values of another dtype; ``"cpu"`` is where they are."""
+        made: Any = self
+        for one in wanted:
+            if not isinstance(one, str):
+                made = made.astype(number_type(one))
+            elif one.partition(":")[0] != "cpu":
+                raise NotImplementedError(f"device {one!r} is not supported: hand the array to your framework")
+        return made
+
+    def cpu(self) -> Any:
+        """Return the array itself."""
+        return self
+
+    detach = cpu
+
+    def float(self) -> Any:
+        """Values as float32."""
+        return self.astype(np.float32)
+
+    def long(self) -> Any:
+        """Values as int64."""
+        return self.astype(np.int64)
+
+    def numel(self) -> int:
+        """Number of values."""
+        return self.size
 
 
 def tensor_of(values: Any) -> Tensor:

@@ -78,9 +78,13 @@ class WindowRule:
         return np.asarray(np.where(fits.any(axis=1)[:, None], chosen, self._largest(whole)))
 
     def _largest(self, whole: Ints) -> Ints:
-        """Largest windows whose shape and area are allowed."""
-        width, height = whole.astype(np.float64).T
-        ratio = np.clip(width / height, *self.aspect_ratio)
-        sides = np.stack([np.minimum(width, height * ratio), np.minimum(height, width / ratio)], axis=1)
-        shrink = np.minimum(1.0, np.sqrt(self.area[1] * height * width / sides.prod(axis=1)))
-        return np.asarray(np.maximum(1, np.rint(sides * shrink[:, None]).astype(np.int64)))
+        """Largest windows whose shape and area are allowed; whole sides are cut off as OneFlow's integers are."""
+        width, height = whole.T
+        low, high = np.asarray(self.aspect_ratio, np.float32)
+        ratio = width.astype(np.float32) / height.astype(np.float32)
+        widths = np.where(ratio > high, (height.astype(np.float32) * high).astype(np.int64), width)
+        heights = np.where(ratio < low, (width.astype(np.float32) / low).astype(np.int64), height)
+        sides = np.maximum(1, np.stack([widths, heights], axis=1))
+        most = np.float32(self.area[1]) * (width * height).astype(np.float32)
+        shrink = np.sqrt(np.minimum(np.float32(1), most / sides.prod(axis=1).astype(np.float32)))
+        return np.asarray(np.maximum(1, (sides.astype(np.float32) * shrink[:, None]).astype(np.int64)))

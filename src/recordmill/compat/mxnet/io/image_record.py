@@ -52,7 +52,7 @@ class ImageRecordIter(DataIter):
         super().__init__(values["batch_size"])
         self._values = values
         self._plan, self._table = self._open(values)
-        if values["round_batch"] and len(self._table) < self.batch_size:
+        if values["round_batch"] and 2 * len(self._table) < self.batch_size:
             message = "Check failed: !overflow: number of input images must be bigger than the batch size"
             found = f"{len(self._table)} images, batch_size {self.batch_size}"
             raise ParameterError(message, kind="bad_parameter", found=found, hint="round_batch=False")

@@ -45,6 +45,8 @@ def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
         return _of_numpy(value, wanted)
     if isinstance(value, TensorShape):
         value = value.as_list()
+    if hasattr(value, "row_splits"):
+        raise ValueError("a RaggedTensor is not taken here: make it dense with to_tensor(), or work on its flat_values")
     if hasattr(value, "__array__"):
         return _of_numpy(np.asarray(value), wanted)
     return _of_python(value, wanted)

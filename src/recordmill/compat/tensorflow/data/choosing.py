@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set as AbstractSet
 from typing import Any
 
 import numpy as np
@@ -33,15 +33,19 @@ class Choose(Node):
         Of numbers of inputs.
     stop : bool
         Whether the end of one input is the end; else it is passed over from there on.
+    never : set of int
+        Inputs that are not chosen: nobody waits for their end.
     """
 
-    def __init__(self, nodes: list[Node], choices: Node, stop: bool) -> None:
+    def __init__(self, nodes: list[Node], choices: Node, stop: bool, never: AbstractSet[int] = frozenset()) -> None:
         super().__init__(*nodes)
-        self._choices, self._stop = choices, stop
+        self._choices, self._stop, self._never = choices, stop, never
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Give them."""
-        running: list[Iterator[Step] | None] = [node.iterate(way) for node in self.inputs]
+        running: list[Iterator[Step] | None] = [
+            None if number in self._never else node.iterate(way) for number, node in enumerate(self.inputs)
+        ]
         for choice in self._choices.iterate(way):
             if isinstance(choice, Failed):
                 yield choice
@@ -90,6 +94,7 @@ class Drawn(Node):
         if shares.shape != (count,) or not (shares >= 0).all() or not shares.sum():
             raise ValueError(f"weights are {count} numbers from 0, not {weights!r}")
         self._shares = shares / shares.sum()
+        self.never = frozenset(np.flatnonzero(shares == 0).tolist())
         self._seed: Any = np.random.SeedSequence(None if seed is None else abs(seed)).entropy
         self._again = again
 

@@ -7,17 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 from recordmill.compat.processors import num_processors
+from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnimplementedError
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.elements import Failed, Way
 from recordmill.compat.tensorflow.data.functions import to_result
 from recordmill.compat.tensorflow.data.making import Making
 from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map, Scan, TakeWhile
-from recordmill.compat.tensorflow.data.nesting import Concatenate, Enumerate, Interleave
+from recordmill.compat.tensorflow.data.nesting import Concatenate, Enumerate, Interleave, calls_python
 from recordmill.compat.tensorflow.data.ordering import Cache, Prefetch, Repeat, Shard, Skip, Take
 from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.structures import same_form, whole
 from recordmill.compat.tensorflow.data.together import Together
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 # Hints of TensorFlow that have no influence on elements and their order here.
 # ruff: noqa: ARG002
@@ -193,6 +195,7 @@ def names_of(filenames: Any) -> Any:
     from recordmill.compat.tensorflow.data.sources import Slices
 
     if isinstance(filenames, Making):
+        _check_names(filenames.node)
         return filenames.node
     if isinstance(filenames, os.PathLike):
         filenames = os.fspath(filenames)
@@ -206,3 +209,19 @@ def names_of(filenames: Any) -> Any:
             f"The `filenames` argument must contain `tf.string` elements. Got `{as_dtype(names.dtype)!r}` elements."
         )
     return Slices(names.reshape(-1))
+
+
+def _check_names(node: Any) -> None:
+    """Refuse a data set of something else than names, where that is known without running functions."""
+    if calls_python(node):
+        return
+    spec = node.spec()
+    if isinstance(spec, TensorSpec) and spec.dtype != dtypes.string:
+        raise TypeError(
+            f"The `filenames` argument must contain `tf.string` elements. Got a dataset of `{spec.dtype!r}` elements."
+        )
+    if not isinstance(spec, TensorSpec) or spec.shape.rank:
+        raise TypeError(
+            "The `filenames` argument must contain `tf.string` elements of shape [] (i.e. scalars). Got a dataset of "
+            f"element shape {getattr(spec, 'shape', spec)!r}."
+        )

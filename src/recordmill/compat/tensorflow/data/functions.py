@@ -64,7 +64,9 @@ class Function:
     def __call__(self, value: Any) -> Any:
         """Do what it does to the value of an element."""
         program = self.program()
-        return program.replay(value) if isinstance(program, Program) else self.direct(value)
+        if isinstance(program, Program):
+            return to_result(program.replay(value))  # what stood for one value may be several
+        return self.direct(value)
 
 
 def to_result(value: Any) -> Any:

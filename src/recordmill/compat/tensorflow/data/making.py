@@ -17,8 +17,8 @@ from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.nesting import Zip, form_of
 from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.sources import FromGenerator, Random, Range, Single, Slices
-from recordmill.compat.tensorflow.data.structures import mapped, whole
-from recordmill.compat.tensorflow.ops.specs import TensorSpec
+from recordmill.compat.tensorflow.data.structures import leaves, mapped, whole
+from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 
 
 def _dataset(node: Any) -> Any:
@@ -84,6 +84,12 @@ class Making(DatasetBase):
                     "`output_types` argument."
                 )
             output_signature = _signature(output_types, output_shapes)
+        for leaf in leaves(output_signature):
+            if not isinstance(leaf, TensorSpec | SparseTensorSpec | RaggedTensorSpec):
+                raise TypeError(
+                    "`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
+                    f"{type(leaf)} which is not."
+                )
         return _dataset(FromGenerator(generator, output_signature, args or ()))
 
     @staticmethod
@@ -128,7 +134,7 @@ class Making(DatasetBase):
         from recordmill.compat.tensorflow.data.choosing import Choose, Drawn
 
         drawn = Drawn(len(datasets), weights, seed, again=bool(rerandomize_each_iteration))
-        return _dataset(Choose([one.node for one in datasets], drawn, stop_on_empty_dataset))
+        return _dataset(Choose([one.node for one in datasets], drawn, stop_on_empty_dataset, never=drawn.never))
 
 
 class _Endless(Range):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recordmill.compat.processors import num_processors
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.dataset import Dataset, names_of
 from recordmill.compat.tensorflow.data.files import Files, Lines, Pieces, Records
@@ -36,7 +37,7 @@ class _FileDataset(Dataset):
             return
         given = whole(num_parallel_reads, "num_parallel_reads")
         if given < 1 and given != -1:
-            raise ValueError(f"`num_parallel_reads` must be greater than zero, not {given}.")
+            raise InvalidArgumentError(f"`num_parallel_reads` must be greater than zero, not {given}.")
 
         def opened(name: Any) -> Dataset:
             return Dataset(self._files(Single(name), kind))

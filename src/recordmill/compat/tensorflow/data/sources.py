@@ -9,6 +9,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnknownError
+from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
@@ -92,6 +93,11 @@ class Slices(Node):
 
 
 def _row(leaf: Any, position: int) -> Any:
+    if isinstance(leaf, SparseTensor):
+        indices = leaf.indices.values
+        inside = indices[:, 0] == position
+        parts = indices[inside, 1:], leaf.values.values[inside], leaf.dense_shape.values[1:]
+        return SparseTensor(*map(Tensor, parts))
     return row_of(leaf.values, position) if isinstance(leaf, Tensor) else leaf[position]
 
 
@@ -189,7 +195,8 @@ class FromGenerator(Node):
         except InvalidArgumentError as error:
             yield Failed(error)
         except Exception as error:  # noqa: BLE001 (it is told to the caller, as TensorFlow does)
-            told = UnknownError(f"{type(error).__name__}: {error}", hint="it was raised by the generator")
+            kind = InvalidArgumentError if isinstance(error, TypeError | ValueError) else UnknownError
+            told = kind(f"{type(error).__name__}: {error}", hint="it was raised by the generator")
             told.__cause__ = error
             yield Failed(told)
 
@@ -220,12 +227,8 @@ class FromGenerator(Node):
 def _as_declared(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         return value
-    array = value.values if isinstance(value, Tensor) else None
     try:
-        if array is None:
-            array = (
-                as_tensor(value).values if spec.dtype == dtypes.string else np.asarray(value, spec.dtype.numpy_dtype)
-            )
+        array: Any = as_tensor(value, None if isinstance(value, Tensor) else spec.dtype).values
     except (TypeError, ValueError, OverflowError):
         array = None
     if array is None or array.dtype != spec.dtype.numpy_dtype:

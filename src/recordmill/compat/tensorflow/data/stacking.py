@@ -130,6 +130,6 @@ def _padded(rows: list[Any], shape: TensorShape | None, fill: Any) -> Tensor:
     whole: NDArray[Any] = np.empty((len(arrays), *lengths), dtype)
     whole[...] = (b"" if dtype.hasobject else 0) if fill is None else fill
     for position, array in enumerate(arrays):
-        place: Any = (position, *(slice(length) for length in array.shape))
+        place: Any = (position, *(slice(length) for length in array.shape), ...)
         whole[place] = array
     return Tensor(whole)

@@ -86,9 +86,12 @@ class GFile:
 
     def write(self, file_content: Any) -> None:
         """Add text or bytes."""
-        data = file_content.encode() if isinstance(file_content, str) else bytes(file_content)
+        file = self._writing()
+        if not isinstance(file_content, str | bytes | bytearray):
+            raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
+        data = file_content.encode() if isinstance(file_content, str) else file_content
         with translated(self._name):
-            self._writing().write(data)
+            file.write(data)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
         """Go to a place: from the start, from here (`whence` 1), or from the end (2)."""

@@ -24,6 +24,7 @@ def register_methods(library: Any) -> None:
     for name in ON_BATCH:
         setattr(model, name, _taking_tensors(getattr(model, name)))
     model.load_weights = _restoring(model.load_weights)
+    model.get_metrics_result = _giving_values(model.get_metrics_result, library)
 
 
 def _taking_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,3 +54,16 @@ def _restoring(method: Callable[..., Any]) -> Callable[..., Any]:
         return method(self, filepath, *args, **kwargs)
 
     return load_weights
+
+
+def _giving_values(method: Callable[..., Any], library: Any) -> Callable[..., Any]:
+    """A metric whose result is one of its variables, as TensorFlow's may have, gives the value."""
+
+    @functools.wraps(method)
+    def get_metrics_result(self: Any) -> Any:
+        return library.tree.map_structure(_value, method(self))
+
+    def _value(one: Any) -> Any:
+        return one.value if isinstance(one, library.Variable) else one
+
+    return get_metrics_result

@@ -15,20 +15,20 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 
 
 @op("array.cast")
-def cast(x: Any, dtype: Any) -> Tensor:
+def cast(x: Any, dtype: Any) -> Any:
     """Cast a tensor.
 
     Parameters
     ----------
-    x : array_like
+    x : array_like, SparseTensor or RaggedTensor
     dtype : DType or what names one
         Fractions are cut off, whole numbers wrap around; what is not finite or far too large becomes the smallest
         whole number, as the processor does it.
 
     Returns
     -------
-    Tensor
-        `x` itself if it is of that dtype.
+    Tensor, SparseTensor or RaggedTensor
+        As `x`; `x` itself if it is a tensor of that dtype.
 
     Raises
     ------
@@ -38,6 +38,8 @@ def cast(x: Any, dtype: Any) -> Tensor:
         No dtype of TensorFlow's.
     """
     wanted = as_dtype(dtype)
+    if hasattr(x, "with_values"):
+        return x.with_values(cast(x.values, wanted))
     tensor = as_tensor(x)
     if tensor.dtype == wanted:
         return tensor
@@ -83,7 +85,8 @@ def saturate_cast(value: Any, dtype: Any) -> Tensor:
     if "b" in (array.dtype.kind, wanted.numpy_dtype.kind):
         raise TypeError("Cannot find minimum value of <dtype: 'bool'> with type <dtype: 'bool'>")
     if "O" in (array.dtype.kind, wanted.numpy_dtype.kind):
-        return cast(value, wanted)
+        made: Tensor = cast(value, wanted)
+        return made
     if wanted.is_integer and array.dtype.kind in "iuf":
         array = _clipped(array, wanted)
     return Tensor(converted(array, wanted.numpy_dtype)) if array.dtype != wanted.numpy_dtype else Tensor(array)
@@ -131,21 +134,21 @@ def bitcast(input_: Any, type_: Any) -> Tensor:
     return wrap(data.reshape(array.shape[:-1] if ratio > 1 else array.shape) if not smaller else data)
 
 
-def to_float(x: Any) -> Tensor:
+def to_float(x: Any) -> Any:
     """TensorFlow 1's name of a cast to float32."""
     return cast(x, "float32")
 
 
-def to_double(x: Any) -> Tensor:
+def to_double(x: Any) -> Any:
     """TensorFlow 1's name of a cast to float64."""
     return cast(x, "float64")
 
 
-def to_int32(x: Any) -> Tensor:
+def to_int32(x: Any) -> Any:
     """TensorFlow 1's name of a cast to int32."""
     return cast(x, "int32")
 
 
-def to_int64(x: Any) -> Tensor:
+def to_int64(x: Any) -> Any:
     """TensorFlow 1's name of a cast to int64."""
     return cast(x, "int64")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.version import VERSION
 
@@ -25,7 +26,7 @@ def executing_eagerly() -> bool:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether something is a tensor, be it a dense, a sparse or a ragged one.
+    """Whether something is a tensor, be it a dense, a sparse or a ragged one, or what stands for one in a map function.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def is_tensor(x: Any) -> bool:
     -------
     bool
     """
-    return isinstance(x, Tensor) or type(x).__name__ in ("SparseTensor", "RaggedTensor")
+    return isinstance(x, Operators) or type(x).__name__ in ("SparseTensor", "RaggedTensor")
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray[Any, Any] | np.generic | None:  # noqa: ARG001

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ newaxis = None
 
 
 @op("array.getitem")
-def getitem(tensor: Tensor, key: Any) -> Tensor:
+def getitem(tensor: Any, key: Any) -> Any:
     """Part of a tensor.
 
     Parameters
@@ -36,6 +37,10 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
     TypeError
         What cannot be an index.
     """
+    if isinstance(
+        tensor, list | tuple | Mapping
+    ):  # results of an operation that gives several, when a recording is run
+        return tensor[key]
     values = array_of(tensor)
     if _is_mask(key):
         return boolean_mask(tensor, key)

@@ -1,0 +1,50 @@
+"""Tensors under OneFlow's names, and the largest window of a random crop, as OneFlow 0.9.0 has them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+import recordmill.compat.oneflow as flow
+from recordmill.compat.oneflow.tensors import tensor_of
+from recordmill.compat.oneflow.windows import WindowRule
+
+TENSOR = tensor_of(np.array([[0.7, -0.7, 1], [1.7, -1.7, 2]], np.float32))
+
+
+def test_axes_when_two_are_named_then_are_swapped() -> None:
+    assert TENSOR.transpose(0, 1).numpy().tolist() == TENSOR.numpy().T.tolist()
+    assert tensor_of(np.zeros((2, 3, 4))).transpose(0, 2).shape == (4, 3, 2)
+    assert TENSOR.permute(1, 0).shape == TENSOR.transpose().shape == TENSOR.transpose((1, 0)).shape == (3, 2)
+    assert np.transpose(TENSOR, (0, 1)).shape == (2, 3)
+
+
+def test_values_when_of_another_dtype_then_are_cut() -> None:
+    assert TENSOR.to(flow.int32).numpy().tolist() == TENSOR.long().numpy().tolist() == [[0, 0, 1], [1, -1, 2]]
+    assert [one.dtype for one in (TENSOR.to("cpu", flow.double), TENSOR.long().float())] == [np.float64, np.float32]
+    assert TENSOR.cpu().detach().numel() == 6
+
+
+def test_tensor_when_sent_to_another_device_then_it_is_refused_by_name() -> None:
+    with pytest.raises(NotImplementedError, match="cuda:0"):
+        TENSOR.to("cuda:0")
+
+
+@pytest.mark.parametrize(
+    "size, area, ratio, expected",
+    [
+        ((75, 101), 1.0, (0.99, 1.01), (75, 75)),
+        ((100, 300), 1.0, (0.9, 1.1), (100, 110)),
+        ((40, 90), 1.0, (0.99, 1.02), (40, 40)),
+        ((75, 113), 0.85, (2.9, 3.0), (38, 113)),
+        ((90, 40), 1.0, (0.95, 0.965), (42, 40)),
+        ((50, 50), 0.4, (0.07, 0.08), (50, 4)),
+        ((60, 80), 0.25, (1.33, 1.34), (30, 40)),
+    ],
+)
+def test_window_when_no_attempt_fits_then_is_the_largest_with_sides_cut_off(size, area, ratio, expected) -> None:
+    rule = WindowRule(1, (area, area), ratio)
+    assert tuple(rule._largest(np.array([size[::-1]]))[0][::-1]) == expected
+    window = rule.windows(np.array([size]), rm.Draws(1))
+    assert ((window[0, :2] >= 0) & (window[0, :2] + window[0, 2:] <= size[::-1])).all()
