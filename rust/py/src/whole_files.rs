@@ -59,7 +59,8 @@ impl WholeFiles {
 impl Bring for WholeFiles {
     fn bring(&self, value: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
         let path = &self.paths[value];
-        let (file, length) = open_regular(path)?;
+        let (file, metadata) = open_regular(path)?;
+        let length = metadata.len();
         if length as i64 != self.splits[value + 1] - self.splits[value] {
             return Err(changed(format_args!("{} has another length than a moment before", path.display())));
         }
