@@ -61,6 +61,7 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--pairs", dest="kind", action="store_const", const="pairs", help="the same as --source pairs")
     group.add_argument("--root", metavar="FOLDER", help="folder that file names in SOURCE are relative to")
     group.add_argument("--allow-outside", action="store_true", help="file names may lead out of that folder")
+    group.add_argument("--allow-duplicates", action="store_true", help="a file may be named more than once")
     group.add_argument("--classes", metavar="A,B,C", help="class names in the order of their numbers; auto for a table")
     group.add_argument(
         "--no-labels", "--no-label", dest="labels", action="store_false", help="of a folder or table: images alone"

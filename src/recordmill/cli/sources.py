@@ -33,10 +33,11 @@ def make_source(args: argparse.Namespace) -> Any:
     _refuse_idle(args, kind)
     if kind == "folder":
         return rm.ImageFolder(args.source, labels="folders" if args.labels else None, classes=_classes(args))
+    allowed = {"allow_outside": args.allow_outside, "allow_duplicates": args.allow_duplicates}
     if kind == "labels":
-        return rm.LabelFile(args.source, root=args.root, allow_outside=args.allow_outside)
+        return rm.LabelFile(args.source, root=args.root, **allowed)
     if kind == "list":
-        return rm.ListFile(args.source, root=args.root, allow_outside=args.allow_outside)
+        return rm.ListFile(args.source, root=args.root, **allowed)
     if kind == "pairs":
         return _pairs(args)
     return rm.Table(
@@ -47,7 +48,7 @@ def make_source(args: argparse.Namespace) -> Any:
         features=args.features or (),
         classes="auto" if args.classes == "auto" else _classes(args),
         header=args.header,
-        allow_outside=args.allow_outside,
+        **allowed,
     )
 
 
@@ -86,6 +87,7 @@ def _refuse_idle(args: argparse.Namespace, kind: str) -> None:
         "--features": (args.features is not None, ("table",)),
         "--no-header": (not args.header, ("table",)),
         "--allow-outside": (args.allow_outside, ("labels", "list", "table")),
+        "--allow-duplicates": (args.allow_duplicates, ("labels", "list", "table")),
         "--no-labels": (not args.labels, ("folder", "table")),
         "--classes": (args.classes is not None, ("folder", "table")),
     }

@@ -296,6 +296,5 @@ class ShardSet:
 
 
 def _examples(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    if not columns:
-        return [{} for _ in range(count)]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*map(list, columns.values()), strict=True)]
+    rows = zip(*map(list, columns.values()), strict=True) if columns else [()] * count
+    return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -85,7 +85,7 @@ def _pack_files(entries: Sequence[Entry], destination: str, root: str, workers: 
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "entries.lst"
         listed.write_text("\n".join(rows), "utf-8", "surrogateescape")
-        source = rm.ListFile(listed, root, allow_outside=True)
+        source = rm.ListFile(listed, root, allow_outside=True, allow_duplicates=True)
         options = {"check": "none", "on_error": "skip", "overwrite": True, "workers": max(workers, 1)}
         result = rm.pack(source, destination, format="recordio", progress=False, **options)  # type: ignore[arg-type]
     for name, cause in result.skipped:

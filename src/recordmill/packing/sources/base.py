@@ -182,6 +182,44 @@ def _is_possible(name: str) -> bool:
         return False
 
 
+def refuse_duplicates(names: Sequence[str], origin: str, lines: Sequence[int]) -> None:
+    """Raise ImageError for the first name of a file that was named before.
+
+    Parameters
+    ----------
+    names : sequence of str
+    origin : str
+        The file that lists them.
+    lines : sequence of int
+        Line of each.
+
+    Raises
+    ------
+    ImageError
+        A name that is there twice, in whatever way it is written.
+    """
+    if len({*names}) == len(names) and not any(map(_may_be_longer, names)):
+        return
+    first: dict[str, int] = {}
+    for name, line in zip(names, lines, strict=True):
+        normal = os.path.normpath(name)
+        if normal in first:
+            raise ImageError(
+                f"line {line} names an image for the second time",
+                kind="duplicate_name",
+                shard=origin,
+                expected="every image once",
+                found=f"{name}, first on line {first[normal]}",
+                hint="remove one of the lines, or say allow_duplicates=True if that is meant",
+            )
+        first[normal] = line
+
+
+def _may_be_longer(name: str) -> bool:
+    """Whether there may be a shorter name for the same file."""
+    return "//" in name or "/." in name or name.startswith(".") or name.endswith("/")
+
+
 def refuse_outside(root: str, names: Sequence[str], origin: str, lines: Sequence[int]) -> None:
     """Raise ImageError for the first name that leads out of a folder.
 

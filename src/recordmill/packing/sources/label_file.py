@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.errors import ImageError, LabelError
-from recordmill.packing.sources.base import Items, Source, refuse_impossible, refuse_outside
+from recordmill.errors import LabelError
+from recordmill.packing.sources.base import Items, Source, refuse_duplicates, refuse_impossible, refuse_outside
 
 _LIMIT = 2**63
 
@@ -36,6 +36,8 @@ class LabelFile(Source):
         Folder that the names are relative to. Without it they are paths as they are.
     allow_outside : bool
         Whether names may lead out of `root`.
+    allow_duplicates : bool
+        Whether a file may be named more than once.
 
     Raises
     ------
@@ -52,6 +54,7 @@ class LabelFile(Source):
     labels: str | os.PathLike[str]
     root: str | os.PathLike[str] | None = None
     allow_outside: bool = False
+    allow_duplicates: bool = False
 
     def read_items(self) -> Items:
         """List the images in the order of the file."""
@@ -64,8 +67,9 @@ class LabelFile(Source):
             names += [name for name, _ in members]
             labels += [_label(name, label, origin, number) for name, label in members]
             lines += [number] * len(members)
-        _refuse_duplicates(names, origin, lines)
         refuse_impossible(names, origin, lines)
+        if not self.allow_duplicates:
+            refuse_duplicates(names, origin, lines)
         root = "" if self.root is None else os.fspath(self.root)
         if root and not self.allow_outside:
             refuse_outside(root, names, origin, lines)
@@ -106,22 +110,6 @@ def _label(name: str, label: Any, origin: str, number: int) -> int | float:
     if isinstance(label, int | float) and not isinstance(label, bool) and -_LIMIT <= label < _LIMIT:
         return label
     raise _bad(origin, number, f"a number as label of {name!r}", repr(label)[:80])
-
-
-def _refuse_duplicates(names: list[str], origin: str, lines: list[int]) -> None:
-    first: dict[str, int] = {}
-    for name, line in zip(names, lines, strict=True):
-        normal = os.path.normpath(name) if "/" in name else name
-        if normal in first:
-            raise ImageError(
-                f"line {line} names an image for the second time",
-                kind="duplicate_name",
-                shard=origin,
-                expected="every image once",
-                found=f"{name}, first on line {first[normal]}",
-                hint="remove one of the lines",
-            )
-        first[normal] = line
 
 
 def _bad(origin: str, line: int, expected: str, found: str) -> LabelError:

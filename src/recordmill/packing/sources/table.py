@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import LabelError
-from recordmill.packing.sources.base import Items, Source, refuse_impossible, refuse_outside
+from recordmill.packing.sources.base import Items, Source, refuse_duplicates, refuse_impossible, refuse_outside
 
 _IMAGE_NAMES = ("image", "path", "file", "filename", "file_name", "image_path", "image_id", "name")
 _LABEL_NAMES = ("label", "labels", "class", "target", "category", "class_id", "y")
@@ -48,13 +48,15 @@ class Table(Source):
         Tabulator for ``.tsv`` and ``.tab``, comma else.
     allow_outside : bool
         Whether file names may lead out of `root`.
+    allow_duplicates : bool
+        Whether a file may be named more than once.
 
     Raises
     ------
     LabelError
         When the items are listed: a missing column, a short line, a label that is no number; it names the line.
     ImageError
-        When the items are listed: a file name that leads out of the folder.
+        When the items are listed: a file name that is there twice, or leads out of the folder.
     """
 
     path: str | os.PathLike[str]
@@ -66,6 +68,7 @@ class Table(Source):
     header: bool = True
     delimiter: str | None = None
     allow_outside: bool = False
+    allow_duplicates: bool = False
 
     def read_items(self) -> Items:
         """List the rows in the order of the table."""
@@ -81,6 +84,8 @@ class Table(Source):
         names = [row[image].strip() for row in rows]
         root = (os.path.dirname(origin) or os.curdir) if self.root is None else os.fspath(self.root)
         refuse_impossible(names, origin, lines)
+        if not self.allow_duplicates:
+            refuse_duplicates(names, origin, lines)
         if not self.allow_outside:
             refuse_outside(root, names, origin, lines)
         labels = self._labels(rows, wanted, origin, lines)

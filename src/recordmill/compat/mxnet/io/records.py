@@ -216,7 +216,7 @@ def _read_labels(path: str, width: int) -> dict[int, NDArray[np.float32]]:
     if not os.path.exists(path):
         raise MissingFileError(f"LocalFileSystem.GetPathInfo: {path} error: No such file or directory", shard=path)
     try:
-        rows = rm.ListFile(path, root=os.curdir, allow_outside=True).rows()
+        rows = rm.ListFile(path, root=os.curdir, allow_outside=True, allow_duplicates=True).rows()
     except rm.LabelError as error:
         error.message = f"Bad ImageList format: {error.message}"
         raise as_mxnet_error(error) from error
