@@ -57,13 +57,18 @@ def test_pack_when_the_folder_cannot_be_written_then_is_named(flat_folder: Path,
         {"resize": 9}, {"color": True}, {"encode": "gif"}, {"encode": "png", "quality": 90},
         {"encode": "jpeg", "quality": 0}, {"encode": "jpeg", "resize": 0}, {"encode": "jpeg", "center_crop": -1},
         {"mask": "jpeg"}, {"check": "all"}, {"workers": 0}, {"worker_kind": "fibres"}, {"on_error": "ignore"},
-        {"label_kind": "text"}, {"label_kind": "int64"}, {"schema": {}},
+        {"label_kind": "text"}, {"label_kind": "int64"}, {"schema": {}}, {"mask": "raw"},
     ],
 )  # fmt: skip
 def test_pack_when_an_option_means_nothing_then_is_refused(flat_folder: Path, tmp_path: Path, options: dict) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         pack(ImageFolder(flat_folder, labels=None), tmp_path / "out/train", **options)
     assert not (tmp_path / "out").exists()
+
+
+def test_pack_when_the_destination_is_empty_then_is_refused(flat_folder: Path) -> None:
+    with pytest.raises(ValueError, match="names the shards"):
+        pack(ImageFolder(flat_folder, labels=None), "")
 
 
 @pytest.mark.parametrize("name, fine", [("name", True), ("image", False), ("label", False)])

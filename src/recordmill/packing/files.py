@@ -60,6 +60,8 @@ class FilePacking:
             raise ValueError(f"{self.format.name} is not compressed: its readers could not read it")
         if self.items.masks is not None and self.images.recoding is not None and self.images.recoding.exif:
             raise ValueError("exif is not for pairs: masks carry no EXIF, and would not be rotated with their images")
+        if self.items.masks is None and self.images.mask != "png":
+            raise ValueError(f"mask={self.images.mask!r} is for pairs of images and masks; this source has no masks")
         names, schema, items = describe_records(self.items, self.format, codec, self.records, self.images)
         job = Job(self.format.name, codec.name, names, schema, self.images)
         order = make_order(len(items), seed)

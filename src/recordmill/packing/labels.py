@@ -96,7 +96,7 @@ def _stored_kind(flat: NDArray[Any], kind: LabelKind | None, codec: PayloadCodec
     allowed = ("float32",) if usual == "float32" else getattr(codec, "kinds", ())
     if stored not in allowed:
         raise FeatureError(
-            f"a label of a {codec.name} payload cannot be {stored}",
+            f"labels in {codec.name} payloads cannot be {stored}",
             kind="feature_mismatch",
             expected=" or ".join(one for one in allowed if one != "bytes") or "no label",
             found=stored,

@@ -164,6 +164,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     name_feature = ("name" if keep_name else None) if isinstance(keep_name, bool) else keep_name
     records = RecordOptions(payload, image_feature, label_feature, label_kind, name_feature)
     run = RunOptions(os.cpu_count() or 1 if workers is None else workers, worker_kind, on_error)
+    if not os.fspath(destination):
+        raise ValueError("destination is empty: it names the shards, such as 'packed/train'")
     if isinstance(source, str | os.PathLike):
         source = find_source(source)
     if not isinstance(source, Source):
