@@ -50,14 +50,14 @@ def notes() -> Iterator[tuple[str, bytes, int]]:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(("name", "body", "orientation"), list(notes()))
+@pytest.mark.parametrize("name, body, orientation", list(notes()))
 def test_orientation_when_exif_is_unusual_then_is_pillows_from_both_decoders(
     name: str, body: bytes, orientation: int
 ) -> None:
     data = jpeg(3, exif=body)
     expected = orient(rm.decode_jpeg(data), orientation)
     for decoder in ("native", "pillow"):
-        spec = rm.Image(orientation="apply", layout="hwc", decoder=decoder)  # type: ignore[arg-type]
+        spec = rm.Image(orientation="apply", layout="hwc", decoder=decoder)
         np.testing.assert_array_equal(rm.decode_batch([data], {"image": spec})["image"][0], expected, err_msg=name)
     with Image.open(io.BytesIO(data)) as image:
         try:
