@@ -26,6 +26,7 @@ GEOMETRIES = st.sampled_from(
             "affine": rm.RandomAffine(40, (0.2, 0.2), (0.5, 2), 10, kernel="bilinear", fill=3),
         },
         {"resize": rm.Resize((14, 20)), "affine": rm.RandomAffine(90, fill=200)},
+        {"resize": rm.Resize((34, 30)), "affine": rm.RandomAffine(90, kernel="bilinear", fill=200)},
     ]
 )
 VALUES = st.sampled_from(
