@@ -240,3 +240,12 @@ def test_limit_when_an_image_is_larger_or_would_become_so_then_is_a_named_error(
 def test_batch_when_misused_then_refuses(call, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_batch_when_no_image_decodes_then_the_error_is_named_or_nothing_is_left() -> None:
+    spec = rm.Image(crop=rm.RandomResizedCrop(8), flip=True, affine=rm.RandomAffine(9), colour=[rm.ColourJitter(0.4)])
+    with pytest.raises(rm.DecodeError) as caught:
+        rm.decode_batch([b"no picture"], {"x": spec}, rng=1)
+    assert (caught.value.position, caught.value.feature) == (0, "x")
+    assert rm.decode_batch([b"no picture"], {"x": spec}, rng=1, on_error="skip")["x"].shape == (0, 3, 8, 8)
+    assert rm.decode_batch([], {"x": spec}, rng=1)["x"].shape == (0, 3, 8, 8)

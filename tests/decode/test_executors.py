@@ -26,6 +26,7 @@ GEOMETRIES = st.sampled_from(
             "affine": rm.RandomAffine(40, (0.2, 0.2), (0.5, 2), 10, kernel="bilinear", fill=3),
         },
         {"resize": rm.Resize((14, 20)), "affine": rm.RandomAffine(90, fill=200)},
+        {"resize": rm.Resize((34, 30)), "affine": rm.RandomAffine(90, kernel="bilinear", fill=200)},
     ]
 )
 VALUES = st.sampled_from(
@@ -115,3 +116,16 @@ def test_resized_array_when_compared_with_the_batch_then_is_equal(like: str, see
         np.testing.assert_array_equal(
             batch[:, :, 0], rm.resize(rm.decode_png(files[0]), (7, 25), kernel=word, like=like)
         )
+
+
+@pytest.mark.parametrize("decoder", ["native", "pillow"])
+@pytest.mark.parametrize("colour", [[], [rm.ColourJitter(0.0)]], ids=["plain", "jitter"])
+@pytest.mark.parametrize("kind", ["pad", "affine"])
+def test_fill_when_blue_comes_first_then_is_still_red_green_blue(decoder: str, colour: list, kind: str) -> None:
+    grey = encode(Image.new("RGB", (4, 4), (9, 9, 9)), "PNG")
+    moves = {"crop": rm.CenterCrop(6, small="pad", fill=(1, 2, 3))}
+    if kind == "affine":
+        moves = {"affine": rm.RandomAffine(translate=(1, 1), fill=(1, 2, 3))}
+    specs = {"x": rm.Image(channels="bgr", layout="hwc", decoder=decoder, colour=colour, **moves)}
+    levels = {tuple(level) for level in rm.decode_batch([grey], specs, rng=2)["x"].reshape(-1, 3).tolist()}
+    assert levels == {(9, 9, 9), (3, 2, 1)}

@@ -145,3 +145,16 @@ def test_image_when_written_briefly_then_means_the_same() -> None:
     for options in ({"scale": 0.5, "white": 2.0}, {"scale": 0.5, "dtype": "uint8"}):
         with pytest.raises(ValueError, match="scale="):
             rm.Image(**options)
+
+
+@pytest.mark.parametrize("channels", ["grey", "rgb", "bgr", None])
+def test_image_when_fill_has_another_number_of_levels_than_channels_then_is_refused(channels) -> None:
+    fill = (1, 2, 3) if channels == "grey" else (1, 2)
+    for options in (
+        {"crop": rm.CenterCrop(8, fill=fill)},
+        {"crop": rm.RandomCrop(8, fill=fill)},
+        {"affine": rm.RandomAffine(10, fill=fill)},
+        {"colour": [rm.RandomErasing(fill=fill)]},
+    ):
+        with pytest.raises(ValueError, match="fill has one level"):
+            rm.Image(channels=channels, **options)

@@ -2,11 +2,14 @@
 
 const ORIENTATION: u16 = 0x0112;
 const SHORT: u16 = 3;
+const LONG: u16 = 4;
+const SIGNED_SHORT: u16 = 8;
+const SIGNED_LONG: u16 = 9;
 const ENTRY_BYTES: usize = 12;
 
 /// The orientation, 1 to 8, in a segment that begins with the word EXIF, as JPEG has it.
 pub(crate) fn orientation_in_segment(body: &[u8]) -> Option<u8> {
-    orientation(body.strip_prefix(b"Exif\0")?.get(1..)?)
+    orientation(body.strip_prefix(b"Exif\0\0")?)
 }
 
 /// The orientation, 1 to 8, of the first directory; none if there is none or the data make no sense.
@@ -16,11 +19,7 @@ pub(crate) fn orientation(tiff: &[u8]) -> Option<u8> {
     let count = usize::from(reader.u16(start)?);
     let entries = start.checked_add(2)?;
     let entry = (0..count).map(|k| entries + k * ENTRY_BYTES).find(|&at| reader.u16(at) == Some(ORIENTATION))?;
-    if reader.u16(entry + 2)? != SHORT || reader.u32(entry + 4)? != 1 {
-        return None;
-    }
-    let value = reader.u16(entry + 8)?;
-    u8::try_from(value).ok().filter(|value| (1..=8).contains(value))
+    u8::try_from(reader.first_number(entry)?).ok().filter(|value| (1..=8).contains(value))
 }
 
 /// Numbers of a TIFF structure of either byte order.
@@ -41,6 +40,21 @@ impl<'a> Reader<'a> {
 
     fn bytes<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
         self.data.get(at..)?.first_chunk::<N>().copied()
+    }
+
+    /// The first number of an entry that is whole. EXIF wants one SHORT here; files with a LONG, or two, are read as
+    /// other libraries read them.
+    fn first_number(&self, entry: usize) -> Option<u32> {
+        self.bytes::<ENTRY_BYTES>(entry)?;
+        let width = match self.u16(entry + 2)? {
+            SHORT | SIGNED_SHORT => 2,
+            LONG | SIGNED_LONG => 4,
+            _ => return None,
+        };
+        let length = (self.u32(entry + 4)? as usize).checked_mul(width).filter(|&length| length > 0)?;
+        let place = if length > 4 { self.u32(entry + 8)? as usize } else { entry + 8 };
+        self.data.get(place..place.checked_add(length)?)?;
+        if width == 2 { self.u16(place).map(u32::from) } else { self.u32(place) }
     }
 
     fn u16(&self, at: usize) -> Option<u16> {

@@ -91,7 +91,7 @@ class Draws:
         counters[3] = self.epoch
         low, high, next_low, next_high = philox(counters, (self.seed & 0xFFFFFFFF, self.seed >> 32))
         pairs = np.stack([high << _HALF | low, next_high << _HALF | next_low], axis=-1)
-        return pairs.reshape(len(places), -1)[:, first % 2 : first % 2 + count]
+        return pairs.reshape(len(places), 2 * len(blocks))[:, first % 2 : first % 2 + count]
 
     def uniform(
         self, positions: ArrayLike, stage: int, count: int = 1, first: int = 0, low: float = 0.0, high: float = 1.0

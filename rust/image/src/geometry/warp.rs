@@ -60,8 +60,9 @@ fn mix_pixel<T: Level>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
     let rows = [clamp(upper, height), clamp(upper + 1.0, height)];
     for (channel, value) in pixel.iter_mut().enumerate() {
         let level = |column: usize, row: usize| -> f32 { source.pixel(columns[column], rows[row])[channel].into() };
-        let at = |column: usize, row: usize| f64::from(level(column, row));
-        let between = |row: usize| at(0, row) + (at(1, row) - at(0, row)) * across;
+        // Pillow subtracts neighbours in float32.
+        let step = |row: usize| f64::from(level(1, row) - level(0, row));
+        let between = |row: usize| f64::from(level(0, row)) + step(row) * across;
         let (first, second) = (between(0), between(1));
         *value = T::mixed(first + (second - first) * down);
     }

@@ -122,9 +122,9 @@ def native_job(job: ImageJob) -> NativeJob:
         matrix,
         job.kernel,
         border.mode,
-        list(border.fill),
+        _fill(job, border.fill),
         border.warp_kernel,
-        list(border.warp_fill),
+        _fill(job, border.warp_fill),
         [
             (step.kind, np.ascontiguousarray(step.numbers, np.float64).reshape(-1), list(step.fill))
             for step in job.colours
@@ -135,6 +135,11 @@ def native_job(job: ImageJob) -> NativeJob:
         *_levels(values, 65535),
         values.dtype == "float16",
     )
+
+
+def _fill(job: ImageJob, levels: tuple[int, ...]) -> list[int]:
+    """Levels in the order that channels have when pixels are added: reversed already, unless colours change later."""
+    return list(levels[::-1] if job.values.reverse and not job.colours else levels)
 
 
 def native_masks(job: MaskJob) -> NativeMasks:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _ORIENTATION = 0x0112
+_TIFF = (b"II*\x00", b"MM\x00*")
 _BANDS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}
 
 
@@ -88,10 +89,13 @@ def orientation_of(image: Image) -> int:
     -------
     int
     """
+    notes = (image.info.get("exif") or b"").removeprefix(b"Exif\x00\x00")
+    if not notes.startswith(_TIFF):
+        return 1
     exif = need_pillow().Exif()
     try:
-        exif.load(image.info.get("exif") or b"")
+        exif.load(notes)
     except Exception:  # noqa: BLE001  # damaged notes do not make an image unreadable
         return 1
     value = exif.get(_ORIENTATION, 1)
-    return value if value in range(1, 9) else 1
+    return value if isinstance(value, int) and value in range(1, 9) else 1

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from recordmill.decode.pillow import refuse_lost_depth, sixteen_bits
 from recordmill.decode.pixels.greys import cmyk_like_opencv, grey_like_libpng, grey_like_opencv
+from recordmill.decode.pixels.scans import check_scans
 from recordmill.errors import ImageError
 
 if TYPE_CHECKING:
@@ -59,10 +60,13 @@ def prepare(image: Image, data: Any, how: Reading) -> None:
     ------
     ImageError
         A reading that Pillow does not have.
+    LimitError
+        A JPEG of too many scans.
     """
     if how.deep != "high_byte":
         refuse_lost_depth(image, data)
     if image.format in JPEG_FORMATS:
+        check_scans(data, image.width, image.height)
         _prepare_jpeg(image, how)
     elif how.scale != 1:
         raise ImageError(

@@ -158,6 +158,10 @@ class Image(Spec):
     def _check_values(self) -> None:
         known: dict[Any, tuple[int, ...]] = {"grey": (1,), "rgb": (1, 3), "bgr": (1, 3), None: (1, 3)}
         wanted = known.get(self.channels, (1, 2, 3, 4))
+        for piece in (self.crop, self.affine, *self.colour):
+            fill = getattr(piece, "fill", (0,))
+            if len(fill) not in wanted:
+                raise ValueError(f"fill has one level, or one for every channel of the output, not {len(fill)}")
         for name in ("mean", "std"):
             values = getattr(self, name)
             if values is not None and self.dtype in ("uint8", "uint16"):
