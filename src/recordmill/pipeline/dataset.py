@@ -100,7 +100,7 @@ class Dataset(Chain):
         return self.origin.sources[0].schema
 
     def cuts(self, rank: int = 0, world_size: int = 1) -> Cuts:
-        """How an epoch is cut into elements.
+        """How an epoch is cut into elements; of a pipeline with a filter, what passed it is cut.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class Dataset(Chain):
         """
         stage = self.stage
         size, last = (1, "drop") if stage is None else (stage.size, stage.last)
-        start, stop = 0, None if self.program.is_stream else self.program.length
+        start, stop = self.program.cut if self.program.is_stream else (0, self.program.length)
         for cut in self.stages[self._batch_at :]:
             if isinstance(cut, Skip):
                 start += cut.count * size * world_size
@@ -123,8 +123,8 @@ class Dataset(Chain):
 
     def __len__(self) -> int:
         """Return the number of samples, or of batches of one rank that is alone."""
-        len(self.program)
-        return self.cuts().count or 0
+        count = None if self.program.is_stream else self.cuts().count
+        return len(self.program) if count is None else count
 
     @overload
     def __getitem__(self, key: int) -> dict[str, Any]: ...

@@ -99,7 +99,8 @@ class StreamRun:
         self._heads, self._tails = _Heads(maker, state.position), _Tails(maker)
         self._crews = None if make_crew is None else (make_crew(self._heads), make_crew(self._tails))
         cuts, last = maker.cuts, "drop" if maker.batch is None else maker.batch.last
-        self._gatherer = Gatherer(cuts.size, last, cuts.rank, cuts.world_size, maker.program.cut, state.passed)
+        wanted = (cuts.start, cuts.length)
+        self._gatherer = Gatherer(cuts.size, last, cuts.rank, cuts.world_size, wanted, state.passed)
 
     def __iter__(self) -> Iterator[tuple[Made, Portion | None]]:
         """Elements, each with what was taken for it."""
