@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
+from recordmill.pipeline.stages.map import Map
 from tests.pictures import encode
+from tests.pipeline.made import UnpicklableError
 from tests.pipeline.sources import ids, numbers
 
 
@@ -51,6 +54,26 @@ def test_function_when_it_raises_then_the_error_names_all(threads: int) -> None:
     assert "picky raised KeyError" in str(error)
 
 
+def foreign(sample: dict[str, Any]) -> dict[str, Any]:
+    raise UnpicklableError(1, 2)
+
+
+@pytest.mark.parametrize("workers", ["threads", "processes"])
+def test_function_when_what_it_raises_cannot_be_pickled_then_the_place_is_kept(workers: Any) -> None:
+    with pytest.raises(rm.MapError) as caught:
+        next(iter(numbers(9).map(foreign, workers=workers).batch(3).loader(threads=1)))
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (error.stage, error.position, error.shard, error.record) == (
+        repr(Map(foreign, workers=workers)),
+        0,
+        "numbers-0",
+        0,
+    )
+    assert "UnpicklableError: 1 and 2" in str(error)
+    assert "1 and 2" in str(error.cause)
+    assert caught.value.__cause__ is not None
+
+
 @pytest.mark.parametrize(
     "function, words",
     [(wrong, "returned 'x' as float64"), (lost, "returned the features y"), (nothing, "NoneType, not a dict")],
@@ -83,6 +106,28 @@ def test_function_when_it_hangs_then_is_named_in_time() -> None:
         list(numbers(20).map(slow, timeout=0.1).batch(4).loader(threads=2))
     assert caught.value.position == 9
     assert time.monotonic() - begun < 30
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_function_when_it_raises_then_the_error_does_not_wait_for_other_workers(filtered: bool) -> None:
+    busy, caught_it, ended = threading.Event(), threading.Event(), list[bool]()
+
+    def stuck(sample: dict[str, Any]) -> dict[str, Any]:
+        if sample["id"] == 0:
+            busy.wait(30)
+            raise KeyError("zero")
+        busy.set()
+        ended.append(caught_it.wait(4))
+        return sample
+
+    dataset = numbers(40).filter(lambda sample: True) if filtered else numbers(40)
+    with pytest.raises(rm.MapError):
+        next(iter(dataset.map(stuck).batch(1).loader(threads=2)))
+    caught_it.set()
+    for thread in [one for one in threading.enumerate() if one.name == "recordmill-load"]:
+        thread.join()
+    assert ended
+    assert all(ended)
 
 
 def test_samples_when_skipped_then_batches_are_smaller_and_the_report_tells() -> None:

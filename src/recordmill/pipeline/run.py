@@ -18,6 +18,8 @@ from recordmill.types import Ragged
 _BUNDLE_BYTES = 4 << 20
 _BUNDLE_MOST = 64
 _SAMPLES_AT_FIRST = 16
+# An error must reach the caller, whatever other workers are in the middle of.
+_HURRY_S = 0.5
 
 MakeCrew = Callable[[Callable[[int], Any]], Crew]
 
@@ -139,7 +141,10 @@ class PlainWork:
     def __call__(self, job: int) -> Made:
         """Elements of a job."""
         index, count = self._part
-        return self._maker.make(index + job * count)
+        made = self._maker.make(index + job * count)
+        if made.error is not None:
+            raise made.error  # as errors of workers travel: with what is behind them
+        return made
 
 
 def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, processes: bool) -> Iterator[Made]:
@@ -163,6 +168,7 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
     jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else _SAMPLES_AT_FIRST, first_alone=together)
     work = PlainWork(maker, pace.part) if processes else _Work(maker, jobs, pace.workers if together else maker.threads)
     crew = None if make_crew is None else make_crew(work)
+    failed = True
     try:
         taken = 0
         while jobs.plan(taken) > taken:
@@ -177,11 +183,30 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
             taken += 1
             if taken == 1 and made.elements:
                 jobs.size_known(max(1, _num_bytes(made.elements[0][1])))
+            failed = made.error is not None
             yield made
+            failed = True
+        failed = False
     finally:
         if crew is not None:
-            tally.close(crew.counters())
-            crew.dismiss()
+            dismiss(crew, tally, failed=failed)
+
+
+def dismiss(crew: Crew, tally: Tally, *, failed: bool) -> None:
+    """End a crew and count what it did.
+
+    Parameters
+    ----------
+    crew : Crew
+    tally : Tally
+    failed : bool
+        Whether an error waits for that.
+    """
+    tally.close(crew.counters())
+    if failed:
+        crew.dismiss(timeout=_HURRY_S)
+    else:
+        crew.dismiss()
 
 
 def _is_native(maker: Maker) -> bool:

@@ -14,7 +14,7 @@ from recordmill.pipeline.hanging import take_watched
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.rows import Rows
-from recordmill.pipeline.run import MakeCrew, Pace
+from recordmill.pipeline.run import MakeCrew, Pace, dismiss
 from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import Tally
 from recordmill.pipeline.stream import Gatherer, Portion
@@ -104,25 +104,34 @@ class StreamRun:
 
     def __iter__(self) -> Iterator[tuple[Made, Portion | None]]:
         """Elements, each with what was taken for it."""
+        failed = True
+        try:
+            for made, portion in self._elements():
+                failed = made.error is not None
+                yield made, portion
+                failed = True
+            failed = False
+        finally:
+            for crew in self._crews or ():
+                dismiss(crew, self._tally, failed=failed)
+
+    def _elements(self) -> Iterator[tuple[Made, Portion | None]]:
         ahead = self._pace.workers + self._pace.prefetch
         ordered = taken = 0
-        try:
-            for portion in self._portions():
-                if isinstance(portion, Made):
-                    yield from self._rest(taken, ordered)
-                    taken = ordered
-                    yield portion, None
-                    continue
-                self._tails.add(ordered, portion)
-                ordered += 1
-                if self._crews is not None:
-                    self._crews[1].order(ordered)
-                while ordered - taken > ahead:
-                    yield self._take(taken)
-                    taken += 1
-            yield from self._rest(taken, ordered)
-        finally:
-            self._dismiss()
+        for portion in self._portions():
+            if isinstance(portion, Made):
+                yield from self._rest(taken, ordered)
+                taken = ordered
+                yield portion, None
+                continue
+            self._tails.add(ordered, portion)
+            ordered += 1
+            if self._crews is not None:
+                self._crews[1].order(ordered)
+            while ordered - taken > ahead:
+                yield self._take(taken)
+                taken += 1
+        yield from self._rest(taken, ordered)
 
     def _rest(self, taken: int, ordered: int) -> Iterator[tuple[Made, Portion]]:
         for number in range(taken, ordered):
@@ -171,8 +180,3 @@ class StreamRun:
         found = take_watched(self._crews[0], chunk, self._maker, self._pace.timeout)
         self._tally.waited_s += perf_counter() - begun
         return found
-
-    def _dismiss(self) -> None:
-        for crew in self._crews or ():
-            self._tally.close(crew.counters())
-            crew.dismiss()

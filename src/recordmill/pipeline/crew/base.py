@@ -67,8 +67,8 @@ class Crew(Protocol):
         """Wait for an element that was asked for; raises what making it raised."""
         ...
 
-    def dismiss(self) -> None:
-        """End the workers; again does nothing."""
+    def dismiss(self, *, timeout: float = 2.0) -> None:
+        """End the workers, waiting for them so many seconds at most; again does nothing."""
         ...
 
     def counters(self) -> Counters:
