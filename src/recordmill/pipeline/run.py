@@ -168,6 +168,8 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
     jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else _SAMPLES_AT_FIRST, first_alone=together)
     work = PlainWork(maker, pace.part) if processes else _Work(maker, jobs, pace.workers if together else maker.threads)
     crew = None if make_crew is None else make_crew(work)
+    if crew is not None:
+        tally.open(crew)
     failed = True
     try:
         taken = 0
@@ -177,6 +179,7 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
                 made = work(taken)
             else:
                 crew.order(jobs.ordered)
+                tally.ask(crew)
                 made = take_watched(crew, taken, maker, pace.timeout)
             tally.waited_s += perf_counter() - begun
             jobs.done(taken)
@@ -202,7 +205,7 @@ def dismiss(crew: Crew, tally: Tally, *, failed: bool) -> None:
     failed : bool
         Whether an error waits for that.
     """
-    tally.close(crew.counters())
+    tally.close(crew)
     if failed:
         crew.dismiss(timeout=_HURRY_S)
     else:

@@ -104,6 +104,8 @@ class StreamRun:
 
     def __iter__(self) -> Iterator[tuple[Made, Portion | None]]:
         """Elements, each with what was taken for it."""
+        for crew in self._crews or ():
+            self._tally.open(crew)
         failed = True
         try:
             for made, portion in self._elements():
@@ -142,6 +144,7 @@ class StreamRun:
         if self._crews is None:
             found = self._tails(number)
         else:
+            self._tally.ask(self._crews[1])
             found = take_watched(self._crews[1], number, self._maker, self._pace.timeout)
         self._tally.waited_s += perf_counter() - begun
         return found

@@ -71,6 +71,11 @@ class Crew(Protocol):
         """End the workers, waiting for them so many seconds at most; again does nothing."""
         ...
 
+    @property
+    def num_ready(self) -> int:
+        """Elements that are made and not yet taken, as far as is known without asking."""
+        ...
+
     def counters(self) -> Counters:
         """Where time went until now."""
         ...
