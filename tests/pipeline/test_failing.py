@@ -83,6 +83,33 @@ def test_function_when_it_returns_what_does_not_fit_then_is_named(function: Any,
         list(numbers(20).map(function).batch(4).loader())
 
 
+@pytest.mark.parametrize(
+    "function, words",
+    [
+        (lambda batch: batch if batch["id"][0] < 8 else {}, "returned the features ; before: id"),
+        (
+            lambda batch: {"x": batch["id"].astype("u1" if batch["id"][0] < 8 else "f4")},
+            "'x' as float32; before: uint8",
+        ),
+        (lambda batch: [batch], "list, not a dict"),
+    ],
+)
+def test_function_when_its_batches_do_not_fit_then_is_named(function: Any, words: str) -> None:
+    with pytest.raises(rm.MapError, match=words) as caught:
+        list(numbers(20).batch(4).map(function).loader())
+    assert caught.value.stage == "map(<lambda>)"
+
+
+def test_function_when_its_batches_differ_in_size_or_form_then_fits() -> None:
+    def free(batch: dict[str, Any]) -> dict[str, Any]:
+        even = [1, 2] if batch["id"][0] % 8 else [1, 1]
+        return {"z": [np.zeros(size) for size in even] if batch["id"][0] % 16 else np.zeros((2, 1))}
+
+    assert len(list(numbers(64).batch(4).map(free).loader())) == 16
+    sizes = [batch["y"].shape for batch in numbers(6).batch(4).map(lambda batch: {"y": np.zeros(batch["id"][-1])})]
+    assert sizes == [(3,), (5,)]
+
+
 def test_function_when_it_changes_its_input_then_is_told_how_not_to() -> None:
     dataset = numbers(20).map(lambda sample: {"id": np.full(2, sample["id"])})
     with pytest.raises(rm.MapError, match="greedy changes its input") as caught:
