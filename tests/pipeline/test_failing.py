@@ -228,3 +228,16 @@ def test_shard_when_it_is_replaced_while_training_then_the_error_is_named(tmp_pa
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
     with pytest.raises(rm.ShardChangedError):
         list(batches)
+
+
+def test_shard_when_it_disappears_then_it_is_the_one_that_is_named(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "part", shards=3) as writer:
+        for number in range(300):
+            writer.write({"id": number, "pad": bytes(5000)})
+    dataset = rm.open(tmp_path)
+    list(dataset.batch(100).loader())
+    path = sorted(tmp_path.glob("*.tfrecord"))[1]
+    path.unlink()
+    with pytest.raises(rm.ShardChangedError) as caught:
+        list(dataset.shuffle(seed=1).batch(100).loader())
+    assert caught.value.shard == str(path)
