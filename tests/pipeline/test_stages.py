@@ -73,6 +73,15 @@ def test_filter_when_nothing_passes_then_the_epoch_is_empty() -> None:
     assert list(numbers(50).filter(lambda sample: sample["id"] > 99).batch(3).loader()) == []
 
 
+@pytest.mark.parametrize("threads", [0, 2])
+def test_filter_when_nothing_of_an_endless_pipeline_passes_then_is_an_error(threads: int) -> None:
+    endless = numbers(50).repeat().filter(lambda sample: sample["id"] > 99).batch(3)
+    with pytest.raises(rm.MapError, match="lets nothing through"):
+        next(iter(endless.loader(threads=threads)))
+    rare = numbers(500).repeat().filter(lambda sample: sample["id"] == 499).batch(3).take(2)
+    assert ids(rare.loader(threads=threads)) == [499] * 6
+
+
 def test_repeat_when_endless_then_goes_on_and_takes_can_end_it() -> None:
     endless = numbers(7).shuffle(seed=1).repeat()
     with pytest.raises(TypeError, match="endless"):

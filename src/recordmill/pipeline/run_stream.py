@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.errors import MapError
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.hanging import take_watched
 from recordmill.pipeline.maker import Made, Maker
@@ -21,6 +22,8 @@ from recordmill.pipeline.stream import Gatherer, Portion
 
 # Samples that one job holds against the filter.
 _CHUNK = 64
+# An endless pipeline of which nothing passes in so many turns would never end.
+_TURNS = 10
 
 
 class _Heads:
@@ -162,10 +165,12 @@ class StreamRun:
             number += 1
 
     def _all_portions(self) -> Iterator[Portion | Made]:
-        chunk = 0
+        chunk = barren = 0
         while (self._heads.count is None or chunk < self._heads.count) and not self._gatherer.is_done:
             made, rows, positions = self._head(chunk)
             chunk += 1
+            barren = 0 if rows is None or len(rows) else barren + _CHUNK
+            self._check_passing(barren)
             if made.error is not None or made.skipped:
                 yield made
             else:
@@ -173,6 +178,19 @@ class StreamRun:
             if rows is not None and positions is not None:
                 yield from self._gatherer.add(rows, positions)
         yield from self._gatherer.finish()
+
+    def _check_passing(self, barren: int) -> None:
+        """Refuse to look for ever for samples that pass."""
+        head = self._maker.program.head
+        turn = next((length for length in reversed(head.lengths) if length is not None), 0)
+        if self._heads.count is None and barren > _TURNS * turn + _CHUNK:
+            raise MapError(
+                f"{head.stages[-1]!r} lets nothing through: {barren:,} samples in a row did not pass",
+                kind="nothing_passes",
+                stage=repr(head.stages[-1]),
+                found=f"{_TURNS} turns of {turn:,} samples",
+                hint="an endless pipeline would look for samples for ever",
+            )
 
     def _head(self, chunk: int) -> Any:
         begun = perf_counter()
