@@ -214,6 +214,7 @@ def test_map_when_rows_differ_in_length_then_ragged_says_what_becomes_of_them() 
         lambda d: d.loader(prefetch=True),
         lambda d: d.loader(rank=0.0, world_size=1),
         lambda d: d.loader(max_errors=float("nan")),
+        lambda d: d.filter(odd).batch(2).loader(on_error="substitute"),
         lambda d: d.batch(11, last="drop").loader(),
         lambda d: d.batch(1).loader(rank=3, world_size=4),
     ],

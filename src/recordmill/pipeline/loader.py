@@ -75,6 +75,10 @@ class Loader:
         self._running: WeakSet[Generator[Any]] = WeakSet()
         self._run = object()
         self._closed = False
+        if dataset.program.is_stream and options.on_error == "substitute":
+            raise ValueError(
+                'on_error="substitute" needs the number of samples, which a filter leaves open: take "skip"'
+            )
         self._maker(State()).cuts.check()
 
     @property
