@@ -17,6 +17,8 @@ from recordmill.types import Ragged
 # Small elements are made several at a time, of about this many bytes together and up to this many.
 _BUNDLE_BYTES = 4 << 20
 _BUNDLE_MOST = 64
+# Functions that take longer than this together make no bundle: errors and `close` wait for what is being made.
+_BUNDLE_S = 0.25
 _SAMPLES_AT_FIRST = 16
 # An error must reach the caller, whatever other workers are in the middle of.
 _HURRY_S = 0.5
@@ -69,16 +71,19 @@ class Jobs:
         self._jobs: dict[int, tuple[int, int]] = {}
         self.ordered = 0
 
-    def size_known(self, num_bytes: int) -> None:
+    def size_known(self, num_bytes: int, seconds: float = 0.0) -> None:
         """Choose how many elements a job makes from now on.
 
         Parameters
         ----------
         num_bytes : int
             Of one element.
+        seconds : float
+            That functions take for one element.
         """
         if self._pace.bundles and self._pace.part[1] == 1:
-            self._bundle = max(1, min(_BUNDLE_MOST, _BUNDLE_BYTES // max(num_bytes, 1)))
+            quick = _BUNDLE_MOST if seconds * _BUNDLE_MOST <= _BUNDLE_S else int(_BUNDLE_S / seconds)
+            self._bundle = max(1, min(quick, _BUNDLE_BYTES // max(num_bytes, 1)))
 
     def plan(self, taken: int) -> int:
         """Add jobs until there are enough beyond those that were taken.
@@ -185,7 +190,8 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
             jobs.done(taken)
             taken += 1
             if taken == 1 and made.elements:
-                jobs.size_known(max(1, _num_bytes(made.elements[0][1])))
+                in_functions = made.seconds.get("map", 0.0) / len(made.elements)
+                jobs.size_known(max(1, _num_bytes(made.elements[0][1])), in_functions)
             failed = made.error is not None
             yield made
             failed = True
