@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
+from recordmill.pipeline.stages.map import Map
 from tests.pictures import encode
+from tests.pipeline.made import UnpicklableError
 from tests.pipeline.sources import ids, numbers
 
 
@@ -51,6 +54,26 @@ def test_function_when_it_raises_then_the_error_names_all(threads: int) -> None:
     assert "picky raised KeyError" in str(error)
 
 
+def foreign(sample: dict[str, Any]) -> dict[str, Any]:
+    raise UnpicklableError(1, 2)
+
+
+@pytest.mark.parametrize("workers", ["threads", "processes"])
+def test_function_when_what_it_raises_cannot_be_pickled_then_the_place_is_kept(workers: Any) -> None:
+    with pytest.raises(rm.MapError) as caught:
+        next(iter(numbers(9).map(foreign, workers=workers).batch(3).loader(threads=1)))
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (error.stage, error.position, error.shard, error.record) == (
+        repr(Map(foreign, workers=workers)),
+        0,
+        "numbers-0",
+        0,
+    )
+    assert "UnpicklableError: 1 and 2" in str(error)
+    assert "1 and 2" in str(error.cause)
+    assert caught.value.__cause__ is not None
+
+
 @pytest.mark.parametrize(
     "function, words",
     [(wrong, "returned 'x' as float64"), (lost, "returned the features y"), (nothing, "NoneType, not a dict")],
@@ -58,6 +81,33 @@ def test_function_when_it_raises_then_the_error_names_all(threads: int) -> None:
 def test_function_when_it_returns_what_does_not_fit_then_is_named(function: Any, words: str) -> None:
     with pytest.raises(rm.MapError, match=words):
         list(numbers(20).map(function).batch(4).loader())
+
+
+@pytest.mark.parametrize(
+    "function, words",
+    [
+        (lambda batch: batch if batch["id"][0] < 8 else {}, "returned the features ; before: id"),
+        (
+            lambda batch: {"x": batch["id"].astype("u1" if batch["id"][0] < 8 else "f4")},
+            "'x' as float32; before: uint8",
+        ),
+        (lambda batch: [batch], "list, not a dict"),
+    ],
+)
+def test_function_when_its_batches_do_not_fit_then_is_named(function: Any, words: str) -> None:
+    with pytest.raises(rm.MapError, match=words) as caught:
+        list(numbers(20).batch(4).map(function).loader())
+    assert caught.value.stage == "map(<lambda>)"
+
+
+def test_function_when_its_batches_differ_in_size_or_form_then_fits() -> None:
+    def free(batch: dict[str, Any]) -> dict[str, Any]:
+        even = [1, 2] if batch["id"][0] % 8 else [1, 1]
+        return {"z": [np.zeros(size) for size in even] if batch["id"][0] % 16 else np.zeros((2, 1))}
+
+    assert len(list(numbers(64).batch(4).map(free).loader())) == 16
+    sizes = [batch["y"].shape for batch in numbers(6).batch(4).map(lambda batch: {"y": np.zeros(batch["id"][-1])})]
+    assert sizes == [(3,), (5,)]
 
 
 def test_function_when_it_changes_its_input_then_is_told_how_not_to() -> None:
@@ -83,6 +133,28 @@ def test_function_when_it_hangs_then_is_named_in_time() -> None:
         list(numbers(20).map(slow, timeout=0.1).batch(4).loader(threads=2))
     assert caught.value.position == 9
     assert time.monotonic() - begun < 30
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_function_when_it_raises_then_the_error_does_not_wait_for_other_workers(filtered: bool) -> None:
+    busy, caught_it, ended = threading.Event(), threading.Event(), list[bool]()
+
+    def stuck(sample: dict[str, Any]) -> dict[str, Any]:
+        if sample["id"] == 0:
+            busy.wait(30)
+            raise KeyError("zero")
+        busy.set()
+        ended.append(caught_it.wait(4))
+        return sample
+
+    dataset = numbers(40).filter(lambda sample: True) if filtered else numbers(40)
+    with pytest.raises(rm.MapError):
+        next(iter(dataset.map(stuck).batch(1).loader(threads=2)))
+    caught_it.set()
+    for thread in [one for one in threading.enumerate() if one.name == "recordmill-load"]:
+        thread.join()
+    assert ended
+    assert all(ended)
 
 
 def test_samples_when_skipped_then_batches_are_smaller_and_the_report_tells() -> None:
@@ -156,3 +228,16 @@ def test_shard_when_it_is_replaced_while_training_then_the_error_is_named(tmp_pa
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
     with pytest.raises(rm.ShardChangedError):
         list(batches)
+
+
+def test_shard_when_it_disappears_then_it_is_the_one_that_is_named(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "part", shards=3) as writer:
+        for number in range(300):
+            writer.write({"id": number, "pad": bytes(5000)})
+    dataset = rm.open(tmp_path)
+    list(dataset.batch(100).loader())
+    path = sorted(tmp_path.glob("*.tfrecord"))[1]
+    path.unlink()
+    with pytest.raises(rm.ShardChangedError) as caught:
+        list(dataset.shuffle(seed=1).batch(100).loader())
+    assert caught.value.shard == str(path)

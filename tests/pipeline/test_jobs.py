@@ -38,3 +38,11 @@ def test_jobs_when_few_elements_are_left_then_every_worker_gets_some() -> None:
     jobs.size_known(10)
     assert jobs.plan(1) == 4
     assert [jobs[number] for number in range(4)] == [(0, 1), (1, 1), (2, 1), (3, 1)]
+
+
+def test_jobs_when_functions_are_slow_then_few_elements_are_made_together() -> None:
+    for seconds, count in ((0.0, 64), (0.001, 64), (0.1, 2), (1.0, 1)):
+        jobs = Jobs(None, Pace(1, 1), 1)
+        jobs.plan(0)
+        jobs.size_known(10, seconds)
+        assert jobs[jobs.plan(3) - 1][1] == count

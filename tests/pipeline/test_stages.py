@@ -73,6 +73,15 @@ def test_filter_when_nothing_passes_then_the_epoch_is_empty() -> None:
     assert list(numbers(50).filter(lambda sample: sample["id"] > 99).batch(3).loader()) == []
 
 
+@pytest.mark.parametrize("threads", [0, 2])
+def test_filter_when_nothing_of_an_endless_pipeline_passes_then_is_an_error(threads: int) -> None:
+    endless = numbers(50).repeat().filter(lambda sample: sample["id"] > 99).batch(3)
+    with pytest.raises(rm.MapError, match="lets nothing through"):
+        next(iter(endless.loader(threads=threads)))
+    rare = numbers(500).repeat().filter(lambda sample: sample["id"] == 499).batch(3).take(2)
+    assert ids(rare.loader(threads=threads)) == [499] * 6
+
+
 def test_repeat_when_endless_then_goes_on_and_takes_can_end_it() -> None:
     endless = numbers(7).shuffle(seed=1).repeat()
     with pytest.raises(TypeError, match="endless"):
@@ -90,6 +99,28 @@ def test_take_and_skip_when_behind_batch_then_count_batches() -> None:
     dataset = numbers(50).batch(4).skip(2).take(3)
     assert len(dataset) == 3
     assert ids(dataset) == ids(dataset.loader()) == list(range(8, 20))
+    endless = numbers(7).repeat().batch(4).skip(1).take(3)
+    assert len(endless) == len(endless.loader()) == 3
+    assert ids(endless) == ids(endless.loader()) == [number % 7 for number in range(4, 16)]
+
+
+@pytest.mark.parametrize("world_size", [1, 2])
+def test_take_and_skip_when_behind_batches_of_a_filter_then_count_batches_too(world_size: int) -> None:
+    dataset = numbers(500).filter(odd).skip(1).take(200).batch(8 // world_size).skip(2).take(3)
+    expected = list(range(3 + 32, 3 + 32 + 48, 2))
+    loaders = [dataset.loader(rank=rank, world_size=world_size) for rank in range(world_size)]
+    assert together(loaders) == expected
+    first = [next(iter(dataset.loader(rank=rank, world_size=world_size))) for rank in range(world_size)]
+    loader = dataset.loader(rank=0, world_size=world_size)
+    next(iter(loader))
+    for other in loaders:
+        other.load_state_dict(loader.state_dict())
+    assert ids(first) + together(loaders) == expected
+
+
+def together(loaders: list[Any]) -> list[int]:
+    """Numbers of all ranks, batch by batch."""
+    return [number for parts in zip(*map(list, loaders), strict=True) for number in ids(parts)]
 
 
 @pytest.mark.parametrize("weights", [(1, 1), (3, 1), (0.9, 0.1), (0.995, 0.005)])
@@ -172,6 +203,18 @@ def test_map_when_rows_differ_in_length_then_ragged_says_what_becomes_of_them() 
         lambda d: d.shard(2, 2),
         lambda d: d.shard(rank=1),
         lambda d: d.take(0).loader(),
+        lambda d: d.skip(9).loader(),
+        lambda d: d.batch(2).skip(5).loader(),
+        lambda d: d.batch(2).take(0).loader(),
+        lambda d: d.filter(odd).batch(2).take(0).loader(),
+        lambda d: rm.mix([d.shard(0, 2), d], [1, 1]),
+        lambda d: d.shuffle(block=2.5),
+        lambda d: d.shuffle(window="8"),
+        lambda d: d.loader(threads=1.5),
+        lambda d: d.loader(prefetch=True),
+        lambda d: d.loader(rank=0.0, world_size=1),
+        lambda d: d.loader(max_errors=float("nan")),
+        lambda d: d.filter(odd).batch(2).loader(on_error="substitute"),
         lambda d: d.batch(11, last="drop").loader(),
         lambda d: d.batch(1).loader(rank=3, world_size=4),
     ],

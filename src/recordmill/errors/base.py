@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 
@@ -76,9 +77,21 @@ class RecordmillError(Exception):
         return {name: getattr(self, name) for name in names}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by message and parts."""
-        return _rebuild, (type(self), self.message, self.parts())
+        """Pickle by message and parts; a cause of a class that cannot be pickled is told in words."""
+        parts = {name: _portable(part) if isinstance(part, Exception) else part for name, part in self.parts().items()}
+        return _rebuild, (type(self), self.message, parts)
 
 
 def _rebuild(cls: type[RecordmillError], message: str, parts: dict[str, Any]) -> RecordmillError:
     return cls(message, **parts)
+
+
+def _portable(error: Exception) -> Exception:
+    """Return the error itself if it can be pickled and built again, one that says the same otherwise."""
+    try:
+        again = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own bytes)
+        if type(again) is type(error):
+            return error
+    except Exception:  # noqa: BLE001, S110 (whatever a foreign class raises when it is pickled)
+        pass
+    return RecordmillError(f"{type(error).__name__}: {error}")

@@ -141,7 +141,8 @@ class Chain(ABC):
             Whether it takes a `numpy.random.Generator` as its second argument: the same one for the same sample of the
             same epoch, whatever thread, process or rank calls.
         workers : {"threads", "processes"}
-            Processes, for functions that hold the interpreter lock; function and data set are pickled then.
+            Processes, for functions that hold the interpreter lock; function and data set are pickled then. A pipeline
+            with a filter calls all its functions in threads.
         timeout : float, optional
             Seconds after which a call counts as hanging.
         seed : int, optional

@@ -69,12 +69,15 @@ class Cuts:
         ------
         ValueError
         """
-        if self.length == 0:
-            raise ValueError("the pipeline has no samples")
-        if self.count == 0 and not self.start:
+        if self.length is None:
+            return
+        if self.length <= self.start:
+            what = f"skip leaves nothing of {self.length} samples" if self.length else "the pipeline has no samples"
+            raise ValueError(what)
+        if self.count == 0:
             raise ValueError(
-                f"{self.length} samples make no batch of {self.together} ({self.size} for each of {self.world_size} "
-                'ranks): take a smaller batch, or last="keep", "pad" or "wrap"'
+                f"{self.length - self.start} samples make no batch of {self.together} ({self.size} for each of "
+                f'{self.world_size} ranks): take a smaller batch, or last="keep", "pad" or "wrap"'
             )
 
     def positions(self, number: int) -> range | Ints:

@@ -101,7 +101,7 @@ class Dataset(Chain):
         return self.origin.sources[0].schema
 
     def cuts(self, rank: int = 0, world_size: int = 1) -> Cuts:
-        """How an epoch is cut into elements.
+        """How an epoch is cut into elements; of a pipeline with a filter, what passed it is cut.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Dataset(Chain):
         """
         stage = self.stage
         size, last = (1, "drop") if stage is None else (stage.size, stage.last)
-        start, stop = 0, None if self.program.is_stream else self.program.length
+        start, stop = self.program.cut if self.program.is_stream else (0, self.program.length)
         for cut in self.stages[self._batch_at :]:
             if isinstance(cut, Skip):
                 start += cut.count * size * world_size
@@ -124,8 +124,8 @@ class Dataset(Chain):
 
     def __len__(self) -> int:
         """Return the number of samples, or of batches of one rank that is alone."""
-        len(self.program)
-        return self.cuts().count or 0
+        count = None if self.program.is_stream else self.cuts().count
+        return len(self.program) if count is None else count
 
     @overload
     def __getitem__(self, key: int) -> dict[str, Any]: ...
@@ -225,7 +225,7 @@ class Dataset(Chain):
             As in `shard`.
         on_error : {"raise", "skip", "substitute"}
             What becomes of a sample that fails: the error is raised; it is left out of its batch; or another sample of
-            the epoch, always the same, takes its place. `Loader.report` tells each.
+            the epoch, always the same, takes its place (not where there is a filter). `Loader.report` tells each.
         max_errors : int or float, optional
             Largest number of samples that may fail, or largest share as a number below 1.
         workers : (int, int)

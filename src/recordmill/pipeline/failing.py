@@ -59,7 +59,7 @@ class Report:
 
     def __post_init__(self) -> None:
         """Refuse what is no limit."""
-        if self.limit is not None and self.limit < 0:
+        if self.limit is not None and not self.limit >= 0:
             raise ValueError(f"max_errors is a number of samples, or a share of them below 1, not {self.limit}")
 
     def add(self, num_samples: int, skipped: list[Skipped]) -> None:

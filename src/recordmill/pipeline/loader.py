@@ -42,8 +42,10 @@ class LoaderOptions:
 
     def __post_init__(self) -> None:
         """Refuse what makes no loader."""
-        if self.threads < 0 or self.prefetch < 0:
-            raise ValueError(f"threads and prefetch are not negative, not {self.threads} and {self.prefetch}")
+        if not is_whole(self.threads) or not is_whole(self.prefetch):
+            raise ValueError(
+                f"threads and prefetch are whole numbers, not negative: not {self.threads!r} and {self.prefetch!r}"
+            )
         if self.on_error not in ("raise", "skip", "substitute"):
             raise ValueError(f'on_error is "raise", "skip" or "substitute", not {self.on_error!r}')
         index, count = self.workers
@@ -73,6 +75,10 @@ class Loader:
         self._running: WeakSet[Generator[Any]] = WeakSet()
         self._run = object()
         self._closed = False
+        if dataset.program.is_stream and options.on_error == "substitute":
+            raise ValueError(
+                'on_error="substitute" needs the number of samples, which a filter leaves open: take "skip"'
+            )
         self._maker(State()).cuts.check()
 
     @property
@@ -97,10 +103,9 @@ class Loader:
 
     def __len__(self) -> int:
         """Return the number of elements of an epoch of this rank (and worker)."""
-        len(self._dataset)
-        count = self._maker(State()).cuts.count or 0
+        count = None if self._dataset.program.is_stream else self._maker(State()).cuts.count
         index, step = self._options.workers
-        return len(range(index, count, step))
+        return len(range(index, len(self._dataset) if count is None else count, step))
 
     def _maker(self, state: State) -> Maker:
         dataset, options = self._dataset, self._options

@@ -109,11 +109,15 @@ class Maker:
         -------
         Made
         """
+        if count > 1 and not len(self.cuts.positions(first + count - 1)):
+            # A share without samples has the form of another rank's, not of those that would be made with it.
+            return self._one_by_one(first, count)
         try:
             return self._made(first, count)
         except Exception as error:  # noqa: BLE001 (it reaches the caller in the place of the element)
-            if count == 1:
-                return Made([], error)
+            return Made([], error) if count == 1 else self._one_by_one(first, count)
+
+    def _one_by_one(self, first: int, count: int) -> Made:
         whole = Made([])
         for number in range(first, first + count):
             one = self.make(number)

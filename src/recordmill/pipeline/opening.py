@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.origins import SourceOrigin
+from recordmill.pipeline.stages.shard import Shard
 from recordmill.shards.collection import ShardSet
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def mix(datasets: Sequence[Dataset], weights: Sequence[float], *, num_samples: i
     for dataset in datasets:
         if dataset.stage is not None or dataset.program.is_stream or not len(dataset.program):
             raise ValueError(f"samples are mixed before batch and filter, and there must be some: not {dataset!r}")
+        if any(isinstance(stage, Shard) for stage in dataset.stages):
+            raise ValueError(f"ranks divide what is mixed, not its parts: put shard behind mix, not in {dataset!r}")
     if num_samples is not None and num_samples < 1:
         raise ValueError(f"num_samples is at least 1, not {num_samples}")
     programs = tuple(dataset.program for dataset in datasets)

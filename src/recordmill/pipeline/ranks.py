@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from recordmill.pipeline.checks import is_whole
+
 # Rank and number of processes, as launchers tell them: torchrun and accelerate, Open MPI, MPICH and Intel MPI, Slurm.
 _VARIABLES = (
     ("RANK", "WORLD_SIZE"),
@@ -30,7 +32,7 @@ def check_rank(rank: int, world_size: int) -> tuple[int, int]:
     ValueError
         They do not.
     """
-    if world_size < 1 or not 0 <= rank < world_size:
+    if not is_whole(world_size, 1) or not is_whole(rank, 0, world_size):
         raise ValueError(f"a rank is 0 to world_size - 1: not rank {rank} of {world_size}")
     return rank, world_size
 

@@ -135,11 +135,21 @@ def stacked(samples: Sequence[Mapping[str, Any]]) -> Columns:
     -------
     dict of str to ndarray or list
     """
-    return {name: _column([sample[name] for sample in samples]) for name in (samples[0] if samples else ())}
+    return {name: column_of([sample[name] for sample in samples]) for name in (samples[0] if samples else ())}
 
 
-def _column(values: list[Any]) -> Any:
-    if not all(isinstance(value, np.ndarray | np.generic | int | float | bool) for value in values):
+def column_of(values: list[Any]) -> Any:
+    """Column of the values of one feature: an array where all are numbers of one shape, else the list.
+
+    Parameters
+    ----------
+    values : list
+
+    Returns
+    -------
+    ndarray or list
+    """
+    if not values or not all(isinstance(value, np.ndarray | np.generic | int | float | bool) for value in values):
         return values
     arrays = [np.asarray(value) for value in values]
     first = arrays[0]

@@ -17,7 +17,11 @@ from recordmill.types import Ragged
 # Small elements are made several at a time, of about this many bytes together and up to this many.
 _BUNDLE_BYTES = 4 << 20
 _BUNDLE_MOST = 64
+# Functions that take longer than this together make no bundle: errors and `close` wait for what is being made.
+_BUNDLE_S = 0.25
 _SAMPLES_AT_FIRST = 16
+# An error must reach the caller, whatever other workers are in the middle of.
+_HURRY_S = 0.5
 
 MakeCrew = Callable[[Callable[[int], Any]], Crew]
 
@@ -67,16 +71,19 @@ class Jobs:
         self._jobs: dict[int, tuple[int, int]] = {}
         self.ordered = 0
 
-    def size_known(self, num_bytes: int) -> None:
+    def size_known(self, num_bytes: int, seconds: float = 0.0) -> None:
         """Choose how many elements a job makes from now on.
 
         Parameters
         ----------
         num_bytes : int
             Of one element.
+        seconds : float
+            That functions take for one element.
         """
         if self._pace.bundles and self._pace.part[1] == 1:
-            self._bundle = max(1, min(_BUNDLE_MOST, _BUNDLE_BYTES // max(num_bytes, 1)))
+            quick = _BUNDLE_MOST if seconds * _BUNDLE_MOST <= _BUNDLE_S else int(_BUNDLE_S / seconds)
+            self._bundle = max(1, min(quick, _BUNDLE_BYTES // max(num_bytes, 1)))
 
     def plan(self, taken: int) -> int:
         """Add jobs until there are enough beyond those that were taken.
@@ -139,7 +146,10 @@ class PlainWork:
     def __call__(self, job: int) -> Made:
         """Elements of a job."""
         index, count = self._part
-        return self._maker.make(index + job * count)
+        made = self._maker.make(index + job * count)
+        if made.error is not None:
+            raise made.error  # as errors of workers travel: with what is behind them
+        return made
 
 
 def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, processes: bool) -> Iterator[Made]:
@@ -163,6 +173,9 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
     jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else _SAMPLES_AT_FIRST, first_alone=together)
     work = PlainWork(maker, pace.part) if processes else _Work(maker, jobs, pace.workers if together else maker.threads)
     crew = None if make_crew is None else make_crew(work)
+    if crew is not None:
+        tally.open(crew)
+    failed = True
     try:
         taken = 0
         while jobs.plan(taken) > taken:
@@ -171,17 +184,38 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
                 made = work(taken)
             else:
                 crew.order(jobs.ordered)
+                tally.ask(crew)
                 made = take_watched(crew, taken, maker, pace.timeout)
             tally.waited_s += perf_counter() - begun
             jobs.done(taken)
             taken += 1
             if taken == 1 and made.elements:
-                jobs.size_known(max(1, _num_bytes(made.elements[0][1])))
+                in_functions = made.seconds.get("map", 0.0) / len(made.elements)
+                jobs.size_known(max(1, _num_bytes(made.elements[0][1])), in_functions)
+            failed = made.error is not None
             yield made
+            failed = True
+        failed = False
     finally:
         if crew is not None:
-            tally.close(crew.counters())
-            crew.dismiss()
+            dismiss(crew, tally, failed=failed)
+
+
+def dismiss(crew: Crew, tally: Tally, *, failed: bool) -> None:
+    """End a crew and count what it did.
+
+    Parameters
+    ----------
+    crew : Crew
+    tally : Tally
+    failed : bool
+        Whether an error waits for that.
+    """
+    tally.close(crew)
+    if failed:
+        crew.dismiss(timeout=_HURRY_S)
+    else:
+        crew.dismiss()
 
 
 def _is_native(maker: Maker) -> bool:

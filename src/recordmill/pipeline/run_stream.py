@@ -9,18 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.errors import MapError
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.hanging import take_watched
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.rows import Rows
-from recordmill.pipeline.run import MakeCrew, Pace
+from recordmill.pipeline.run import MakeCrew, Pace, dismiss
 from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import Tally
 from recordmill.pipeline.stream import Gatherer, Portion
 
 # Samples that one job holds against the filter.
 _CHUNK = 64
+# An endless pipeline of which nothing passes in so many turns would never end.
+_TURNS = 10
 
 
 class _Heads:
@@ -99,29 +102,41 @@ class StreamRun:
         self._heads, self._tails = _Heads(maker, state.position), _Tails(maker)
         self._crews = None if make_crew is None else (make_crew(self._heads), make_crew(self._tails))
         cuts, last = maker.cuts, "drop" if maker.batch is None else maker.batch.last
-        self._gatherer = Gatherer(cuts.size, last, cuts.rank, cuts.world_size, maker.program.cut, state.passed)
+        wanted = (cuts.start, cuts.length)
+        self._gatherer = Gatherer(cuts.size, last, cuts.rank, cuts.world_size, wanted, state.passed)
 
     def __iter__(self) -> Iterator[tuple[Made, Portion | None]]:
         """Elements, each with what was taken for it."""
+        for crew in self._crews or ():
+            self._tally.open(crew)
+        failed = True
+        try:
+            for made, portion in self._elements():
+                failed = made.error is not None
+                yield made, portion
+                failed = True
+            failed = False
+        finally:
+            for crew in self._crews or ():
+                dismiss(crew, self._tally, failed=failed)
+
+    def _elements(self) -> Iterator[tuple[Made, Portion | None]]:
         ahead = self._pace.workers + self._pace.prefetch
         ordered = taken = 0
-        try:
-            for portion in self._portions():
-                if isinstance(portion, Made):
-                    yield from self._rest(taken, ordered)
-                    taken = ordered
-                    yield portion, None
-                    continue
-                self._tails.add(ordered, portion)
-                ordered += 1
-                if self._crews is not None:
-                    self._crews[1].order(ordered)
-                while ordered - taken > ahead:
-                    yield self._take(taken)
-                    taken += 1
-            yield from self._rest(taken, ordered)
-        finally:
-            self._dismiss()
+        for portion in self._portions():
+            if isinstance(portion, Made):
+                yield from self._rest(taken, ordered)
+                taken = ordered
+                yield portion, None
+                continue
+            self._tails.add(ordered, portion)
+            ordered += 1
+            if self._crews is not None:
+                self._crews[1].order(ordered)
+            while ordered - taken > ahead:
+                yield self._take(taken)
+                taken += 1
+        yield from self._rest(taken, ordered)
 
     def _rest(self, taken: int, ordered: int) -> Iterator[tuple[Made, Portion]]:
         for number in range(taken, ordered):
@@ -132,6 +147,7 @@ class StreamRun:
         if self._crews is None:
             found = self._tails(number)
         else:
+            self._tally.ask(self._crews[1])
             found = take_watched(self._crews[1], number, self._maker, self._pace.timeout)
         self._tally.waited_s += perf_counter() - begun
         return found
@@ -149,10 +165,12 @@ class StreamRun:
             number += 1
 
     def _all_portions(self) -> Iterator[Portion | Made]:
-        chunk = 0
+        chunk = barren = 0
         while (self._heads.count is None or chunk < self._heads.count) and not self._gatherer.is_done:
             made, rows, positions = self._head(chunk)
             chunk += 1
+            barren = 0 if rows is None or len(rows) else barren + _CHUNK
+            self._check_passing(barren)
             if made.error is not None or made.skipped:
                 yield made
             else:
@@ -160,6 +178,19 @@ class StreamRun:
             if rows is not None and positions is not None:
                 yield from self._gatherer.add(rows, positions)
         yield from self._gatherer.finish()
+
+    def _check_passing(self, barren: int) -> None:
+        """Refuse to look for ever for samples that pass."""
+        head = self._maker.program.head
+        turn = next((length for length in reversed(head.lengths) if length is not None), 0)
+        if self._heads.count is None and barren > _TURNS * turn + _CHUNK:
+            raise MapError(
+                f"{head.stages[-1]!r} lets nothing through: {barren:,} samples in a row did not pass",
+                kind="nothing_passes",
+                stage=repr(head.stages[-1]),
+                found=f"{_TURNS} turns of {turn:,} samples",
+                hint="an endless pipeline would look for samples for ever",
+            )
 
     def _head(self, chunk: int) -> Any:
         begun = perf_counter()
@@ -170,8 +201,3 @@ class StreamRun:
         found = take_watched(self._crews[0], chunk, self._maker, self._pace.timeout)
         self._tally.waited_s += perf_counter() - begun
         return found
-
-    def _dismiss(self) -> None:
-        for crew in self._crews or ():
-            self._tally.close(crew.counters())
-            crew.dismiss()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recordmill.pipeline.crew.base import Counters
+    from recordmill.pipeline.crew.base import Counters, Crew
     from recordmill.pipeline.maker import Made
 
 # A consumer that waits for less than this share of the time is itself what everything waits for.
@@ -63,7 +63,7 @@ class LoaderStats:
     worker_wait_s : float
         Seconds that workers waited for orders, together.
     queue_depth : float
-        Elements that were ready when the consumer asked, on average.
+        Jobs (of one element or several small ones) that were ready when the consumer asked, on average.
     stages : tuple of StageStats
         In the order of their time.
     """
@@ -134,8 +134,10 @@ class Tally:
     waited_s: float = 0.0
     workers: int = 0
     worker_wait_s: float = 0.0
+    asked: int = 0
     depths: int = 0
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    crews: list[Crew] = field(default_factory=list)
 
     def count(self, made: Made) -> None:
         """Add what making some elements cost.
@@ -149,18 +151,43 @@ class Tally:
         for stage, seconds in made.seconds.items():
             self.seconds[stage] += seconds
 
-    def close(self, counters: Counters) -> None:
+    def ask(self, crew: Crew) -> None:
+        """Note how much is ready before something is taken.
+
+        Parameters
+        ----------
+        crew : Crew
+        """
+        self.asked += 1
+        self.depths += crew.num_ready
+
+    def open(self, crew: Crew) -> None:
+        """Count what a crew does from now on.
+
+        Parameters
+        ----------
+        crew : Crew
+        """
+        self.crews.append(crew)
+
+    def close(self, crew: Crew) -> None:
         """Add what a crew did, at its end.
 
         Parameters
         ----------
-        counters : Counters
+        crew : Crew
         """
-        self.workers = max(self.workers, len(counters.workers))
-        self.worker_wait_s += sum(worker.waited_s for worker in counters.workers)
+        self.workers, self.worker_wait_s = self._with(crew.counters())
+        self.crews.remove(crew)
+
+    def _with(self, *counters: Counters) -> tuple[int, float]:
+        """Workers, and seconds that they waited, with those of crews that go on."""
+        workers = max([self.workers, *(len(one.workers) for one in counters)])
+        return workers, self.worker_wait_s + sum(worker.waited_s for one in counters for worker in one.workers)
 
     def stats(self) -> LoaderStats:
         """Return the figures of this moment."""
+        workers, worker_wait_s = self._with(*(crew.counters() for crew in list(self.crews)))
         stages = sorted(self.seconds.items(), key=lambda entry: -entry[1])
         return LoaderStats(
             self.elements,
@@ -168,8 +195,8 @@ class Tally:
             self.num_bytes,
             self.elapsed_s,
             self.waited_s,
-            self.workers,
-            self.worker_wait_s,
-            self.depths / self.elements if self.elements else 0.0,
+            workers,
+            worker_wait_s,
+            self.depths / self.asked if self.asked else 0.0,
             tuple(StageStats(name, seconds) for name, seconds in stages),
         )

@@ -25,7 +25,7 @@ from recordmill.shards.paths import Paths, expand
 from recordmill.shards.positions import resolve, resolve_few
 from recordmill.shards.reader import ShardReader
 from recordmill.shards.tables import EntryTables, load_tables
-from recordmill.shards.translate import translated
+from recordmill.shards.translate import blamed, translated
 from recordmill.types import Ragged, RecordRef
 
 # Payload bytes that a schema is inferred from: whoever opens a set waits for them.
@@ -150,8 +150,7 @@ class ShardSet:
             frames = (sources, which[0], kind, offsets, lengths)
             return read(frames, self._compiled(schema), verify=self.verify)
         except (_core.CoreFault, _core.CoreChanged) as error:
-            ordinal = error.args[1] if isinstance(error, _core.CoreFault) and error.args[1] is not None else 0
-            with translated(shards[which[0][ordinal]].name if len(rows) else self.paths[0], rows):
+            with translated(shards[blamed(error, sources, which[0])].name, rows):
                 raise
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:

@@ -103,3 +103,32 @@ def translated(shard: str, records: Sequence[int] | NDArray[np.int64] | None = N
         if error.filename is None and error.errno is not None and not isinstance(error, RecordmillError):
             raise type(error)(error.errno, error.strerror, shard) from None
         raise
+
+
+def blamed(error: Exception, sources: Sequence[_core.Source], which: NDArray[np.int64]) -> int:
+    """Find the shard that an error is about, of those that one call read from.
+
+    Parameters
+    ----------
+    error : CoreFault or CoreChanged
+    sources : sequence of Source
+        Not empty.
+    which : ndarray of int
+        Number of the source of each record.
+
+    Returns
+    -------
+    int
+        Number of the source.
+    """
+    if isinstance(error, _core.CoreFault):
+        return int(which[error.args[1] or 0]) if len(which) else 0
+    return next((number for number, source in enumerate(sources) if _is_changed(source)), 0)
+
+
+def _is_changed(source: _core.Source) -> bool:
+    try:
+        source.check_unchanged()
+    except (_core.CoreChanged, OSError):
+        return True
+    return False

@@ -67,8 +67,13 @@ class Crew(Protocol):
         """Wait for an element that was asked for; raises what making it raised."""
         ...
 
-    def dismiss(self) -> None:
-        """End the workers; again does nothing."""
+    def dismiss(self, *, timeout: float = 2.0) -> None:
+        """End the workers, waiting for them so many seconds at most; again does nothing."""
+        ...
+
+    @property
+    def num_ready(self) -> int:
+        """Elements that are made and not yet taken, as far as is known without asking."""
         ...
 
     def counters(self) -> Counters:

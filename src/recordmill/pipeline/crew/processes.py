@@ -125,6 +125,11 @@ class ProcessCrew:
             self._team.end(timeout)
             self._made.clear()
 
+    @property
+    def num_ready(self) -> int:
+        """Elements that are made and not yet taken, as far as is known without asking."""
+        return len(self._made)
+
     def counters(self) -> Counters:
         """Where time went until now.
 

@@ -179,6 +179,11 @@ class ThreadCrew:
         _join(self._threads, timeout)
         self._shared.made.clear()
 
+    @property
+    def num_ready(self) -> int:
+        """Elements that are made and not yet taken, as far as is known without asking."""
+        return len(self._shared.made)
+
     def counters(self) -> Counters:
         """Where time went until now.
 

@@ -124,7 +124,10 @@ class _Worker:
         bool
             Whether the consumer said so.
         """
-        tell(self._link, Message(Kind.READY))
+        try:
+            tell(self._link, Message(Kind.READY))
+        except ConnectionError:
+            return True
         ready = monotonic()
         while (place := next_order(self._orders)) != STOP:
             begun = monotonic()

@@ -45,8 +45,8 @@ class Shuffle:
             raise ValueError("block= and window= exclude each other")
         for name in ("block", "window"):
             size = getattr(self, name)
-            if size is not None and size < 2:
-                raise ValueError(f"{name} is at least 2, not {size}")
+            if size is not None and not is_whole(size, 2):
+                raise ValueError(f"{name} is a whole number of at least 2, not {size!r}")
         if not is_whole(self.seed, 0, 1 << 64):
             raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {self.seed!r}")
 

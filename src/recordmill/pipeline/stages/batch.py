@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.pipeline.checks import is_whole
-from recordmill.pipeline.rows import Columns
+from recordmill.pipeline.rows import Columns, column_of
 from recordmill.types import Ragged
 
 Last = Literal["keep", "drop", "pad", "wrap"]
@@ -71,6 +71,8 @@ class Batch:
         return formed | {VALID: valid}
 
     def _form(self, column: Any) -> Any:
+        if isinstance(column, list):
+            column = column_of(column)  # the rows of this batch alone decide, not of those that were made with it
         if isinstance(column, list) and self.ragged != "list":
             column = _ragged_of(column)
         if not isinstance(column, Ragged) or self.ragged == "ragged":

@@ -140,14 +140,31 @@ class Caller:
         """
         if not isinstance(result, Mapping) or not all(isinstance(name, str) for name in result):
             raise self.error(row, f"returned {type(result).__name__}, not a dict of features")
-        forms = {name: _form(value) for name, value in result.items()}
+        self._compare(row, {name: _form(value) for name, value in result.items()})
+
+    def check_batch(self, result: Any) -> None:
+        """Hold a batch against the first one of the run; sizes may differ, features and their dtypes may not.
+
+        Parameters
+        ----------
+        result : object
+
+        Raises
+        ------
+        MapError
+            No dict, other names or dtypes.
+        """
+        if not isinstance(result, dict):
+            raise self.error(0, f"returned {type(result).__name__}, not a dict of features")
+        self._compare(0, {name: _dtype(value) for name, value in result.items()})
+
+    def _compare(self, row: int, forms: dict[str, Any]) -> None:
         first = self._work.context.returned.setdefault(self._work.number, forms)
-        if forms == first:
-            return
         if forms.keys() != first.keys():
             raise self.error(row, f"returned the features {', '.join(forms)}; before: {', '.join(first)}")
-        name = next(name for name, form in forms.items() if form != first[name])
-        raise self.error(row, f"returned {name!r} as {_told(forms[name])}; before: {_told(first[name])}")
+        for name, form in forms.items():
+            if form != first[name] and form is not None and first[name] is not None:
+                raise self.error(row, f"returned {name!r} as {_told(form)}; before: {_told(first[name])}")
 
 
 def _form(value: Any) -> Any:
@@ -158,6 +175,13 @@ def _form(value: Any) -> Any:
     if isinstance(value, bool | int | float):
         return np.asarray(value).dtype.str, ()
     return "Ragged" if isinstance(value, Ragged) else type(value).__name__
+
+
+def _dtype(value: Any) -> str | None:
+    """Dtype of a feature of a batch; none of a list, which is an array where all rows happen to have one shape."""
+    while isinstance(value, Ragged):
+        value = value.data
+    return str(value.dtype) if isinstance(value, np.ndarray | np.generic) else None
 
 
 def _told(form: Any) -> str:

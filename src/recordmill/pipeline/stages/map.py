@@ -92,9 +92,8 @@ class Map:
         dict of str to column
         """
         caller = Caller(self.function, repr(self), work, rng=self.rng)
-        result = caller(0, locked(batch))
-        if not isinstance(result, dict):
-            raise caller.error(0, f"returned {type(result).__name__}, not a dict of features")
+        result: Columns = caller(0, locked(batch))
+        caller.check_batch(result)
         return result
 
     def __repr__(self) -> str:
