@@ -46,3 +46,12 @@ def test_jobs_when_functions_are_slow_then_few_elements_are_made_together() -> N
         jobs.plan(0)
         jobs.size_known(10, seconds)
         assert jobs[jobs.plan(3) - 1][1] == count
+
+
+def test_jobs_when_only_the_first_call_is_slow_then_many_elements_are_made_together() -> None:
+    jobs = Jobs(None, Pace(1, 1), 1)
+    jobs.plan(0)
+    jobs.size_known(10, 1.0)
+    assert jobs[jobs.plan(3) - 1][1] == 1
+    jobs.size_known(10, 0.001)
+    assert jobs[jobs.plan(6) - 1][1] == 64

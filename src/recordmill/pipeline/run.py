@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -19,6 +20,8 @@ _BUNDLE_BYTES = 4 << 20
 _BUNDLE_MOST = 64
 # Functions that take longer than this together make no bundle: errors and `close` wait for what is being made.
 _BUNDLE_S = 0.25
+# Jobs that tell how large elements are and how long functions take; the first call of one may import or compile.
+_TELLING = 4
 _SAMPLES_AT_FIRST = 16
 # An error must reach the caller, whatever other workers are in the middle of.
 _HURRY_S = 0.5
@@ -67,7 +70,7 @@ class Jobs:
     def __init__(self, total: int | None, pace: Pace, at_first: int, *, first_alone: bool = False) -> None:
         self._total, self._pace, self._first_alone = total, pace, first_alone
         self._bundle = at_first if pace.bundles and pace.part[1] == 1 else 1
-        self._next = pace.part[0]
+        self._next, self._seconds = pace.part[0], inf
         self._jobs: dict[int, tuple[int, int]] = {}
         self.ordered = 0
 
@@ -79,10 +82,11 @@ class Jobs:
         num_bytes : int
             Of one element.
         seconds : float
-            That functions take for one element.
+            That functions took for one element; the least that was told counts.
         """
+        self._seconds = min(self._seconds, seconds)
         if self._pace.bundles and self._pace.part[1] == 1:
-            quick = _BUNDLE_MOST if seconds * _BUNDLE_MOST <= _BUNDLE_S else int(_BUNDLE_S / seconds)
+            quick = _BUNDLE_MOST if self._seconds * _BUNDLE_MOST <= _BUNDLE_S else int(_BUNDLE_S / self._seconds)
             self._bundle = max(1, min(quick, _BUNDLE_BYTES // max(num_bytes, 1)))
 
     def plan(self, taken: int) -> int:
@@ -189,7 +193,7 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
             tally.waited_s += perf_counter() - begun
             jobs.done(taken)
             taken += 1
-            if taken == 1 and made.elements:
+            if taken <= _TELLING and made.elements:
                 in_functions = made.seconds.get("map", 0.0) / len(made.elements)
                 jobs.size_known(max(1, _num_bytes(made.elements[0][1])), in_functions)
             failed = made.error is not None
