@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 from typing import Any
 
 from recordmill.errors import RecordmillError
+from recordmill.frozen import dataclass
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.failing import Skipped
 

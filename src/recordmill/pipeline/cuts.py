@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from recordmill.frozen import dataclass
 from recordmill.pipeline.order.places import Ints
 from recordmill.pipeline.stages.batch import Last
 

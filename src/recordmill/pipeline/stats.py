@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
+
+from recordmill.frozen import dataclass
 
 if TYPE_CHECKING:
     from recordmill.pipeline.crew.base import Counters, Crew
