@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.executors.native_one import decode_one, natively
+from recordmill.decode.executors.native_one import decode_one, header_one, natively
 from recordmill.decode.features.image import reading_of
 from recordmill.decode.pillow import opened
 from recordmill.decode.pixels.header import check_pixels, orientation_of
 from recordmill.decode.pixels.indices import MAX_PIXELS, read_indices
-from recordmill.decode.pixels.moving import cut, orient
+from recordmill.decode.pixels.moving import cut, orient, stored_window
 from recordmill.decode.pixels.reading import Reading, prepare, read_pixels
 from recordmill.decode.pixels.values import Values
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, preset_of
@@ -75,15 +75,16 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     check_word("upsampling", upsampling, ("fancy", "plain"))
     if scale not in (1, 2, 4, 8):
         raise ValueError(f"scale is 1, 2, 4 or 8, not {scale!r}")
-    if orientation == "ignore":
-        points = entry_points if entry_points is not None and len(entry_points) else None
-        pixels = natively(
-            lambda: _core.decode_jpeg(data, window, channels, mode, upsampling, scale, max_pixels, points)
-        )
-        if pixels is not None:
-            return _squeezed(pixels)
+    check_word("orientation", orientation, ("ignore", "apply"))
     read: Any = "rgb" if channels == "bgr" else channels
     how = Reading(read, mode, upsampling, grey="libpng", scale=scale)
+    points = entry_points if entry_points is not None and len(entry_points) else None
+    stored = (window, 1) if orientation == "ignore" else _stored(data, how, window, max_pixels)
+    if stored is not None:
+        options = (channels, mode, upsampling, scale, max_pixels, points)
+        pixels = natively(lambda: _core.decode_jpeg(data, stored[0], *options))
+        if pixels is not None:
+            return _squeezed(orient(pixels, stored[1]))
     return _decoded(data, how, window, orientation, channels == "bgr", max_pixels)
 
 
@@ -189,10 +190,21 @@ def _check_magic(data: Any, magic: bytes, name: str) -> None:
         raise ImageError(f"the bytes are no {name}", kind="bad_image", expected=magic.hex(" "), found=head.hex(" "))
 
 
+def _stored(data: Any, how: Reading, window: Window | None, max_pixels: int) -> tuple[Window | None, int] | None:
+    """Turn a window of the upright image into one of the stored image; its orientation; None for Pillow's images."""
+    header = header_one(data, how, upright=True, max_pixels=max_pixels)
+    if header is None:
+        return None
+    width, height, orientation = header
+    if window is None:
+        return None, orientation
+    _check_window(window, width, height)
+    return stored_window(window, (width, height), orientation), orientation
+
+
 def _decoded(
     data: Any, how: Reading, window: Window | None, orientation: str, reverse: bool, max_pixels: int
 ) -> Pixels:
-    check_word("orientation", orientation, ("ignore", "apply"))
     upright = orientation == "apply"
     found = decode_one(data, how, Values(reverse=reverse), upright=upright, max_pixels=max_pixels)
     if found is not None:
@@ -210,15 +222,19 @@ def _decoded(
 def _windowed(pixels: Pixels, window: Window | None) -> Pixels:
     if window is None:
         return pixels
+    _check_window(window, pixels.shape[1], pixels.shape[0])
+    return cut(pixels, window)
+
+
+def _check_window(window: Window, image_width: int, image_height: int) -> None:
     x, y, width, height = window
-    if min(x, y) < 0 or min(width, height) < 1 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
+    if min(x, y) < 0 or min(width, height) < 1 or y + height > image_height or x + width > image_width:
         raise ImageError(
             "the window does not lie within the image",
             kind="bad_window",
-            expected=f"within {pixels.shape[1]} x {pixels.shape[0]}",
+            expected=f"within {image_width} x {image_height}",
             found=str(tuple(window)),
         )
-    return cut(pixels, (x, y, width, height))
 
 
 def _squeezed(pixels: Pixels) -> Pixels:

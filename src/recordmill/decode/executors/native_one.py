@@ -45,6 +45,36 @@ def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitErro
     return cls(message, kind=kind, offset=offset, expected=expected, found=found, hint=hint)
 
 
+def header_one(data: Any, reading: Reading, *, upright: bool, max_pixels: int) -> tuple[int, int, int] | None:
+    """Size at which one image is decoded, and how it is turned.
+
+    Parameters
+    ----------
+    data : buffer
+    reading : Reading
+    upright : bool
+        Whether its EXIF orientation counts.
+    max_pixels : int
+
+    Returns
+    -------
+    (int, int, int) or None
+        Width and height of the upright image, orientation; None for what is left to Pillow.
+
+    Raises
+    ------
+    LimitError
+        More than `max_pixels` pixels.
+    """
+    numbers, refused = _core.image_headers([data], native_reading(reading, max_pixels), upright)
+    if refused:
+        if refused[0][1][0] == "limit_exceeded":
+            raise image_error(refused[0][1])
+        return None
+    _, _, width, height, orientation, _, _ = np.asarray(numbers).tolist()
+    return width, height, orientation
+
+
 def decode_one(data: Any, reading: Reading, values: Values, *, upright: bool, max_pixels: int) -> NDArray[Any] | None:
     """All of one image, as a plan for a batch would read it.
 
@@ -67,12 +97,10 @@ def decode_one(data: Any, reading: Reading, values: Values, *, upright: bool, ma
     LimitError
         More than `max_pixels` pixels.
     """
-    numbers, refused = _core.image_headers([data], native_reading(reading, max_pixels), upright)
-    if refused:
-        if refused[0][1][0] == "limit_exceeded":
-            raise image_error(refused[0][1])
+    header = header_one(data, reading, upright=upright, max_pixels=max_pixels)
+    if header is None:
         return None
-    _, _, width, height, orientation, _, _ = np.asarray(numbers).tolist()
+    width, height, orientation = header
     whole = np.array([[0, 0, width, height]])
     moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_))
     one = np.ones(1, np.int64)
