@@ -20,6 +20,10 @@ from recordmill.errors import ImageError, LimitError
 
 Parts = tuple[str, int, str, str]
 
+# What other decoders fill with guesses, a word or two about which goes to stderr at most.
+DAMAGE = frozenset({"truncated", "bad_table", "bad_code", "bad_restart", "bad_checksum", "bad_compression"})
+_FINAL = DAMAGE | {"limit_exceeded", "bad_window", "bad_entry_points"}
+
 
 def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitError:
     """Exception for the parts of a native fault.
@@ -39,8 +43,9 @@ def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitErro
         "limit_exceeded": "the image is too large",
         "bad_window": "the window does not lie within the image",
         "bad_entry_points": "the entry points do not belong to the image",
+        "truncated": "the image is truncated",
     }
-    message = what.get(kind, "the image cannot be decoded natively")
+    message = what.get(kind, "the image is damaged" if kind in DAMAGE else "the image cannot be decoded natively")
     cls = LimitError if kind == "limit_exceeded" else ImageError
     return cls(message, kind=kind, offset=offset, expected=expected, found=found, hint=hint)
 
@@ -63,12 +68,14 @@ def header_one(data: Any, reading: Reading, *, upright: bool, max_pixels: int) -
 
     Raises
     ------
+    ImageError
+        A damaged image.
     LimitError
         More than `max_pixels` pixels.
     """
     numbers, refused = _core.image_headers([data], native_reading(reading, max_pixels), upright)
     if refused:
-        if refused[0][1][0] == "limit_exceeded":
+        if refused[0][1][0] in _FINAL:
             raise image_error(refused[0][1])
         return None
     _, _, width, height, orientation, _, _ = np.asarray(numbers).tolist()
@@ -94,6 +101,8 @@ def decode_one(data: Any, reading: Reading, values: Values, *, upright: bool, ma
 
     Raises
     ------
+    ImageError
+        A damaged image.
     LimitError
         More than `max_pixels` pixels.
     """
@@ -107,7 +116,9 @@ def decode_one(data: Any, reading: Reading, values: Values, *, upright: bool, ma
     if reading.deep == "keep" and _is_deep(data):
         values = replace(values, dtype="uint16")
     job = ImageJob([data], reading, one * orientation, one, moves, "pillow:nearest", Border(), [], values)
-    [(image, _)] = _core.decode_each_image(native_job(job), values.dtype, 1)
+    [(image, fault)] = _core.decode_each_image(native_job(job), values.dtype, 1)
+    if fault is not None and fault[0] in _FINAL:
+        raise image_error(fault)
     return None if image is None else as_array(image, values)
 
 
@@ -202,12 +213,12 @@ def natively(decode: Callable[[], Any]) -> NDArray[Any] | None:
     Raises
     ------
     ImageError, LimitError
-        What no decoder does: too many pixels, a window beyond the image, entry points of another.
+        What is not left to Pillow: damage, too many pixels, a window beyond the image, entry points of another.
     """
     try:
         block, height, width, channels = decode()
     except _core.ImageRefused as refused:
-        if refused.args[0] in ("limit_exceeded", "bad_window", "bad_entry_points"):
+        if refused.args[0] in _FINAL:
             raise image_error(refused.args) from None
         return None
     return np.asarray(block).reshape(height, width, channels)
