@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import index
 from typing import Any, Literal
 
 import numpy as np
@@ -70,6 +72,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
         More than `max_pixels` pixels.
     """
     _check_magic(data, b"\xff\xd8", "JPEG")
+    window = _window_of(window)
     check_word("channels", channels, ("rgb", "bgr", "grey", "stored"))
     check_word("mode", mode, ("accurate", "fast"))
     check_word("upsampling", upsampling, ("fancy", "plain"))
@@ -120,6 +123,7 @@ def decode_png(
         More than `max_pixels` pixels.
     """
     _check_magic(data, b"\x89PNG\r\n\x1a\n", "PNG")
+    window = _window_of(window)
     check_word("palette", palette, ("colours", "indices"))
     pixels = natively(lambda: _core.decode_png(data, palette == "indices", max_pixels))
     if pixels is not None:
@@ -181,13 +185,26 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
         dtype=dtype,  # type: ignore[arg-type]
     )
     reverse = (channels or preset.channels) == "bgr"
-    return _decoded(data, reading_of(spec), window, orientation or preset.orientation, reverse, max_pixels)
+    return _decoded(data, reading_of(spec), _window_of(window), orientation or preset.orientation, reverse, max_pixels)
 
 
 def _check_magic(data: Any, magic: bytes, name: str) -> None:
     head = bytes(memoryview(data)[: len(magic)])
     if head != magic:
         raise ImageError(f"the bytes are no {name}", kind="bad_image", expected=magic.hex(" "), found=head.hex(" "))
+
+
+def _window_of(window: Any) -> Window | None:
+    """Four whole numbers in a sequence of any kind; those that lie in no image are refused."""
+    if window is None:
+        return None
+    numbers = [index(number) for number in window]
+    if len(numbers) != 4:
+        raise ValueError(f"a window is x, y, width and height, not {len(numbers)} numbers")
+    x, y, width, height = numbers
+    if not (min(x, y) >= 0 and min(width, height) >= 1 and max(numbers) < 1 << 31):
+        raise _bad_window("a corner of 0 or more and a pixel or more", numbers)
+    return x, y, width, height
 
 
 def _stored(data: Any, how: Reading, window: Window | None, max_pixels: int) -> tuple[Window | None, int] | None:
@@ -229,12 +246,12 @@ def _windowed(pixels: Pixels, window: Window | None) -> Pixels:
 def _check_window(window: Window, image_width: int, image_height: int) -> None:
     x, y, width, height = window
     if min(x, y) < 0 or min(width, height) < 1 or y + height > image_height or x + width > image_width:
-        raise ImageError(
-            "the window does not lie within the image",
-            kind="bad_window",
-            expected=f"within {image_width} x {image_height}",
-            found=str(tuple(window)),
-        )
+        raise _bad_window(f"within {image_width} x {image_height}", window)
+
+
+def _bad_window(expected: str, window: Sequence[int]) -> ImageError:
+    found = ", ".join(map(str, window))
+    return ImageError("the window does not lie within the image", kind="bad_window", expected=expected, found=found)
 
 
 def _squeezed(pixels: Pixels) -> Pixels:
