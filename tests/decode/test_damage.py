@@ -116,3 +116,18 @@ def test_image_when_irregular_and_whole_then_is_left_to_pillow(irregular: bytes)
     )
     np.testing.assert_array_equal(auto, pillow)
     np.testing.assert_array_equal(rm.decode_image(irregular), pillow)
+
+
+def test_postscript_when_met_then_no_program_is_started(monkeypatch) -> None:
+    started: list[object] = []
+    monkeypatch.setattr("subprocess.Popen", lambda *call, **options: started.append(call))
+    monkeypatch.setattr("PIL.EpsImagePlugin.has_ghostscript", lambda: True)
+    monkeypatch.setattr("PIL.EpsImagePlugin.gs_binary", "gs")
+    data = encode(Image.fromarray(colours(1)), "EPS")
+    for decoder in ("auto", "pillow"):
+        with pytest.raises(rm.DecodeError, match="PostScript") as caught:
+            rm.decode_batch([data], {"x": rm.Image(decoder=decoder)})
+        assert caught.value.kind == "unsupported"
+    with pytest.raises(rm.ImageError, match="PostScript"):
+        rm.decode_image(data)
+    assert started == []
