@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from operator import index
 from typing import Any, Literal
 
@@ -10,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.executors.native_one import decode_one, header_one, natively
+from recordmill.decode.executors.native_one import bad_window, check_window, decode_one, header_one, natively
 from recordmill.decode.features.image import reading_of
 from recordmill.decode.pillow import opened
 from recordmill.decode.pixels.header import check_pixels, orientation_of
 from recordmill.decode.pixels.indices import MAX_PIXELS, read_indices
-from recordmill.decode.pixels.moving import cut, orient, stored_window
+from recordmill.decode.pixels.moving import Window, cut, orient, stored_window
 from recordmill.decode.pixels.reading import Reading, prepare, read_pixels
 from recordmill.decode.pixels.values import Values
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, preset_of
@@ -24,7 +23,6 @@ from recordmill.decode.specs.image import Image
 from recordmill.errors import ImageError
 
 Pixels = NDArray[Any]
-Window = tuple[int, int, int, int]
 
 
 def decode_jpeg(  # noqa: PLR0913 (the options of one call)
@@ -203,7 +201,7 @@ def _window_of(window: Any) -> Window | None:
         raise ValueError(f"a window is x, y, width and height, not {len(numbers)} numbers")
     x, y, width, height = numbers
     if not (min(x, y) >= 0 and min(width, height) >= 1 and max(numbers) < 1 << 31):
-        raise _bad_window("a corner of 0 or more and a pixel or more", numbers)
+        raise bad_window("a corner of 0 or more and a pixel or more", numbers)
     return x, y, width, height
 
 
@@ -215,7 +213,7 @@ def _stored(data: Any, how: Reading, window: Window | None, max_pixels: int) -> 
     width, height, orientation = header
     if window is None:
         return None, orientation
-    _check_window(window, width, height)
+    check_window(window, width, height)
     return stored_window(window, (width, height), orientation), orientation
 
 
@@ -223,9 +221,10 @@ def _decoded(
     data: Any, how: Reading, window: Window | None, orientation: str, reverse: bool, max_pixels: int
 ) -> Pixels:
     upright = orientation == "apply"
-    found = decode_one(data, how, Values(reverse=reverse), upright=upright, max_pixels=max_pixels)
+    values = Values(reverse=reverse)
+    found = decode_one(data, how, values, window=window, upright=upright, max_pixels=max_pixels)
     if found is not None:
-        return _squeezed(_windowed(found, window))
+        return _squeezed(found)
     with opened(data) as image:
         check_pixels(image.width, image.height, max_pixels)
         turn = orientation_of(image) if upright else 1
@@ -239,19 +238,8 @@ def _decoded(
 def _windowed(pixels: Pixels, window: Window | None) -> Pixels:
     if window is None:
         return pixels
-    _check_window(window, pixels.shape[1], pixels.shape[0])
+    check_window(window, pixels.shape[1], pixels.shape[0])
     return cut(pixels, window)
-
-
-def _check_window(window: Window, image_width: int, image_height: int) -> None:
-    x, y, width, height = window
-    if min(x, y) < 0 or min(width, height) < 1 or y + height > image_height or x + width > image_width:
-        raise _bad_window(f"within {image_width} x {image_height}", window)
-
-
-def _bad_window(expected: str, window: Sequence[int]) -> ImageError:
-    found = ", ".join(map(str, window))
-    return ImageError("the window does not lie within the image", kind="bad_window", expected=expected, found=found)
 
 
 def _squeezed(pixels: Pixels) -> Pixels:

@@ -14,6 +14,7 @@ from recordmill.decode.colours import ColourStep
 from recordmill.decode.executors.base import Border, ImageJob
 from recordmill.decode.executors.native_plan import as_array, native_job, native_reading
 from recordmill.decode.moves import Moves
+from recordmill.decode.pixels.moving import Window
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
 from recordmill.errors import ImageError, LimitError
@@ -50,6 +51,40 @@ def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitErro
     return cls(message, kind=kind, offset=offset, expected=expected, found=found, hint=hint)
 
 
+def check_window(window: Window, image_width: int, image_height: int) -> None:
+    """Refuse a window that reaches beyond an image.
+
+    Parameters
+    ----------
+    window : (int, int, int, int)
+        x, y, width and height; not negative.
+    image_width, image_height : int
+
+    Raises
+    ------
+    ImageError
+    """
+    x, y, width, height = window
+    if y + height > image_height or x + width > image_width:
+        raise bad_window(f"within {image_width} x {image_height}", window)
+
+
+def bad_window(expected: str, window: Sequence[int]) -> ImageError:
+    """Error of a window that lies in no image, or not in the one at hand.
+
+    Parameters
+    ----------
+    expected : str
+    window : sequence of int
+
+    Returns
+    -------
+    ImageError
+    """
+    found = ", ".join(map(str, window))
+    return ImageError("the window does not lie within the image", kind="bad_window", expected=expected, found=found)
+
+
 def header_one(data: Any, reading: Reading, *, upright: bool, max_pixels: int) -> tuple[int, int, int] | None:
     """Size at which one image is decoded, and how it is turned.
 
@@ -82,14 +117,18 @@ def header_one(data: Any, reading: Reading, *, upright: bool, max_pixels: int) -
     return width, height, orientation
 
 
-def decode_one(data: Any, reading: Reading, values: Values, *, upright: bool, max_pixels: int) -> NDArray[Any] | None:
-    """All of one image, as a plan for a batch would read it.
+def decode_one(
+    data: Any, reading: Reading, values: Values, *, window: Window | None, upright: bool, max_pixels: int
+) -> NDArray[Any] | None:
+    """One image or a part of it, as a plan for a batch would read it.
 
     Parameters
     ----------
     data : buffer
     reading : Reading
     values : Values
+    window : (int, int, int, int), optional
+        x, y, width and height within the upright image.
     upright : bool
         Whether its EXIF orientation is undone.
     max_pixels : int
@@ -102,7 +141,7 @@ def decode_one(data: Any, reading: Reading, values: Values, *, upright: bool, ma
     Raises
     ------
     ImageError
-        A damaged image.
+        A damaged image, or a window beyond it.
     LimitError
         More than `max_pixels` pixels.
     """
@@ -110,8 +149,10 @@ def decode_one(data: Any, reading: Reading, values: Values, *, upright: bool, ma
     if header is None:
         return None
     width, height, orientation = header
-    whole = np.array([[0, 0, width, height]])
-    moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_))
+    part = (0, 0, width, height) if window is None else window
+    check_window(part, width, height)
+    taken = np.array([part])
+    moves = Moves(taken, taken[:, 2:], taken * [0, 0, 1, 1], np.zeros((1, 2), np.bool_))
     one = np.ones(1, np.int64)
     if reading.deep == "keep" and _is_deep(data):
         values = replace(values, dtype="uint16")
