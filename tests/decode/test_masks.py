@@ -179,3 +179,10 @@ def test_mask_when_its_coding_is_lossy_then_is_refused(encoding: str, options: d
     with pytest.raises(rm.DecodeError, match="lossy") as caught:
         rm.decode_batch([lossy], {"mask": rm.Mask(of=None)})
     assert caught.value.kind == "bad_mask"
+
+
+def test_mask_when_it_begins_as_jpeg_then_is_refused_without_being_opened(monkeypatch) -> None:
+    monkeypatch.setattr("PIL.Image.open", lambda *call, **options: pytest.fail("opened"))
+    for data in (jpeg(0, mode="L"), b"\xff\xd8" + b"\xff" * 5000):
+        with pytest.raises(rm.DecodeError, match="JPEG"):
+            rm.decode_batch([data], {"mask": rm.Mask(of=None)})
