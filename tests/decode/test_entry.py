@@ -141,3 +141,24 @@ def test_batch_when_entry_points_make_no_sense_then_says_what_is_wrong() -> None
         rm.find_entry_points(files, max_share=0)
     with pytest.raises(ValueError, match="threads"):
         rm.find_entry_points(files, threads=-1)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("scale", [1, 2])
+def test_decode_jpeg_when_upright_then_uses_entry_points_and_refuses_those_of_another(orientation, scale) -> None:
+    data = turned(orientation, 5, 90, 120)
+    [table] = rm.find_entry_points([data], max_share=1)
+    whole = rm.decode_jpeg(data, orientation="apply", scale=scale)
+    height, width = whole.shape[:2]
+    for x, y, across, down in ((0, 0, width, height), (5, 9, 21, 30), (width - 9, height - 11, 9, 11)):
+        call = {"window": (x, y, across, down), "orientation": "apply", "scale": scale}
+        found = rm.decode_jpeg(data, entry_points=table, **call)
+        np.testing.assert_array_equal(found, whole[y : y + down, x : x + across])
+        with pytest.raises(rm.ImageError, match="do not belong"):
+            rm.decode_jpeg(data, entry_points=POINTS[0], **call)
+    edges = [(0, 0, width, 4), (0, height - 4, width, 4), (0, 0, 4, height), (width - 4, 0, 4, height)]
+    options = {"orientation": "apply", "scale": scale}
+    sound = [rm.decode_jpeg(data, window=edge, **options) for edge in edges]
+    wrong = forged(table, -1, table[-5] ^ 2)
+    found = [rm.decode_jpeg(data, window=edge, entry_points=wrong, **options) for edge in edges]
+    assert any((part != other).any() for part, other in zip(sound, found, strict=True))

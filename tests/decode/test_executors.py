@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -129,3 +130,19 @@ def test_fill_when_blue_comes_first_then_is_still_red_green_blue(decoder: str, c
     specs = {"x": rm.Image(channels="bgr", layout="hwc", decoder=decoder, colour=colour, **moves)}
     levels = {tuple(level) for level in rm.decode_batch([grey], specs, rng=2)["x"].reshape(-1, 3).tolist()}
     assert levels == {(9, 9, 9), (3, 2, 1)}
+
+
+@pytest.mark.parametrize("like", ["pillow", "opencv", "tensorflow"])
+def test_kernels_when_blue_comes_first_then_sum_in_the_same_order_with_both_executors(like: str) -> None:
+    from recordmill.decode.presets import KERNELS
+
+    noise = np.random.default_rng(0).integers(0, 256, (20, 20, 17, 3)).astype(np.uint8)
+    files = [encode(Image.fromarray(levels)) for levels in noise]
+    turn = rm.RandomAffine(9, kernel="bilinear", fill=(1, 2, 3))
+    for word in KERNELS[like]:
+        for moves in ({}, {"affine": turn}):
+            options = {"like": like, "kernel": word, "channels": "bgr", **moves}
+            spec = rm.Image(resize=(10, 5), decoder="native", **options)
+            native = rm.decode_batch(files, {"x": spec}, rng=1)["x"]
+            pillow = rm.decode_batch(files, {"x": replace(spec, decoder="pillow")}, rng=1)["x"]
+            np.testing.assert_array_equal(native, pillow)

@@ -75,6 +75,28 @@ def test_window_when_within_the_upright_image_then_is_its_part(x, y, width, heig
         assert caught.value.kind == "bad_window"
 
 
+@pytest.mark.parametrize("window", [(-1, 0, 5, 5), (0, 0, 0, 5), (0, 0, 5, 1 << 70), (1 << 40, 0, 1, 1), (18, 2, 3, 4)])
+@pytest.mark.parametrize("orientation", ["ignore", "apply"])
+def test_window_when_it_lies_in_no_image_then_is_named_by_every_function(window: tuple, orientation: str) -> None:
+    with pytest.raises(rm.ImageError) as jpeg_window:
+        rm.decode_jpeg(jpeg(0), window=window, orientation=orientation)
+    with pytest.raises(rm.ImageError) as image_window:
+        rm.decode_image(jpeg(0), window=window, orientation=orientation)
+    with pytest.raises(rm.ImageError) as png_window:
+        rm.decode_png(png(0), window=window)
+    assert {caught.value.kind for caught in (jpeg_window, image_window, png_window)} == {"bad_window"}
+
+
+@pytest.mark.parametrize("form", [list, np.array])
+def test_window_when_given_as_any_sequence_of_whole_numbers_then_is_taken(form) -> None:
+    for call, data in ((rm.decode_jpeg, jpeg(0)), (rm.decode_png, png(0)), (rm.decode_image, png(0))):
+        np.testing.assert_array_equal(call(data, window=form([3, 4, 5, 6])), call(data)[4:10, 3:8])
+        with pytest.raises(ValueError, match="x, y, width and height"):
+            call(data, window=form([3, 4, 5]))
+        with pytest.raises(TypeError):
+            call(data, window=form([0.5, 0, 5, 6]))
+
+
 @pytest.mark.parametrize("mode, channels", [("L", 1), ("LA", 2), ("RGB", 3), ("RGBA", 4)])
 def test_png_when_decoded_then_holds_what_the_file_holds(mode: str, channels: int) -> None:
     data = png(3, mode=mode)
@@ -234,6 +256,7 @@ def test_jpeg_option_when_unknown_then_is_a_value_error(options) -> None:
 def test_pillow_when_missing_then_native_formats_decode_and_others_name_the_extra(monkeypatch) -> None:
     spec = {decoder: {"image": rm.Image(decoder=decoder)} for decoder in ("auto", "pillow")}
     gif, natively = encode(Image.fromarray(colours(4)), "GIF"), (jpeg(0), png(0))
+    cmyk = jpeg(0, mode="CMYK")
     executor_of.cache_clear()
     monkeypatch.setitem(sys.modules, "PIL", None)
     for data in natively:
@@ -241,7 +264,7 @@ def test_pillow_when_missing_then_native_formats_decode_and_others_name_the_extr
         assert rm.decode_batch([data], spec["auto"])["image"].shape == (1, 3, 14, 20)
     extra = r"recordmill\[image\]"
     with pytest.raises(rm.MissingExtraError, match=extra):
-        rm.decode_jpeg(b"\xff\xd8")
+        rm.decode_jpeg(cmyk)
     with pytest.raises(rm.DecodeError, match=extra):
         rm.decode_batch([gif], spec["auto"])
     with pytest.raises(rm.MissingExtraError, match=extra):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from PIL import Image
+from PIL import Image, features
 
 import recordmill as rm
 from tests.decode.pictures import deep_grey, jpeg, png, turned
@@ -169,3 +169,20 @@ def test_mask_when_an_output_is_given_then_is_written_there() -> None:
     data, indices = palette_mask()
     assert rm.decode_batch([data], {"m": rm.Mask(of=None, dtype="int64")}, out={"m": place})["m"] is place
     np.testing.assert_array_equal(place[0], indices)
+
+
+@pytest.mark.parametrize("encoding, options", [("JPEG", {}), ("AVIF", {}), ("TIFF", {"compression": "jpeg"})])
+def test_mask_when_its_coding_is_lossy_then_is_refused(encoding: str, options: dict) -> None:
+    if not features.check({"TIFF": "libtiff", "AVIF": "avif"}.get(encoding, "jpg")):
+        pytest.skip(f"this Pillow has no {encoding}")
+    lossy = encode(Image.fromarray(palette_mask()[1]), encoding, **options)
+    with pytest.raises(rm.DecodeError, match="lossy") as caught:
+        rm.decode_batch([lossy], {"mask": rm.Mask(of=None)})
+    assert caught.value.kind == "bad_mask"
+
+
+def test_mask_when_it_begins_as_jpeg_then_is_refused_without_being_opened(monkeypatch) -> None:
+    monkeypatch.setattr("PIL.Image.open", lambda *call, **options: pytest.fail("opened"))
+    for data in (jpeg(0, mode="L"), b"\xff\xd8" + b"\xff" * 5000):
+        with pytest.raises(rm.DecodeError, match="JPEG"):
+            rm.decode_batch([data], {"mask": rm.Mask(of=None)})

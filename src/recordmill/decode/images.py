@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.executors.native_one import decode_one, natively
+from recordmill.decode.executors.native_one import bad_window, check_window, decode_one, header_one, natively
 from recordmill.decode.features.image import reading_of
 from recordmill.decode.pillow import opened
 from recordmill.decode.pixels.header import check_pixels, orientation_of
 from recordmill.decode.pixels.indices import MAX_PIXELS, read_indices
-from recordmill.decode.pixels.moving import cut, orient
+from recordmill.decode.pixels.moving import Window, cut, orient, stored_window
 from recordmill.decode.pixels.reading import Reading, prepare, read_pixels
 from recordmill.decode.pixels.values import Values
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, preset_of
@@ -22,7 +23,6 @@ from recordmill.decode.specs.image import Image
 from recordmill.errors import ImageError
 
 Pixels = NDArray[Any]
-Window = tuple[int, int, int, int]
 
 
 def decode_jpeg(  # noqa: PLR0913 (the options of one call)
@@ -70,20 +70,22 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
         More than `max_pixels` pixels.
     """
     _check_magic(data, b"\xff\xd8", "JPEG")
+    window = _window_of(window)
     check_word("channels", channels, ("rgb", "bgr", "grey", "stored"))
     check_word("mode", mode, ("accurate", "fast"))
     check_word("upsampling", upsampling, ("fancy", "plain"))
     if scale not in (1, 2, 4, 8):
         raise ValueError(f"scale is 1, 2, 4 or 8, not {scale!r}")
-    if orientation == "ignore":
-        points = entry_points if entry_points is not None and len(entry_points) else None
-        pixels = natively(
-            lambda: _core.decode_jpeg(data, window, channels, mode, upsampling, scale, max_pixels, points)
-        )
-        if pixels is not None:
-            return _squeezed(pixels)
+    check_word("orientation", orientation, ("ignore", "apply"))
     read: Any = "rgb" if channels == "bgr" else channels
     how = Reading(read, mode, upsampling, grey="libpng", scale=scale)
+    points = entry_points if entry_points is not None and len(entry_points) else None
+    stored = (window, 1) if orientation == "ignore" else _stored(data, how, window, max_pixels)
+    if stored is not None:
+        options = (channels, mode, upsampling, scale, max_pixels, points)
+        pixels = natively(lambda: _core.decode_jpeg(data, stored[0], *options))
+        if pixels is not None:
+            return _squeezed(orient(pixels, stored[1]))
     return _decoded(data, how, window, orientation, channels == "bgr", max_pixels)
 
 
@@ -119,6 +121,7 @@ def decode_png(
         More than `max_pixels` pixels.
     """
     _check_magic(data, b"\x89PNG\r\n\x1a\n", "PNG")
+    window = _window_of(window)
     check_word("palette", palette, ("colours", "indices"))
     pixels = natively(lambda: _core.decode_png(data, palette == "indices", max_pixels))
     if pixels is not None:
@@ -180,7 +183,7 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
         dtype=dtype,  # type: ignore[arg-type]
     )
     reverse = (channels or preset.channels) == "bgr"
-    return _decoded(data, reading_of(spec), window, orientation or preset.orientation, reverse, max_pixels)
+    return _decoded(data, reading_of(spec), _window_of(window), orientation or preset.orientation, reverse, max_pixels)
 
 
 def _check_magic(data: Any, magic: bytes, name: str) -> None:
@@ -189,14 +192,39 @@ def _check_magic(data: Any, magic: bytes, name: str) -> None:
         raise ImageError(f"the bytes are no {name}", kind="bad_image", expected=magic.hex(" "), found=head.hex(" "))
 
 
+def _window_of(window: Any) -> Window | None:
+    """Four whole numbers in a sequence of any kind; those that lie in no image are refused."""
+    if window is None:
+        return None
+    numbers = [index(number) for number in window]
+    if len(numbers) != 4:
+        raise ValueError(f"a window is x, y, width and height, not {len(numbers)} numbers")
+    x, y, width, height = numbers
+    if not (min(x, y) >= 0 and min(width, height) >= 1 and max(numbers) < 1 << 31):
+        raise bad_window("a corner of 0 or more and a pixel or more", numbers)
+    return x, y, width, height
+
+
+def _stored(data: Any, how: Reading, window: Window | None, max_pixels: int) -> tuple[Window | None, int] | None:
+    """Turn a window of the upright image into one of the stored image; its orientation; None for Pillow's images."""
+    header = header_one(data, how, upright=True, max_pixels=max_pixels)
+    if header is None:
+        return None
+    width, height, orientation = header
+    if window is None:
+        return None, orientation
+    check_window(window, width, height)
+    return stored_window(window, (width, height), orientation), orientation
+
+
 def _decoded(
     data: Any, how: Reading, window: Window | None, orientation: str, reverse: bool, max_pixels: int
 ) -> Pixels:
-    check_word("orientation", orientation, ("ignore", "apply"))
     upright = orientation == "apply"
-    found = decode_one(data, how, Values(reverse=reverse), upright=upright, max_pixels=max_pixels)
+    values = Values(reverse=reverse)
+    found = decode_one(data, how, values, window=window, upright=upright, max_pixels=max_pixels)
     if found is not None:
-        return _squeezed(_windowed(found, window))
+        return _squeezed(found)
     with opened(data) as image:
         check_pixels(image.width, image.height, max_pixels)
         turn = orientation_of(image) if upright else 1
@@ -210,15 +238,8 @@ def _decoded(
 def _windowed(pixels: Pixels, window: Window | None) -> Pixels:
     if window is None:
         return pixels
-    x, y, width, height = window
-    if min(x, y) < 0 or min(width, height) < 1 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
-        raise ImageError(
-            "the window does not lie within the image",
-            kind="bad_window",
-            expected=f"within {pixels.shape[1]} x {pixels.shape[0]}",
-            found=str(tuple(window)),
-        )
-    return cut(pixels, (x, y, width, height))
+    check_window(window, pixels.shape[1], pixels.shape[0])
+    return cut(pixels, window)
 
 
 def _squeezed(pixels: Pixels) -> Pixels:

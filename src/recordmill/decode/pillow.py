@@ -52,6 +52,9 @@ class opened:  # noqa: N801
             image: Image = self._module.open(io.BytesIO(self._data))
         except Exception as error:
             raise _unreadable(error) from error
+        if image.format == "EPS":
+            image.close()
+            raise ImageError("a PostScript picture is a program, which is not run", kind="unsupported", found="EPS")
         self._image = image
         return image
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.decode.executors.base import Executor, Faults, Headers, ImageJob, MaskJob
-from recordmill.decode.executors.native_one import Parts, image_error
+from recordmill.decode.executors.native_one import DAMAGE, Parts, image_error
 from recordmill.decode.executors.native_plan import as_array, native_job, native_masks, native_reading, native_rows
 from recordmill.decode.pixels.reading import Reading
 from recordmill.errors import MissingExtraError
@@ -23,8 +23,8 @@ class NativeExecutor:
     Parameters
     ----------
     others : callable, optional
-        Makes the executor of what is left alone: other codings, irregular or damaged files, masks that are no PNG.
-        Without one these are faults.
+        Makes the executor of what is left alone: other codings, irregular files, masks that are no PNG. Without one
+        these are faults; damaged files always are.
     """
 
     def __init__(self, others: Callable[[], Executor] | None = None) -> None:
@@ -49,17 +49,18 @@ class NativeExecutor:
         numbers, refused = _core.image_headers(native_rows(payloads), native_reading(reading, max_pixels), upright)
         table = np.asarray(numbers).reshape(-1, 7)
         headers = Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], table[:, 6], {})
+        damaged, refused = _parted(refused)
         rows = [row for row, _ in refused]
         if not rows:
-            return headers
+            return replace(headers, faults=damaged)
         some = [payloads[row] for row in rows]
         try:
             others = self._executor().headers(some, reading, upright=upright, max_pixels=max_pixels)
         except MissingExtraError as missing:
-            return replace(headers, faults=_faults(refused, missing.hint))
+            return replace(headers, faults=damaged | _faults(refused, missing.hint))
         for name in ("sizes", "decoded", "orientations", "channels", "scalable"):
             getattr(headers, name)[rows] = getattr(others, name)
-        return replace(headers, faults={rows[row]: fault for row, fault in others.faults.items()})
+        return replace(headers, faults=damaged | {rows[row]: fault for row, fault in others.faults.items()})
 
     def images(self, job: ImageJob, out: Sequence[Any], threads: int) -> Faults:
         """Put row i's numbers into ``out[i]``.
@@ -85,7 +86,8 @@ class NativeExecutor:
         else:
             found = _core.decode_each_image(native, dtype, max(1, threads))
             refused = _delivered(found, out, lambda image: as_array(image, job.values))
-        return self._rest(job, out, refused, threads) if refused else {}
+        damaged, refused = _parted(refused)
+        return damaged | (self._rest(job, out, refused, threads) if refused else {})
 
     def masks(self, job: MaskJob, out: Sequence[Any], threads: int) -> Faults:
         """Put row i's classes into ``out[i]``.
@@ -108,7 +110,8 @@ class NativeExecutor:
         else:
             found = _core.decode_each_mask(native, job.dtype, max(1, threads))
             refused = _delivered(found, out, lambda mask: np.asarray(mask[0]).reshape(mask[1:3]))
-        return self._rest_of_masks(job, out, refused, threads) if refused else {}
+        damaged, refused = _parted(refused)
+        return damaged | (self._rest_of_masks(job, out, refused, threads) if refused else {})
 
     def _executor(self) -> Executor:
         if self._others is None:
@@ -184,6 +187,13 @@ def _put(out: Any, row: int, pixels: NDArray[Any]) -> None:
         out[row] = pixels
     else:
         out[row][...] = pixels
+
+
+def _parted(refused: Sequence[tuple[int, Parts]]) -> tuple[Faults, list[tuple[int, Parts]]]:
+    """Faults of damaged rows, and the rows that another executor may know."""
+    damaged = [(row, parts) for row, parts in refused if parts[0] in DAMAGE]
+    others = [(row, parts) for row, parts in refused if parts[0] not in DAMAGE]
+    return _faults(damaged, 'decoder="pillow" takes what Pillow makes of it'), others
 
 
 def _faults(refused: Sequence[tuple[int, Parts]], hint: str | None) -> Faults:

@@ -100,6 +100,8 @@ def _image(job: ImageJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:
         prepare(image, data, reading)
         pixels = orient(read_pixels(image, reading), int(job.orientations[row]))
     pixels = cut(pixels, _scaled(job.moves.window[row], scale))
+    if job.values.reverse and not job.colours:
+        pixels, job = _reversed(pixels, job)
     brightest = 65535 if pixels.dtype == np.uint16 else 255
     if job.colours and brightest != 255:
         raise ImageError("colours of 16 bits cannot be changed", kind="unsupported", expected="8 bits", found="16")
@@ -109,6 +111,13 @@ def _image(job: ImageJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:
             pixels = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
         pixels = _coloured(pixels, step.kind, step.numbers[row], step.fill)
     return finish(pixels, brightest, job.values, place)
+
+
+def _reversed(pixels: NDArray[Any], job: ImageJob) -> tuple[NDArray[Any], ImageJob]:
+    """Reverse the colours before they are moved, as the native way does: sums of floats depend on a channel's place."""
+    border = replace(job.border, fill=job.border.fill[::-1], warp_fill=job.border.warp_fill[::-1])
+    pixels = pixels[:, :, ::-1] if pixels.shape[2] == 3 else pixels
+    return pixels, replace(job, border=border, values=replace(job.values, reverse=False))
 
 
 def _moved(pixels: NDArray[Any], job: ImageJob | MaskJob, row: int, unit: int) -> NDArray[Any]:

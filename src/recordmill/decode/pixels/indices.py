@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _PNG_DEPTH, _PNG_COLOUR_TYPE = 24, 25
+_JPEG = b"\xff\xd8\xff"  # known before Pillow walks through its segments, of which there may be millions
+_LOSSY, _LOSSY_IN_TIFF = ("JPEG", "MPO", "AVIF"), ("jpeg", "tiff_jpeg", "webp")
 MAX_PIXELS = 1 << 26
 
 
@@ -41,6 +43,8 @@ def read_indices(data: Any, *, upright: bool = False, max_pixels: int = MAX_PIXE
     LimitError
         More than `max_pixels` pixels.
     """
+    if bytes(memoryview(data)[:3]) == _JPEG:
+        raise _no_classes("JPEG")
     with opened(data) as image:
         check_pixels(image.width, image.height, max_pixels)
         orientation = orientation_of(image) if upright else 1
@@ -48,19 +52,27 @@ def read_indices(data: Any, *, upright: bool = False, max_pixels: int = MAX_PIXE
 
 
 def _classes(image: Image, data: Any) -> NDArray[Any]:
-    if image.format in ("JPEG", "MPO") or (image.mode not in ("1", "L", "P") and not image.mode.startswith("I")):
-        raise ImageError(
-            "a mask holds one value per pixel, kept exactly",
-            kind="bad_mask",
-            expected="palette or grey, not JPEG",
-            found=f"{image.format} of mode {image.mode}",
-            hint="colours and lossy encodings cannot be turned back into classes: use the original masks",
-        )
+    if _is_lossy(image) or (image.mode not in ("1", "L", "P") and not image.mode.startswith("I")):
+        raise _no_classes(f"{image.format} of mode {image.mode}")
     image.load()
     if image.mode.startswith("I"):
         return np.asarray(sixteen_bits(image)).astype(np.uint16)
     levels = np.asarray(image).astype(np.uint8)
     return levels // _step_of(image, data)
+
+
+def _no_classes(found: str) -> ImageError:
+    return ImageError(
+        "a mask holds one value per pixel, kept exactly",
+        kind="bad_mask",
+        expected="palette or grey, not JPEG or another lossy coding",
+        found=found,
+        hint="colours and lossy encodings cannot be turned back into classes: use the original masks",
+    )
+
+
+def _is_lossy(image: Image) -> bool:
+    return image.format in _LOSSY or image.info.get("compression") in _LOSSY_IN_TIFF
 
 
 def _step_of(image: Image, data: Any) -> np.uint8:

@@ -11,6 +11,7 @@ from recordmill.decode.pillow import need_pillow
 from recordmill.decode.pixels.planes import through_pillow
 
 Pixels = NDArray[Any]
+Window = tuple[int, int, int, int]
 
 
 def orient(pixels: Pixels, orientation: int) -> Pixels:
@@ -36,6 +37,30 @@ def orient(pixels: Pixels, orientation: int) -> Pixels:
     return pixels
 
 
+def stored_window(window: Window, size: tuple[int, int], orientation: int) -> Window:
+    """Where a window of the upright image lies in the stored one.
+
+    Parameters
+    ----------
+    window : (int, int, int, int)
+        x, y, width and height.
+    size : (int, int)
+        Width and height of the upright image.
+    orientation : int
+        As in `orient`.
+
+    Returns
+    -------
+    (int, int, int, int)
+    """
+    x, y, width, height = window
+    if orientation in (2, 3, 6, 7):
+        x = size[0] - x - width
+    if orientation in (3, 4, 7, 8):
+        y = size[1] - y - height
+    return (y, x, height, width) if orientation >= 5 else (x, y, width, height)
+
+
 def flip_pixels(pixels: Pixels, *, horizontal: bool, vertical: bool) -> Pixels:
     """Mirror an image.
 
@@ -53,7 +78,7 @@ def flip_pixels(pixels: Pixels, *, horizontal: bool, vertical: bool) -> Pixels:
     return pixels[:: -1 if vertical else 1, :: -1 if horizontal else 1]
 
 
-def cut(pixels: Pixels, window: tuple[int, int, int, int], mode: str = "constant", fill: Any = 0) -> Pixels:
+def cut(pixels: Pixels, window: Window, mode: str = "constant", fill: Any = 0) -> Pixels:
     """Take a window, which may reach beyond the image.
 
     Parameters

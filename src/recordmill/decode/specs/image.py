@@ -76,7 +76,8 @@ class Image(Spec):
     stack : bool
         True for one array per batch, which needs images of one size; False for a list of arrays.
     decoder : {"auto", "pillow", "native"}
-        Who decodes.
+        Who decodes. "auto" is native, with Pillow for what is not decoded natively; damaged JPEG and PNG are errors, of
+        which "pillow" takes what Pillow makes.
     feature : str, optional
         Where the bytes are; the name of the output by default.
 

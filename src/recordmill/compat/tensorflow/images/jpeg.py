@@ -18,6 +18,8 @@ _MODES: dict[str, Literal["fast", "accurate"]] = {"": "fast", "INTEGER_FAST": "f
 _CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb"}
 _FAILED = "jpeg::Uncompress failed. Invalid JPEG data or crop window."
 
+_SOUND = ("unsupported", "bad_window", "limit_exceeded")  # faults of images that may be whole
+
 
 @dataclass(frozen=True, slots=True)
 class JpegOptions:
@@ -110,7 +112,7 @@ def _refuse_damage(options: JpegOptions, error: RecordmillError) -> NoReturn:
         ("try_recover_truncated", options.try_recover_truncated),
         ("acceptable_fraction", options.acceptable_fraction < 1),
     ):
-        if given and error.kind == "bad_image":
+        if given and error.kind not in _SOUND:
             message = f"{name} is not supported for a JPEG that is damaged"
             raise UnimplementedError(message, kind="unsupported", hint=str(error)) from error
     refuse(_FAILED, error)
