@@ -12,6 +12,7 @@ use super::scans::{decode_scans, num_blocks};
 use super::scratch::{Scratch, TableCaches};
 use super::sequential::{Sequential, check_plausible, coders, transforms};
 use super::stream::Stream;
+use super::truncated::Truncated;
 use super::walk::Walk;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Pixels, Samples, Size, Window};
@@ -83,6 +84,47 @@ impl Decoder {
         let target = Target { out, stride };
         target.check(&picture)?;
         self.finish(parsed, (options, points), picture, target)
+    }
+
+    /// Decodes what a sequential file in one scan that ends too early still holds of `window`, to the front of `out`, which gets the
+    /// size of the result; gives the number of its rows, which may be none. Those below them are zeros.
+    ///
+    /// With `recovers` the end is made up as some programs do, by an end marker: all rows are there, level from the end on. All is as
+    /// libjpeg-turbo gives it, which begins to differ from the whole image some blocks before the end. Damage is not looked for.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`]; `Unsupported` for an image of several scans; `Truncated` where libjpeg-turbo refuses such an end.
+    pub fn decode_truncated(
+        &mut self,
+        data: &[u8],
+        window: Option<Window>,
+        options: &Options,
+        recovers: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(Size, usize, usize)> {
+        let (reader, scan) = Reader::open(data)?;
+        let frame = &reader.frame;
+        Limits::check(options.limits.max_pixels, frame.size.width * frame.size.height, "pixels", 0)?;
+        if !scan.is_whole(frame) {
+            let expected = "one scan in a file that ends too early";
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, scan.offset, expected, "several"));
+        }
+        let mut picture = Picture::new(&reader, options, Wanted::all(window), &mut self.scratch.planes)?;
+        let (stride, window) = (picture.row_bytes(), picture.window);
+        out.clear();
+        out.resize(window.height * stride, 0);
+        let rows = {
+            let coders = coders(&reader, &scan, &mut self.scratch.caches, false)?;
+            let transforms = transforms(&picture.layout, &quantisation(&reader, &scan)?, options.dct);
+            let target = &mut Target { out, stride };
+            let (picture, scale) = (&mut picture, options.scale);
+            let (reader, scan, coders, transforms) = (&reader, &scan, &coders[..], &transforms[..]);
+            run(Truncated { reader, scan, recovers, scale, coders, transforms, picture, target })?
+        };
+        let rows = rows.saturating_sub(window.y).min(window.height);
+        out[rows * stride..].fill(0);
+        self.scratch.planes = picture.into_scratch();
+        Ok((Size { width: window.width, height: window.height }, stride / window.width, rows))
     }
 
     /// Entry points of `data` that take at most `max_bytes` as bytes; none if that are too few to be of use, or if the file's restart
