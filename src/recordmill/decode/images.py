@@ -19,6 +19,7 @@ from recordmill.decode.pixels.values import Values
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, preset_of
 from recordmill.decode.specs.checks import check_word
 from recordmill.decode.specs.image import Image
+from recordmill.decode.truncated import check_truncated, decode_truncated, refuse_recovery
 from recordmill.errors import ImageError
 
 Pixels = NDArray[Any]
@@ -36,6 +37,8 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     orientation: Orientation = "ignore",
     max_pixels: int = MAX_PIXELS,
     entry_points: Any = None,
+    recover_truncated: bool = False,
+    acceptable_fraction: float = 1.0,
 ) -> Pixels:
     """Pixels of a JPEG.
 
@@ -57,6 +60,11 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     max_pixels : int
     entry_points : buffer, optional
         Of this very image, as `find_entry_points` gives them; empty for none. Rows above a window then are not read.
+    recover_truncated : bool
+        Whether a sequential file that is damaged or ends too early passes: an end marker is put behind it, and libjpeg-turbo's
+        pixels are given, grey from there on. The last blocks in front of it are noise as a rule.
+    acceptable_fraction : float
+        Of the rows of such a file, 0 to 1, that is enough without an end marker; the others become zeros.
 
     Returns
     -------
@@ -75,16 +83,25 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     check_word("upsampling", upsampling, ("fancy", "plain"))
     if scale not in (1, 2, 4, 8):
         raise ValueError(f"scale is 1, 2, 4 or 8, not {scale!r}")
+    may_pass = check_truncated(recover_truncated, acceptable_fraction, orientation)
     if orientation == "ignore":
         points = entry_points if entry_points is not None and len(entry_points) else None
-        pixels = natively(
-            lambda: _core.decode_jpeg(data, window, channels, mode, upsampling, scale, max_pixels, points)
-        )
+        options = (window, channels, mode, upsampling, scale, max_pixels)
+        pixels = None
+        if not (may_pass and window):
+            pixels = natively(lambda: _core.decode_jpeg(data, *options, points))
+        if may_pass and pixels is None:
+            pixels = decode_truncated(data, options, recover_truncated, acceptable_fraction)
         if pixels is not None:
             return _squeezed(pixels)
     read: Any = "rgb" if channels == "bgr" else channels
     how = Reading(read, mode, upsampling, grey="libpng", scale=scale)
-    return _decoded(data, how, window, orientation, channels == "bgr", max_pixels)
+    try:
+        return _decoded(data, how, window, orientation, channels == "bgr", max_pixels)
+    except ImageError as error:
+        if recover_truncated and error.kind == "bad_image":
+            refuse_recovery(error)
+        raise
 
 
 def decode_png(

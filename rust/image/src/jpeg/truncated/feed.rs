@@ -132,12 +132,7 @@ impl<'a> Feed<'a> {
         if self.left < count {
             self.fill(0)?;
         }
-        Ok((self.left >= count).then(|| self.peek_ready(count)))
-    }
-
-    /// The next `count` bits, which are there.
-    pub(super) fn peek_ready(&self, count: u32) -> usize {
-        (self.word >> (self.left - count)) as usize & ((1 << count) - 1)
+        Ok((self.left >= count).then(|| self.value(count)))
     }
 
     /// Takes the next `count` bits, at most 16.
@@ -145,14 +140,13 @@ impl<'a> Feed<'a> {
         if self.left < count {
             self.fill(count)?;
         }
-        Ok(self.take_ready(count))
+        let value = self.value(count) as u32;
+        self.left -= count;
+        Ok(value)
     }
 
-    /// Takes `count` bits that are there.
-    pub(super) fn take_ready(&mut self, count: u32) -> u32 {
-        let value = self.peek_ready(count) as u32;
-        self.left -= count;
-        value
+    fn value(&self, count: u32) -> usize {
+        (self.word >> (self.left - count)) as usize & ((1 << count) - 1)
     }
 
     /// Tops up by six bytes if few bits are left, which [`Self::has`] has made sure of. A marker is read as zeros.

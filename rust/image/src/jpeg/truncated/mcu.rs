@@ -8,6 +8,8 @@ use crate::jpeg::zigzag::NATURAL;
 
 /// Bytes that must be there for each block of an MCU so that it is read without looking for the end.
 const AHEAD: usize = 512;
+/// Run of a symbol without value that stands for sixteen zeros; smaller ones end the block.
+const ZEROS: usize = 15;
 
 /// The way through a scan.
 pub(super) struct Mcus<'a, 't> {
@@ -38,7 +40,7 @@ impl<'a, 't> Mcus<'a, 't> {
         self.values = [[0; 64]; MAX_MCU_BLOCKS];
         if !self.feed.is_dry() && !self.decode_ahead() {
             for index in 0..self.blocks.len() {
-                self.block(index)?;
+                self.block::<false>(index)?;
             }
             self.feed.keep();
         }
@@ -54,21 +56,24 @@ impl<'a, 't> Mcus<'a, 't> {
         Ok(())
     }
 
-    fn block(&mut self, index: usize) -> Result<(), Stop> {
+    /// Decodes block `index` of an MCU; `AHEAD` tells whether enough bytes are there.
+    fn block<const AHEAD: bool>(&mut self, index: usize) -> Result<(), Stop> {
         let Self { feed, blocks, predictors, values, .. } = self;
         let ((component, dc, ac), block) = (blocks[index], &mut values[index]);
-        let size = dc.symbol(feed)?.into();
-        let difference = if size > 0 { extend(feed.take(size)?, size) } else { 0 };
-        set_dc(block, &mut predictors[component], difference);
+        let size = dc.symbol::<AHEAD>(feed)?.into();
+        predictors[component] = predictors[component].wrapping_add(value::<AHEAD>(feed, size)?);
+        block[0] = predictors[component] as i16;
         let mut place = 1;
         while place < 64 {
-            let symbol = ac.symbol(feed)?;
-            let size = u32::from(symbol & 15);
-            if !step(&mut place, symbol) {
+            let symbol = ac.symbol::<AHEAD>(feed)?;
+            let (run, size) = (usize::from(symbol >> 4), u32::from(symbol & 15));
+            if size == 0 && run < ZEROS {
                 break;
             }
+            place += run;
             if size > 0 {
-                set_ac(block, place, extend(feed.take(size)?, size));
+                // What lies beyond the block takes its last place.
+                block[usize::from(NATURAL[place.min(63)])] = value::<AHEAD>(feed, size)? as i16;
             }
             place += 1;
         }
@@ -81,10 +86,8 @@ impl<'a, 't> Mcus<'a, 't> {
             return false;
         }
         let (feed, predictors) = (self.feed.clone(), self.predictors);
-        for index in 0..self.blocks.len() {
-            self.block_ahead(index);
-        }
-        if self.feed.has(0) {
+        let decoded = (0..self.blocks.len()).try_for_each(|index| self.block::<true>(index));
+        if decoded.is_ok() && self.feed.has(0) {
             self.feed.keep();
             return true;
         }
@@ -92,45 +95,15 @@ impl<'a, 't> Mcus<'a, 't> {
         self.values = [[0; 64]; MAX_MCU_BLOCKS];
         false
     }
+}
 
-    fn block_ahead(&mut self, index: usize) {
-        let Self { feed, blocks, predictors, values, .. } = self;
-        let ((component, dc, ac), block) = (blocks[index], &mut values[index]);
-        let value = |feed: &mut Feed<'_>, size: u32| {
-            feed.fill_ahead();
-            extend(feed.take_ready(size), size)
-        };
-        let size = dc.symbol_ahead(feed).into();
-        let difference = if size > 0 { value(feed, size) } else { 0 };
-        set_dc(block, &mut predictors[component], difference);
-        let mut place = 1;
-        while place < 64 {
-            let symbol = ac.symbol_ahead(feed);
-            let size = u32::from(symbol & 15);
-            if !step(&mut place, symbol) {
-                break;
-            }
-            if size > 0 {
-                set_ac(block, place, value(feed, size));
-            }
-            place += 1;
-        }
+/// The number that `size` bits stand for.
+fn value<const AHEAD: bool>(feed: &mut Feed<'_>, size: u32) -> Result<i32, Stop> {
+    if size == 0 {
+        return Ok(0);
     }
-}
-
-/// Steps over the zeros that `symbol` tells; false where the block ends.
-fn step(place: &mut usize, symbol: u8) -> bool {
-    let (run, size) = (usize::from(symbol >> 4), symbol & 15);
-    *place += run;
-    size > 0 || run == 15
-}
-
-fn set_dc(block: &mut Block, predictor: &mut i32, difference: i32) {
-    *predictor = predictor.wrapping_add(difference);
-    block[0] = *predictor as i16;
-}
-
-/// Writes a coefficient; what lies beyond the block takes its last place.
-fn set_ac(block: &mut Block, place: usize, value: i32) {
-    block[usize::from(NATURAL[place.min(63)])] = value as i16;
+    if AHEAD {
+        feed.fill_ahead();
+    }
+    Ok(extend(feed.take(size)?, size))
 }

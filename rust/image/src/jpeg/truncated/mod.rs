@@ -6,11 +6,12 @@ mod feed;
 mod mcu;
 mod table;
 
+use super::header::Reader;
 use super::header::marker::{APP0, APP15, COM, DNL, EOI, RST0, RST7, TEM};
-use super::header::{Reader, scan::Scan};
+use super::header::scan::{Part, Scan};
 use super::huffman::cache::required;
 use super::picture::{Picture, Target};
-use super::samples::{Enlarge, Job, Kernel, Scale, Transform};
+use super::samples::{Component, Enlarge, Job, Kernel, Scale, Transform};
 use super::sequential::{Coder, slots};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use feed::{Feed, Stop};
@@ -48,7 +49,7 @@ impl Job for Truncated<'_, '_, '_> {
         let wanted = self.picture.window.y + self.picture.window.height;
         for row in 0..size.height {
             match self.decode_row(kernel, &mut mcus, row) {
-                Err(Stop::Waits) => return Ok(self.num_rows(row)),
+                Err(Stop::Waits) => return self.rows_in_front(row, &mcus.feed),
                 Err(Stop::Fails) => return Err(failed(&mcus.feed)),
                 Ok(()) if self.num_rows(row + 1) >= wanted && row + 1 < size.height => return Ok(wanted),
                 Ok(()) => {}
@@ -65,7 +66,7 @@ impl Truncated<'_, '_, '_> {
     /// DC and AC table of each component.
     fn tables(&self) -> Result<Vec<(Table, Table)>> {
         let (tables, offset) = (&self.reader.state.tables, self.scan.offset);
-        let of_part = |part: &super::header::scan::Part| {
+        let of_part = |part: &Part| {
             let dc = required(&tables.dc, part.dc, "a DC Huffman", offset)?;
             let ac = required(&tables.ac, part.ac, "an AC Huffman", offset)?;
             Ok((Table::new(dc), Table::new(ac)))
@@ -104,6 +105,19 @@ impl Truncated<'_, '_, '_> {
         Ok(())
     }
 
+    /// The rows that `num_mcu_rows` rows of MCUs give, where no more come. Rows above a window that share samples are read one by one,
+    /// and libjpeg is lost among them.
+    fn rows_in_front(&self, num_mcu_rows: usize, feed: &Feed<'_>) -> Result<usize> {
+        let rows = self.num_rows(num_mcu_rows);
+        let is_shared = self.used().iter().any(|component| component.enlarge.factors().1 > 1);
+        if is_shared && rows < self.picture.window.y { Err(failed(feed)) } else { Ok(rows) }
+    }
+
+    /// The components that pixels are made of.
+    fn used(&self) -> &[Component] {
+        &self.picture.layout.components[..self.picture.planes.len()]
+    }
+
     /// Rows that libjpeg gives once `num_mcu_rows` rows of MCUs are decoded: where rows are mixed with those below, all but the last
     /// ones that share samples.
     fn num_rows(&self, num_mcu_rows: usize) -> usize {
@@ -111,9 +125,9 @@ impl Truncated<'_, '_, '_> {
         if num_mcu_rows == frame.mcus().height {
             return layout.size.height;
         }
-        let used = &layout.components[..self.picture.planes.len()];
         let is_mixed =
-            used.iter().any(|component| matches!(component.enlarge, Enlarge::TriangleDown | Enlarge::TriangleBoth));
+            |component: &Component| matches!(component.enlarge, Enlarge::TriangleDown | Enlarge::TriangleBoth);
+        let is_mixed = self.used().iter().any(is_mixed);
         let groups = (num_mcu_rows * self.scale.edge()).saturating_sub(is_mixed.into());
         (groups * frame.max_v).min(layout.size.height)
     }

@@ -52,14 +52,17 @@ impl Table {
         }
     }
 
-    /// The next symbol.
-    pub(super) fn symbol(&self, feed: &mut Feed<'_>) -> Result<u8, Stop> {
+    /// The next symbol; `AHEAD` tells whether enough bytes are there.
+    pub(super) fn symbol<const AHEAD: bool>(&self, feed: &mut Feed<'_>) -> Result<u8, Stop> {
+        if AHEAD {
+            feed.fill_ahead();
+        }
         let mut length = 1;
         if let Some(pattern) = feed.peek(LOOKUP)? {
             let (found, symbol) = self.lookup[pattern];
             length = found;
             if found < LONGER {
-                feed.take_ready(found);
+                feed.take(found)?;
                 return Ok(symbol);
             }
         }
@@ -68,28 +71,9 @@ impl Table {
             code = code << 1 | feed.take(1)? as i32;
             length += 1;
         }
-        Ok(self.resolve(code, length))
-    }
-
-    /// [`Self::symbol`] where enough bytes are there.
-    pub(super) fn symbol_ahead(&self, feed: &mut Feed<'_>) -> u8 {
-        feed.fill_ahead();
-        let (mut length, symbol) = self.lookup[feed.peek_ready(LOOKUP)];
-        let mut code = feed.take_ready(length) as i32;
-        if length < LONGER {
-            return symbol;
-        }
-        while length <= LONGEST && code > self.largest[length as usize] {
-            code = code << 1 | feed.take_ready(1) as i32;
-            length += 1;
-        }
-        self.resolve(code, length)
-    }
-
-    fn resolve(&self, code: i32, length: u32) -> u8 {
         if length > LONGEST {
-            return 0;
+            return Ok(0);
         }
-        self.symbols[(code + self.shifts[length as usize]) as usize & 255]
+        Ok(self.symbols[(code + self.shifts[length as usize]) as usize & 255])
     }
 }

@@ -42,8 +42,10 @@ def decode_jpeg(
         By what the size is divided, rounded up.
     fancy_upscaling : bool
         How halved colour planes are brought to size.
-    try_recover_truncated, acceptable_fraction
-        For JPEG that is cut, which is refused whatever they are; sound ones are decoded with any of them.
+    try_recover_truncated : bool
+        Whether an end marker is put behind a JPEG that is cut, so that all rows are there, grey from the cut on.
+    acceptable_fraction : float
+        Of the rows of a JPEG that is cut, how many are enough; the others become zeros.
     dct_method : {"", "INTEGER_FAST", "INTEGER_ACCURATE"}
         "" is "INTEGER_FAST", and "INTEGER_ACCURATE" for the kinds that only Pillow decodes, such as CMYK.
     name : str, optional
@@ -58,7 +60,7 @@ def decode_jpeg(
     InvalidArgumentError
         No sound picture of these formats, or an option that does not exist.
     UnimplementedError
-        A JPEG that is cut and one of the options for such, or "INTEGER_FAST" for what only Pillow decodes.
+        "INTEGER_FAST" for what only Pillow decodes, or `try_recover_truncated` for a progressive JPEG that is cut.
     """
     options = JpegOptions(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     return Tensor(decoded("DecodeJpeg", contents, channels, jpeg=options))

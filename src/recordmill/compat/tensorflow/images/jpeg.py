@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core.errors import UnimplementedError
 from recordmill.compat.tensorflow.images.contents import refuse
-from recordmill.errors import MissingExtraError, RecordmillError
+from recordmill.errors import ImageError, MissingExtraError, RecordmillError
 
 _MODES: dict[str, Literal["fast", "accurate"]] = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
 _CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb"}
@@ -80,7 +80,10 @@ def jpeg_pixels(
     except MissingExtraError:
         raise
     except RecordmillError as error:
-        _refuse_damage(options, error)
+        if options.try_recover_truncated and error.kind == "unsupported" and isinstance(error.__cause__, ImageError):
+            message = "try_recover_truncated is not supported for a JPEG of several scans"
+            raise UnimplementedError(message, kind="unsupported", hint=str(error)) from error
+        refuse(_FAILED, error)
     return pixels[:, :, None] if pixels.ndim == 2 else pixels
 
 
@@ -90,7 +93,16 @@ def _decoded(
     def decode(mode: Literal["fast", "accurate"]) -> NDArray[np.uint8]:
         upsampling: Literal["fancy", "plain"] = "fancy" if options.fancy_upscaling else "plain"
         scale: Any = options.ratio
-        return rm.decode_jpeg(data, window=window, channels=channels, mode=mode, upsampling=upsampling, scale=scale)
+        return rm.decode_jpeg(
+            data,
+            window=window,
+            channels=channels,
+            mode=mode,
+            upsampling=upsampling,
+            scale=scale,
+            recover_truncated=bool(options.try_recover_truncated),
+            acceptable_fraction=min(max(float(options.acceptable_fraction), 0.0), 1.0),
+        )
 
     try:
         return decode(_MODES[options.dct_method])
@@ -102,18 +114,6 @@ def _decoded(
         if options.dct_method == "INTEGER_FAST":
             raise
         return pixels
-
-
-def _refuse_damage(options: JpegOptions, error: RecordmillError) -> NoReturn:
-    """Raise what TensorFlow raises; options that would have let it go on are refused by name."""
-    for name, given in (
-        ("try_recover_truncated", options.try_recover_truncated),
-        ("acceptable_fraction", options.acceptable_fraction < 1),
-    ):
-        if given and error.kind == "bad_image":
-            message = f"{name} is not supported for a JPEG that is damaged"
-            raise UnimplementedError(message, kind="unsupported", hint=str(error)) from error
-    refuse(_FAILED, error)
 
 
 def window_of(numbers: Sequence[int]) -> tuple[int, int, int, int]:
