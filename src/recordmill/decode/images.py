@@ -38,7 +38,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     max_pixels: int = MAX_PIXELS,
     entry_points: Any = None,
     recover_truncated: bool = False,
-    acceptable_fraction: float = 1.0,
+    acceptable_fraction: float | None = None,
 ) -> Pixels:
     """Pixels of a JPEG.
 
@@ -63,7 +63,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     recover_truncated : bool
         Whether a sequential file that is damaged or ends too early passes: an end marker is put behind it, and libjpeg-turbo's
         pixels are given, grey from there on. The last blocks in front of it are noise as a rule.
-    acceptable_fraction : float
+    acceptable_fraction : float, optional
         Of the rows of such a file, 0 to 1, that is enough without an end marker; the others become zeros.
 
     Returns

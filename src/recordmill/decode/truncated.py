@@ -14,13 +14,13 @@ from recordmill.errors import ImageError
 _TOO_EARLY = "the image ends too early"
 
 
-def check_truncated(recovers: bool, fraction: float, orientation: str) -> bool:
+def check_truncated(recovers: bool, fraction: float | None, orientation: str) -> bool:
     """Whether files that end too early may pass.
 
     Parameters
     ----------
     recovers : bool
-    fraction : float
+    fraction : float, optional
         Of the rows, 0 to 1, that is enough.
     orientation : {"ignore", "apply"}
 
@@ -33,15 +33,17 @@ def check_truncated(recovers: bool, fraction: float, orientation: str) -> bool:
     ValueError
         No fraction, or rows that would have to be turned.
     """
-    if not 0 <= fraction <= 1:
+    if fraction is not None and not 0 <= fraction <= 1:
         raise ValueError(f"acceptable_fraction is from 0 to 1, not {fraction}")
-    may_pass = recovers or fraction < 1
+    may_pass = recovers or fraction is not None
     if may_pass and orientation == "apply":
         raise ValueError("recover_truncated and acceptable_fraction are for orientation='ignore'")
     return may_pass
 
 
-def decode_truncated(data: Any, options: tuple[Any, ...], recovers: bool, fraction: float) -> NDArray[Any] | None:
+def decode_truncated(
+    data: Any, options: tuple[Any, ...], recovers: bool, fraction: float | None
+) -> NDArray[Any] | None:
     """Pixels of a JPEG that is damaged or ends too early, as libjpeg-turbo gives them.
 
     Parameters
@@ -51,8 +53,8 @@ def decode_truncated(data: Any, options: tuple[Any, ...], recovers: bool, fracti
         Window, channels, mode, upsampling, scale and limit of pixels, as in `decode_jpeg`.
     recovers : bool
         Whether an end marker is put in.
-    fraction : float
-        Of the rows that must be there; the others are zeros.
+    fraction : float, optional
+        Of the rows that must be there, by default all; the others are zeros.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def decode_truncated(data: Any, options: tuple[Any, ...], recovers: bool, fracti
         Fewer rows, an end that cannot be made up, too many pixels, or a window beyond the image.
     """
     try:
-        (block, height, width, channels), num_rows = _core.decode_truncated_jpeg(data, *options, recovers)
+        (block, height, width, channels), num_rows = _core.decode_truncated_jpeg(*(data, *options, recovers))
     except _core.ImageRefused as refused:
         kind, offset, expected, found = refused.args
         if kind in ("limit_exceeded", "bad_window"):
@@ -73,11 +75,12 @@ def decode_truncated(data: Any, options: tuple[Any, ...], recovers: bool, fracti
         if kind != "truncated":
             return None
         raise ImageError(_TOO_EARLY, kind=kind, offset=offset, expected=expected, found=found) from None
-    if np.float32(num_rows) / np.float32(height) < np.float32(fraction):
+    enough = 1.0 if fraction is None else fraction
+    if np.float32(num_rows) / np.float32(height) < np.float32(enough):
         raise ImageError(
             _TOO_EARLY,
             kind="truncated",
-            expected=f"at least {fraction:g} of {height} rows",
+            expected=f"at least {enough:g} of {height} rows",
             found=str(num_rows),
             hint="acceptable_fraction= sets how many rows are enough",
         )

@@ -16,6 +16,7 @@ from recordmill.errors import ImageError, MissingExtraError, RecordmillError
 
 _MODES: dict[str, Literal["fast", "accurate"]] = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
 _CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb"}
+_END = b"\xff\xd9"
 _FAILED = "jpeg::Uncompress failed. Invalid JPEG data or crop window."
 
 
@@ -90,6 +91,11 @@ def jpeg_pixels(
 def _decoded(
     data: bytes, channels: Any, options: JpegOptions, window: tuple[int, int, int, int] | None
 ) -> NDArray[np.uint8]:
+    # Of a file without an end marker TensorFlow takes what libjpeg takes.
+    is_cut = _END not in data
+    fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
+    enough = fraction if fraction < 1 or is_cut else None
+
     def decode(mode: Literal["fast", "accurate"]) -> NDArray[np.uint8]:
         upsampling: Literal["fancy", "plain"] = "fancy" if options.fancy_upscaling else "plain"
         scale: Any = options.ratio
@@ -101,7 +107,7 @@ def _decoded(
             upsampling=upsampling,
             scale=scale,
             recover_truncated=bool(options.try_recover_truncated),
-            acceptable_fraction=min(max(float(options.acceptable_fraction), 0.0), 1.0),
+            acceptable_fraction=enough,
         )
 
     try:
@@ -109,7 +115,10 @@ def _decoded(
     except RecordmillError as error:
         if error.kind != "unsupported":
             raise
-        # Left to Pillow, which has no fast transform: is the file sound?
+        # Pillow, to which this file is left, does not always miss the marker.
+        if is_cut and not options.try_recover_truncated:
+            refuse(_FAILED)
+        # Pillow has no fast transform: is the file sound?
         pixels = decode("accurate")
         if options.dct_method == "INTEGER_FAST":
             raise
