@@ -3,8 +3,8 @@
 Environment: that of ``make_tensorflow.py``. Reads ``files.npz`` in FOLDER, by default beside this script, and writes
 ``expected.npz`` there: for each file and set of options the places of the cut and a checksum of the pixels, ``FAILED``
 for an error. TensorFlow does not return from some cuts behind a byte 0xff: a process of its own is asked, and ended
-when it is silent (``SILENT``). ``python make.py files [FOLDER [SEED]]`` writes the files with Pillow, and those of unusual
-sampling with OpenCV where that is installed.
+when it is silent (``SILENT``). ``python make.py files [FOLDER [SEED]]`` writes the files with Pillow, and those of
+unusual sampling with OpenCV where that is installed.
 """
 
 from __future__ import annotations
