@@ -33,6 +33,7 @@ __all__ = [
     "decode_masks",
     "decode_plain_jpeg",
     "decode_png",
+    "decode_truncated_jpeg",
     "encode_png",
     "entry_points",
     "fetch",
@@ -178,6 +179,16 @@ def decode_jpeg(
     max_pixels: int,
     points: _Buffer | None = None,
 ) -> _Image: ...
+def decode_truncated_jpeg(
+    data: _Buffer,
+    window: tuple[int, int, int, int] | None,
+    channels: str,
+    method: str,
+    upsampling: str,
+    denominator: int,
+    max_pixels: int,
+    recovers: bool,
+) -> tuple[_Image, int]: ...
 def entry_points(data: _Buffer, row_splits: _Buffer, share: float, fixed: int, threads: int) -> tuple[Block, Block]: ...
 def decode_plain_jpeg(data: _Buffer, upright: bool, max_pixels: int) -> _Image: ...
 def decode_png(data: _Buffer, indices: bool, max_pixels: int) -> _Image: ...

@@ -20,6 +20,7 @@ from recordmill.decode.pixels.values import Values
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, preset_of
 from recordmill.decode.specs.checks import check_word
 from recordmill.decode.specs.image import Image
+from recordmill.decode.truncated import check_truncated, decode_truncated, refuse_recovery
 from recordmill.errors import ImageError
 
 Pixels = NDArray[Any]
@@ -36,6 +37,8 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     orientation: Orientation = "ignore",
     max_pixels: int = MAX_PIXELS,
     entry_points: Any = None,
+    recover_truncated: bool = False,
+    acceptable_fraction: float | None = None,
 ) -> Pixels:
     """Pixels of a JPEG.
 
@@ -57,6 +60,11 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     max_pixels : int
     entry_points : buffer, optional
         Of this very image, as `find_entry_points` gives them; empty for none. Rows above a window then are not read.
+    recover_truncated : bool
+        Whether a sequential file that is damaged or ends too early passes: an end marker is put behind it, and
+        libjpeg-turbo's pixels are given, grey from there on. The last blocks in front of it are noise as a rule.
+    acceptable_fraction : float, optional
+        Of the rows of such a file, 0 to 1, that is enough without an end marker; the others become zeros.
 
     Returns
     -------
@@ -77,16 +85,25 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     if scale not in (1, 2, 4, 8):
         raise ValueError(f"scale is 1, 2, 4 or 8, not {scale!r}")
     check_word("orientation", orientation, ("ignore", "apply"))
+    may_pass = check_truncated(recover_truncated, acceptable_fraction, orientation)
     read: Any = "rgb" if channels == "bgr" else channels
     how = Reading(read, mode, upsampling, grey="libpng", scale=scale)
     points = entry_points if entry_points is not None and len(entry_points) else None
     stored = (window, 1) if orientation == "ignore" else _stored(data, how, window, max_pixels)
     if stored is not None:
-        options = (channels, mode, upsampling, scale, max_pixels, points)
-        pixels = natively(lambda: _core.decode_jpeg(data, stored[0], *options))
+        options = (stored[0], channels, mode, upsampling, scale, max_pixels)
+        if may_pass:
+            pixels = decode_truncated(data, options, points, recover_truncated, acceptable_fraction)
+        else:
+            pixels = natively(lambda: _core.decode_jpeg(data, *options, points))
         if pixels is not None:
             return _squeezed(orient(pixels, stored[1]))
-    return _decoded(data, how, window, orientation, channels == "bgr", max_pixels)
+    try:
+        return _decoded(data, how, window, orientation, channels == "bgr", max_pixels)
+    except ImageError as error:
+        if recover_truncated and error.kind == "bad_image":
+            refuse_recovery(error)
+        raise
 
 
 def decode_png(

@@ -216,3 +216,26 @@ def test_metric_when_its_result_is_a_variable_then_its_value_is_told() -> None:
     model.compile("sgd", tf.losses.SparseCategoricalCrossentropy(), metrics=[Positives()])
     assert model.fit(data(), epochs=2, verbose=0).history["positives"] == [LABELS.sum()] * 2
     assert model.evaluate(data(), verbose=0)[1] == LABELS.sum()
+
+
+@pytest.mark.parametrize("make", [sequential, subclassed])
+def test_data_when_there_are_none_then_fit_and_evaluate_answer_as_under_tensorflow(make) -> None:
+    filtered, none = data().filter(lambda rows, _: tf.reduce_sum(rows) > 1e9), data().take(0)
+    model = compiled(make)
+    for empty in (filtered, none):
+        history = model.fit(empty, epochs=2, verbose=0)
+        assert history.history == {}
+        assert model.history is history
+        assert model.evaluate(empty, verbose=0) == []
+        assert model.evaluate(x=empty, verbose=0, return_dict=True) == {}
+    learnt = model.fit(data(), epochs=1, verbose=0, validation_data=data()).history
+    assert set(learnt) == {"accuracy", "loss", "val_accuracy", "val_loss"}
+    before = weights(model)
+    assert model.fit(none, verbose=0).history == {}
+    assert weights(model) == before
+
+
+def test_errors_of_a_model_when_there_are_data_then_are_its_own() -> None:
+    model = compiled()
+    with pytest.raises(TypeError):
+        model.fit(data(), epochs="many", verbose=0)

@@ -12,6 +12,7 @@ use super::scans::{decode_scans, num_blocks};
 use super::scratch::{Scratch, TableCaches};
 use super::sequential::{Sequential, check_plausible, coders, transforms};
 use super::stream::Stream;
+use super::truncated::Truncated;
 use super::walk::Walk;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Pixels, Samples, Size, Window};
@@ -83,6 +84,53 @@ impl Decoder {
         let target = Target { out, stride };
         target.check(&picture)?;
         self.finish(parsed, (options, points), picture, target)
+    }
+
+    /// Decodes what a sequential file of one scan that ends too early still holds of `window` to the front of `out`, which gets the
+    /// size of the result; gives that, its channels, and how many of its rows there are. Those below are zeros.
+    ///
+    /// With `recovers` the end is made up by an end marker: all rows are there, level from the end on. All is as libjpeg-turbo gives
+    /// it to a program that heeds no warnings: damage is not looked for, and some blocks in front of the end may be noise.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`]; `Unsupported` for an image of several scans; `Truncated` where libjpeg-turbo refuses such an end.
+    pub fn decode_truncated(
+        &mut self,
+        data: &[u8],
+        window: Option<Window>,
+        options: &Options,
+        recovers: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(Size, usize, usize)> {
+        let (reader, scan) = Reader::open(data)?;
+        let size = reader.frame.size;
+        Limits::check(options.limits.max_pixels, size.width * size.height, "pixels", 0)?;
+        if !scan.is_whole(&reader.frame) {
+            let (kind, expected) = (ImageFaultKind::Unsupported, "an image of one scan");
+            return Err(ImageFault::new(kind, scan.offset, expected, "several scans"));
+        }
+        let mut picture = Picture::new(&reader, options, Wanted::all(window), &mut self.scratch.planes)?;
+        let (stride, window) = (picture.row_bytes(), picture.window);
+        out.clear();
+        out.resize(window.height * stride, 0);
+        let target = (&mut picture, &mut Target { out, stride });
+        let rows = self.fill_truncated((&reader, &scan), options, recovers, target);
+        self.scratch.planes = picture.into_scratch();
+        let rows = rows?.saturating_sub(window.y).min(window.height);
+        out[rows * stride..].fill(0);
+        Ok((Size { width: window.width, height: window.height }, stride / window.width, rows))
+    }
+
+    fn fill_truncated(
+        &mut self,
+        (reader, scan): (&Reader<'_>, &Scan),
+        options: &Options,
+        recovers: bool,
+        (picture, target): (&mut Picture, &mut Target<'_>),
+    ) -> Result<usize> {
+        let coders = &coders(reader, scan, &mut self.scratch.caches, false)?;
+        let transforms = &transforms(&picture.layout, &quantisation(reader, scan)?, options.dct);
+        run(Truncated { reader, scan, recovers, scale: options.scale, coders, transforms, picture, target })
     }
 
     /// Entry points of `data` that take at most `max_bytes` as bytes; none if that are too few to be of use, or if the file's restart

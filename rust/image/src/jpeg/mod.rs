@@ -12,6 +12,7 @@ mod scans;
 mod scratch;
 mod sequential;
 mod stream;
+mod truncated;
 mod walk;
 mod zigzag;
 

@@ -8,5 +8,6 @@ mod judge;
 mod libjpeg;
 mod modes;
 mod scans;
+mod truncated;
 mod whole;
 mod windows;

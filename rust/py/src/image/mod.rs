@@ -44,6 +44,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pixels::change_image, module)?)?;
     module.add_function(wrap_pyfunction!(entry::entry_points, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;
+    module.add_function(wrap_pyfunction!(single::decode_truncated_jpeg, module)?)?;
     module.add_function(wrap_pyfunction!(plain::decode_plain_jpeg, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_png, module)?)?;
     module.add_function(wrap_pyfunction!(recode::recode_png, module)?)?;

@@ -1,12 +1,11 @@
 //! Single images, as they are stored.
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch::Engine;
 use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::{Pixels, Samples, Window};
 use recordmill_image::{jpeg, png};
 
-use super::args::{dct, fancy, scale};
+use super::args::{choose, dct, fancy, scale};
 use super::refused;
 use crate::buffers::{Block, Numbers, View, fitting, take_buffer};
 
@@ -48,16 +47,7 @@ pub fn decode_jpeg(
     points: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Image> {
     let view = View::<u8>::get(data)?;
-    let channels = match channels {
-        "stored" => jpeg::Channels::AsStored,
-        "grey" => jpeg::Channels::Grey,
-        "rgb" => jpeg::Channels::Rgb,
-        "bgr" => jpeg::Channels::Bgr,
-        other => return Err(PyValueError::new_err(format!("channels is not {other:?}"))),
-    };
-    let limits = jpeg::Limits { max_pixels, ..jpeg::Limits::default() };
-    let (dct, fancy, scale) = (dct(method)?, fancy(upsampling)?, scale(denominator)?);
-    let options = jpeg::Options { channels, dct, fancy, scale, limits };
+    let options = options(channels, method, upsampling, denominator, max_pixels)?;
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
     let data = view.slice();
     let table = points.map(|points| View::<u8>::get(&points)).transpose()?;
@@ -68,6 +58,52 @@ pub fn decode_jpeg(
             engine.jpeg.decode_to(data, jpeg::Wanted::all(window), &options, points.as_ref(), &mut samples)?;
         Ok(Pixels { size, channels, samples: Samples::U8(fitting(samples)) })
     })
+}
+
+/// A JPEG file that ends too early, or a window of it, and how many of its rows there are; raises ImageRefused.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn decode_truncated_jpeg(
+    py: Python<'_>,
+    data: &Bound<'_, PyAny>,
+    window: Option<(usize, usize, usize, usize)>,
+    channels: &str,
+    method: &str,
+    upsampling: &str,
+    denominator: usize,
+    max_pixels: usize,
+    recovers: bool,
+) -> PyResult<(Image, usize)> {
+    let view = View::<u8>::get(data)?;
+    let options = options(channels, method, upsampling, denominator, max_pixels)?;
+    let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
+    let (data, mut num_rows) = (view.slice(), 0);
+    let image = decoded(py, |engine| {
+        let mut samples = take_buffer();
+        let (size, channels, rows) = engine.jpeg.decode_truncated(data, window, &options, recovers, &mut samples)?;
+        num_rows = rows;
+        Ok(Pixels { size, channels, samples: Samples::U8(fitting(samples)) })
+    })?;
+    Ok((image, num_rows))
+}
+
+/// The words and numbers of a call as options.
+fn options(
+    channels: &str,
+    method: &str,
+    upsampling: &str,
+    denominator: usize,
+    max_pixels: usize,
+) -> PyResult<jpeg::Options> {
+    let known = [
+        ("stored", jpeg::Channels::AsStored),
+        ("grey", jpeg::Channels::Grey),
+        ("rgb", jpeg::Channels::Rgb),
+        ("bgr", jpeg::Channels::Bgr),
+    ];
+    let channels = choose("channels", channels, &known)?;
+    let limits = jpeg::Limits { max_pixels, ..jpeg::Limits::default() };
+    Ok(jpeg::Options { channels, dct: dct(method)?, fancy: fancy(upsampling)?, scale: scale(denominator)?, limits })
 }
 
 /// A PNG file as it is stored, transparency as alpha; a palette as its colours; or stored values of a

@@ -122,6 +122,7 @@ def _reading(given: dict[str, Any]) -> dict[str, Any]:
     """How it is decoded; None where it is no plain decoding."""
     plain = (
         not given.get("try_recover_truncated", False)
+        and given.get("acceptable_fraction", 1) >= 1
         and given.get("dtype", "uint8") == "uint8"
         and given.get("ratio", 1) in (1, 2, 4, 8)
         and isinstance(given.get("contents"), Recorded)

@@ -17,8 +17,6 @@ from recordmill.compat.tensorflow.images.jpeg import JpegOptions, jpeg_pixels, j
 from recordmill.compat.tensorflow.images.levels import converted_levels
 from recordmill.compat.tensorflow.images.pictures import BYTES, decoded, webp_pixels
 
-_JPEG_MAGIC = b"\xff\xd8\xff"
-
 
 @op("io.decode_jpeg")
 def decode_jpeg(
@@ -42,8 +40,10 @@ def decode_jpeg(
         By what the size is divided, rounded up.
     fancy_upscaling : bool
         How halved colour planes are brought to size.
-    try_recover_truncated, acceptable_fraction
-        For JPEG that is cut, which is refused whatever they are; sound ones are decoded with any of them.
+    try_recover_truncated : bool
+        Whether a JPEG that is cut gets an end marker: all rows are there, grey from the cut on.
+    acceptable_fraction : float
+        Of the rows of a JPEG that is cut, how many are enough; others become zeros.
     dct_method : {"", "INTEGER_FAST", "INTEGER_ACCURATE"}
         "" is "INTEGER_FAST", and "INTEGER_ACCURATE" for the kinds that only Pillow decodes, such as CMYK.
     name : str, optional
@@ -58,7 +58,7 @@ def decode_jpeg(
     InvalidArgumentError
         No sound picture of these formats, or an option that does not exist.
     UnimplementedError
-        A JPEG that is cut and one of the options for such, or "INTEGER_FAST" for what only Pillow decodes.
+        "INTEGER_FAST" for what only Pillow decodes; `try_recover_truncated` for a progressive JPEG that is cut.
     """
     options = JpegOptions(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     return Tensor(decoded("DecodeJpeg", contents, channels, jpeg=options))
@@ -295,5 +295,5 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
     Tensor of bool, of the same shape
     """
     strings = array_of(contents, dtypes.string)
-    answers = [one.startswith(_JPEG_MAGIC) for one in strings.ravel().tolist()]
+    answers = [one.startswith(b"\xff\xd8\xff") for one in strings.ravel().tolist()]
     return Tensor(np.array(answers, np.bool_).reshape(strings.shape))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core.errors import UnimplementedError
 from recordmill.compat.tensorflow.images.contents import refuse
-from recordmill.errors import MissingExtraError, RecordmillError
+from recordmill.errors import ImageError, MissingExtraError, RecordmillError
 from recordmill.frozen import dataclass
 
 _MODES: dict[str, Literal["fast", "accurate"]] = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
 _CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb"}
+_END = b"\xff\xd9"
 _FAILED = "jpeg::Uncompress failed. Invalid JPEG data or crop window."
-
-_SOUND = ("unsupported", "bad_window", "limit_exceeded")  # faults of images that may be whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,40 +81,48 @@ def jpeg_pixels(
     except MissingExtraError:
         raise
     except RecordmillError as error:
-        _refuse_damage(options, error)
+        if options.try_recover_truncated and error.kind == "unsupported" and isinstance(error.__cause__, ImageError):
+            message = "try_recover_truncated is not supported for a JPEG of several scans"
+            raise UnimplementedError(message, kind="unsupported", hint=str(error)) from error
+        refuse(_FAILED, error)
     return pixels[:, :, None] if pixels.ndim == 2 else pixels
 
 
 def _decoded(
     data: bytes, channels: Any, options: JpegOptions, window: tuple[int, int, int, int] | None
 ) -> NDArray[np.uint8]:
+    # Of a file without an end marker TensorFlow takes what libjpeg takes.
+    is_cut = _END not in data
+    fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
+    enough = fraction if fraction < 1 or is_cut else None
+
     def decode(mode: Literal["fast", "accurate"]) -> NDArray[np.uint8]:
         upsampling: Literal["fancy", "plain"] = "fancy" if options.fancy_upscaling else "plain"
         scale: Any = options.ratio
-        return rm.decode_jpeg(data, window=window, channels=channels, mode=mode, upsampling=upsampling, scale=scale)
+        return rm.decode_jpeg(
+            data,
+            window=window,
+            channels=channels,
+            mode=mode,
+            upsampling=upsampling,
+            scale=scale,
+            recover_truncated=bool(options.try_recover_truncated),
+            acceptable_fraction=enough,
+        )
 
     try:
         return decode(_MODES[options.dct_method])
     except RecordmillError as error:
         if error.kind != "unsupported":
             raise
-        # Left to Pillow, which has no fast transform: is the file sound?
+        # Pillow, to which this file is left, does not always miss the marker.
+        if is_cut and not options.try_recover_truncated:
+            refuse(_FAILED)
+        # Pillow has no fast transform: is the file sound?
         pixels = decode("accurate")
         if options.dct_method == "INTEGER_FAST":
             raise
         return pixels
-
-
-def _refuse_damage(options: JpegOptions, error: RecordmillError) -> NoReturn:
-    """Raise what TensorFlow raises; options that would have let it go on are refused by name."""
-    for name, given in (
-        ("try_recover_truncated", options.try_recover_truncated),
-        ("acceptable_fraction", options.acceptable_fraction < 1),
-    ):
-        if given and error.kind not in _SOUND:
-            message = f"{name} is not supported for a JPEG that is damaged"
-            raise UnimplementedError(message, kind="unsupported", hint=str(error)) from error
-    refuse(_FAILED, error)
 
 
 def window_of(numbers: Sequence[int]) -> tuple[int, int, int, int]:

@@ -49,10 +49,12 @@ def keras() -> Any:
     _check(found)
     from recordmill.compat.tensorflow.keras.feeding import register_datasets
     from recordmill.compat.tensorflow.keras.methods import register_methods
+    from recordmill.compat.tensorflow.keras.nothing import register_nothing
     from recordmill.compat.tensorflow.keras.operations import register_operations
 
     register_datasets()
     register_methods(found)
+    register_nothing(found)
     register_operations(found)
     return found
 

@@ -1,0 +1,125 @@
+//! Files that end too early, and are let pass: rows in front of the end, sound files, and no panic wherever the end is.
+use crate::data::Random;
+use crate::libjpeg::{Recipe, Scan};
+use crate::modes::{Wanted, all};
+use crate::whole::{SAMPLINGS, file};
+use recordmill_image::fault::ImageFaultKind;
+use recordmill_image::jpeg::{Decoder, Header, Limits, Options};
+use recordmill_image::pixels::{Samples, Window};
+
+/// Small files, and one that is large enough to be read ahead of its end.
+fn files() -> Vec<Vec<u8>> {
+    let mut recipes: Vec<Recipe> =
+        SAMPLINGS.iter().map(|&sampling| Recipe { quality: 60, ..Recipe::new(61, 45, sampling) }).collect();
+    recipes.push(Recipe { restart_interval: 2, ..Recipe::new(50, 40, (2, 2)) });
+    recipes.push(Recipe { restart_interval: 1, optimise: true, ..Recipe::new(30, 40, (1, 1)) });
+    recipes.push(Recipe { quality: 97, ..Recipe::grey(70, 50) });
+    recipes.push(Recipe { quality: 99, ..Recipe::new(100, 90, (2, 2)) });
+    recipes.iter().zip(1..).map(|(recipe, seed)| file(recipe, seed)).collect()
+}
+
+fn whole(decoder: &mut Decoder, data: &[u8], options: &Options) -> Vec<u8> {
+    let Samples::U8(samples) = decoder.decode_pixels(data, None, options).expect("a sound file").samples else {
+        panic!("16-bit samples")
+    };
+    samples
+}
+
+#[test]
+fn truncated_when_the_file_is_sound_then_equals_the_strict_decoder_in_every_mode() {
+    let (mut decoder, mut out) = (Decoder::new(), Vec::new());
+    for data in files() {
+        for options in all().into_iter().map(Wanted::options) {
+            let expected = whole(&mut decoder, &data, &options);
+            for recovers in [false, true] {
+                let (size, channels, rows) =
+                    decoder.decode_truncated(&data, None, &options, recovers, &mut out).expect("a sound file");
+                assert_eq!((rows, out.len()), (size.height, size.width * size.height * channels));
+                assert!(out == expected, "{options:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn truncated_when_cut_anywhere_then_rows_in_front_are_those_of_the_whole_file() {
+    let (mut decoder, mut out, options) = (Decoder::new(), Vec::new(), Options::default());
+    for data in files() {
+        let expected = whole(&mut decoder, &data, &options);
+        let (mut most, mut kinds) = (0, [0; 2]);
+        for cut in 2..data.len() {
+            match decoder.decode_truncated(&data[..cut], None, &options, false, &mut out) {
+                Ok((size, channels, rows)) => {
+                    let bytes = rows * size.width * channels;
+                    assert!(rows >= most && out[..bytes] == expected[..bytes], "{cut}");
+                    assert!(out[bytes..].iter().all(|&level| level == 0));
+                    (most, kinds[0]) = (rows, kinds[0] + 1);
+                }
+                Err(fault) => {
+                    assert_eq!(fault.kind, ImageFaultKind::Truncated, "{cut}");
+                    kinds[1] += 1;
+                }
+            }
+        }
+        assert!(most > 10 && kinds[0] > 300 && kinds[1] > 300, "{most} {kinds:?}");
+    }
+}
+
+#[test]
+fn truncated_when_the_end_is_made_up_then_what_lies_far_behind_it_is_level() {
+    let (mut decoder, mut out, options) = (Decoder::new(), Vec::new(), Options::default());
+    for data in files() {
+        let header = data.windows(2).position(|pair| pair == [0xff, 0xda]).expect("a scan") + 14;
+        let cut = header + (data.len() - header) / 4;
+        let (size, channels, rows) =
+            decoder.decode_truncated(&data[..cut], None, &options, true, &mut out).expect("a cut within the data");
+        assert_eq!(rows, size.height);
+        // The last blocks in front of the end are noise, and so is all of an image of few MCUs.
+        let (h, v) = Header::parse(&data).expect("a sound file").sampling[0];
+        assert!(h * v > 2 || out[out.len() - size.width * channels..].iter().all(|&level| level == 128));
+        let window = Window { x: 3, y: 5, width: 20, height: size.height - 7 };
+        let (mut part, row) = (Vec::new(), size.width * channels);
+        decoder.decode_truncated(&data[..cut], Some(window), &options, true, &mut part).expect("a window of it");
+        let columns = 3 * channels..23 * channels;
+        let expected: Vec<u8> = out[5 * row..][..window.height * row]
+            .chunks_exact(row)
+            .flat_map(|pixels| pixels[columns.clone()].to_vec())
+            .collect();
+        assert!(part == expected);
+    }
+}
+
+#[test]
+fn truncated_when_bytes_are_changed_then_ends_with_pixels_or_a_fault() {
+    let (mut decoder, mut out, mut random) = (Decoder::new(), Vec::new(), Random::new(8));
+    let limits = Limits { max_pixels: 1 << 18, ..Limits::default() };
+    let mut count = 0;
+    for data in files() {
+        for round in 0..300 {
+            let mut changed = data[..2 + random.below(data.len() - 2)].to_vec();
+            for _ in 0..1 + random.below(4) {
+                let (at, any) = (random.below(changed.len()), random.below(256) as u8);
+                changed[at] = random.choose(&[0, 0xff, 0xd0, 0xd3, 0xd9, any]);
+            }
+            let options = Options { limits, ..Options::default() };
+            count += usize::from(decoder.decode_truncated(&changed, None, &options, round % 2 == 0, &mut out).is_ok());
+        }
+    }
+    assert!(count > 500, "{count}");
+}
+
+#[test]
+fn truncated_when_there_are_several_scans_then_is_left_to_others() {
+    let scan = |component| Scan::new(&[component], [0, 63, 0, 0]);
+    let kinds = [
+        Recipe { progressive: true, ..Recipe::new(40, 30, (2, 2)) },
+        Recipe { scans: vec![scan(0), scan(1), scan(2)], ..Recipe::new(35, 40, (2, 1)) },
+    ];
+    for recipe in kinds {
+        let data = file(&recipe, 3);
+        let fault = Decoder::new()
+            .decode_truncated(&data[..data.len() - 30], None, &Options::default(), true, &mut Vec::new())
+            .expect_err("several scans");
+        assert_eq!(fault.kind, ImageFaultKind::Unsupported);
+    }
+}

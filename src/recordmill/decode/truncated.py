@@ -1,0 +1,120 @@
+"""JPEG files that end too early: what they still hold, where the caller lets them pass."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.decode.executors.native_one import image_error, natively
+from recordmill.errors import ImageError
+
+_TOO_EARLY = "the image ends too early"
+
+
+def check_truncated(recovers: bool, fraction: float | None, orientation: str) -> bool:
+    """Whether files that end too early may pass.
+
+    Parameters
+    ----------
+    recovers : bool
+    fraction : float, optional
+        Of the rows, 0 to 1, that is enough.
+    orientation : {"ignore", "apply"}
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        No fraction, or rows that would have to be turned.
+    """
+    if fraction is not None and not 0 <= fraction <= 1:
+        raise ValueError(f"acceptable_fraction is from 0 to 1, not {fraction}")
+    may_pass = recovers or fraction is not None
+    if may_pass and orientation == "apply":
+        raise ValueError("recover_truncated and acceptable_fraction are for orientation='ignore'")
+    return may_pass
+
+
+def decode_truncated(
+    data: Any, options: tuple[Any, ...], points: Any, recovers: bool, fraction: float | None
+) -> NDArray[Any] | None:
+    """Pixels of a JPEG that may be damaged or end too early, as libjpeg-turbo gives them.
+
+    Parameters
+    ----------
+    data : buffer
+    options : tuple
+        Window, channels, mode, upsampling, scale and limit of pixels, as in `decode_jpeg`.
+    points : buffer, optional
+        Entry points, for a file that is whole.
+    recovers : bool
+        Whether an end marker is put in.
+    fraction : float, optional
+        Of the rows that must be there, by default all; the others are zeros.
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, channels), or None
+        None for what is left to Pillow.
+
+    Raises
+    ------
+    ImageError, LimitError
+        Fewer rows, an end that cannot be made up, too many pixels, or a window beyond the image.
+    """
+    # Damage may lie outside a window, so that a file of which one is wanted is read to see whether it is whole.
+    if options[0] is None:
+        try:
+            pixels = natively(lambda: _core.decode_jpeg(*(data, *options, points)))
+        except ImageError as error:
+            if error.kind == "bad_entry_points":
+                raise
+        else:
+            if pixels is not None:
+                return pixels
+    try:
+        (block, height, width, channels), num_rows = _core.decode_truncated_jpeg(*(data, *options, recovers))
+    except _core.ImageRefused as refused:
+        kind, offset, expected, found = refused.args
+        if kind in ("limit_exceeded", "bad_window"):
+            raise image_error(refused.args) from None
+        if kind != "truncated":
+            return None
+        raise ImageError(_TOO_EARLY, kind=kind, offset=offset, expected=expected, found=found) from None
+    enough = 1.0 if fraction is None else fraction
+    if np.float32(num_rows) / np.float32(height) < np.float32(enough):
+        raise ImageError(
+            _TOO_EARLY,
+            kind="truncated",
+            expected=f"at least {enough:g} of {height} rows",
+            found=str(num_rows),
+            hint="acceptable_fraction= sets how many rows are enough",
+        )
+    return np.asarray(block).reshape(height, width, channels)
+
+
+def refuse_recovery(error: ImageError) -> NoReturn:
+    """Raise the error of a damaged file whose end cannot be made up here.
+
+    Parameters
+    ----------
+    error : ImageError
+        Pillow's.
+
+    Raises
+    ------
+    ImageError
+        Always.
+    """
+    raise ImageError(
+        "recover_truncated is not supported for such a file",
+        kind="unsupported",
+        expected="a JPEG of one sequential scan, grey or of three components",
+        found=error.message,
+    ) from error

@@ -1,0 +1,126 @@
+"""JPEG files that are cut: the options for such against recordings of TensorFlow."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+import recordmill.compat.tensorflow as tf
+from tests.compat.tensorflow.test_images import module_of
+from tests.decode.pictures import jpeg, png
+
+RECORDINGS = Path(__file__).parents[2] / "recordings" / "compat" / "tensorflow" / "truncated"
+MAKE = module_of(RECORDINGS / "make.py")
+RECOVER = {"try_recover_truncated": True}
+
+
+def differing(folder: Path, file: str) -> tuple[int, list[tuple[str, int]]]:
+    """How many calls on a file were recorded, and which give something else here."""
+    data, wrong, count = MAKE.load_files(folder)[file], [], 0
+    with np.load(folder / "expected.npz") as saved:
+        for key in saved.files:
+            name, label = key.split(": ")
+            for cut, expected in saved[key].tolist() if name == file else ():
+                count += 1
+                if MAKE.checksum(tf, data[:cut], label) != max(expected, MAKE.FAILED):
+                    wrong.append((label, cut))
+    return count, wrong
+
+
+@pytest.mark.parametrize("file", MAKE.load_files(RECORDINGS))
+def test_decode_jpeg_when_cut_at_any_byte_then_gives_what_tensorflow_gave(file) -> None:
+    count, wrong = differing(RECORDINGS, file)
+    assert count > 100
+    assert not wrong
+
+
+def test_recordings_when_counted_then_hold_pixels_errors_and_silence() -> None:
+    with np.load(RECORDINGS / "expected.npz") as saved:
+        found = np.concatenate([saved[key][:, 1] for key in saved.files])
+    assert (found > 0).sum() > 10_000
+    assert (found == MAKE.FAILED).sum() > 1000
+    assert (found == MAKE.SILENT).any()
+
+
+def test_decode_jpeg_when_several_scans_are_cut_then_recovery_is_refused_by_name() -> None:
+    data = jpeg(1, 64, 64, progressive=True)
+    assert np.array_equal(tf.io.decode_jpeg(data, **RECOVER), tf.io.decode_jpeg(data))
+    for options in (RECOVER, RECOVER | {"dct_method": "INTEGER_ACCURATE"}):
+        with pytest.raises(NotImplementedError, match="try_recover_truncated") as caught:
+            tf.io.decode_jpeg(data[:-200], **options)
+        assert isinstance(caught.value, tf.errors.UnimplementedError)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid JPEG data"):
+        tf.io.decode_jpeg(data[:-200], acceptable_fraction=0.1)
+
+
+@pytest.mark.parametrize("options", [RECOVER, {"acceptable_fraction": 0.2}])
+def test_pipeline_when_files_are_cut_then_equals_calls_one_by_one(options) -> None:
+    files = [jpeg(seed, 64, 48)[: -300 * seed or None] for seed in range(3)]
+
+    def decode(data):
+        return tf.image.resize(tf.io.decode_jpeg(data, channels=3, **options), (20, 20))
+
+    batches = list(tf.data.Dataset.from_tensor_slices(files).map(decode).batch(3).as_numpy_iterator())
+    assert np.array_equal(batches[0], np.stack([decode(data).numpy() for data in files]))
+
+
+def test_library_when_rows_are_missing_then_says_how_many_there_are() -> None:
+    data = jpeg(2, 64, 48, subsampling=0)
+    whole, cut = rm.decode_jpeg(data), data[: len(data) * 2 // 3]
+    found = rm.decode_jpeg(cut, acceptable_fraction=0.1)
+    rows = int(found.any(axis=(1, 2)).sum())
+    assert 0 < rows < len(whole)
+    assert np.array_equal(found[:rows], whole[:rows])
+    assert not found[rows:].any()
+    with pytest.raises(rm.ImageError, match="ends too early") as caught:
+        rm.decode_jpeg(cut, acceptable_fraction=0.99)
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (error.kind, error.found) == ("truncated", str(rows))
+
+
+def test_library_when_the_end_is_made_up_then_keeps_window_channels_and_limit() -> None:
+    data = jpeg(2, 64, 64, subsampling=0)
+    data = data[: len(data) // 2]
+    whole = rm.decode_jpeg(data, recover_truncated=True)
+    assert (whole[-1] == 128).all()
+    assert np.array_equal(rm.decode_jpeg(data, recover_truncated=True, channels="bgr"), whole[:, :, ::-1])
+    part = rm.decode_jpeg(data, recover_truncated=True, window=(5, 7, 30, 40))
+    assert np.array_equal(part, whole[7:47, 5:35])
+    assert np.array_equal(rm.decode_jpeg(data, recover_truncated=True, channels="grey").shape, (64, 64))
+    with pytest.raises(rm.LimitError):
+        rm.decode_jpeg(data, recover_truncated=True, max_pixels=1000)
+    for window in ((0, 0, 65, 10), (0, 60, 3, 9)):
+        with pytest.raises(rm.ImageError, match="window"):
+            rm.decode_jpeg(data, recover_truncated=True, window=window)
+
+
+def test_library_when_options_make_no_sense_then_names_them() -> None:
+    data = jpeg(2)
+    for fraction in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="acceptable_fraction"):
+            rm.decode_jpeg(data, acceptable_fraction=fraction)
+    with pytest.raises(ValueError, match="orientation"):
+        rm.decode_jpeg(data, recover_truncated=True, orientation="apply")
+    with pytest.raises(rm.ImageError, match="no JPEG"):
+        rm.decode_jpeg(png(2), recover_truncated=True)
+
+
+def test_library_when_bytes_are_changed_then_gives_pixels_or_a_named_error() -> None:
+    rng, count = np.random.default_rng(5), 0
+    files = MAKE.load_files(RECORDINGS)
+    for data in (files["420"], files["420 restarts"], files["grey"]):
+        sound = np.frombuffer(data, np.uint8)
+        for _ in range(300):
+            changed = sound.copy()
+            changed[rng.integers(2, len(data), 3)] = rng.integers(0, 256, 3)
+            cut = changed[: rng.integers(20, len(data) + 1)].tobytes()
+            try:
+                found = rm.decode_jpeg(cut, recover_truncated=bool(rng.integers(2)), acceptable_fraction=0.0)
+            except rm.RecordmillError:
+                continue
+            count += found.dtype == np.uint8
+    assert count > 300

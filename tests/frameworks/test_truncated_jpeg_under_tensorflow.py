@@ -1,0 +1,33 @@
+"""JPEG files that are cut, other ones than the recordings': TensorFlow and ours side by side."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.compat.tensorflow.test_truncated_jpeg import MAKE, RECORDINGS, differing
+
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(3600)]
+
+
+@pytest.fixture(scope="module")
+def python() -> str:
+    """The interpreter beside the real TensorFlow."""
+    command = [sys.executable, str(Path(__file__).parents[1] / "recordings" / "environments.py"), "tensorflow"]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stdout + made.stderr
+    return made.stdout.strip()
+
+
+@pytest.mark.parametrize("seed", [4, 5])
+def test_decode_jpeg_when_cut_at_any_byte_then_equals_tensorflow(python, tmp_path, seed) -> None:
+    MAKE.make_files(tmp_path, seed)
+    done = subprocess.run([python, str(RECORDINGS / "make.py"), str(tmp_path)], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    for file in MAKE.load_files(tmp_path):
+        count, wrong = differing(tmp_path, file)
+        assert count > 100
+        assert not wrong, file
