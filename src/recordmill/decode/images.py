@@ -101,7 +101,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     try:
         return _decoded(data, how, window, orientation, channels == "bgr", max_pixels)
     except ImageError as error:
-        if recover_truncated and error.kind == "bad_image":
+        if recover_truncated and error.kind not in ("unsupported", "bad_window"):
             refuse_recovery(error)
         raise
 
