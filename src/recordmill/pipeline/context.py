@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -12,6 +9,7 @@ from typing import Any
 from recordmill.errors import RecordmillError
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.failing import Skipped
+from recordmill.pipeline.spent import Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class Context:
     memory: Memory | None = None
     returned: dict[Any, Any] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    spent: Spent = field(default_factory=Spent)
     num_bytes: int = 0
     calling: Calling | None = None
 
@@ -77,17 +75,3 @@ class Context:
         if not self.collects:
             raise error from (error.__cause__ or getattr(error, "cause", None))
         self.skipped.append(Skipped(epoch, position, error))
-
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        """Count the time spent inside for a stage.
-
-        Parameters
-        ----------
-        stage : str
-        """
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] += perf_counter() - start

@@ -16,6 +16,7 @@ from recordmill.pipeline.failing import OnError, Skipped
 from recordmill.pipeline.order.places import Places, joined
 from recordmill.pipeline.program import Program
 from recordmill.pipeline.rows import Columns, Rows, samples_of
+from recordmill.pipeline.spent import Spent
 from recordmill.pipeline.stages.batch import Batch
 from recordmill.pipeline.stages.map import Map
 
@@ -33,8 +34,7 @@ class Made:
     num_samples : int
         Samples that were asked for.
     skipped : list of Skipped
-    seconds : dict of str to float
-        By stage.
+    spent : Spent
     num_bytes : int
         Read.
     """
@@ -43,7 +43,7 @@ class Made:
     error: BaseException | None = None
     num_samples: int = 0
     skipped: list[Skipped] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
     num_bytes: int = 0
 
 
@@ -124,6 +124,8 @@ class Maker:
             whole.elements += one.elements
             whole.skipped += one.skipped
             whole.num_samples += one.num_samples
+            whole.num_bytes += one.num_bytes
+            whole.spent.add(one.spent)
             if one.error is not None:
                 whole.error = one.error
                 break
@@ -172,10 +174,9 @@ class Maker:
                 zip(numbers, samples_of(rows.columns, len(rows), lock=False), strict=True)
             )
         else:
-            with context.timed("batch"):
-                elements = list(enumerate(self._batches(self.batch, rows, parts, context), first))
+            elements = list(enumerate(self._batches(self.batch, rows, parts, context), first))
         asked = sum(len(part) for part in parts)
-        return Made(elements, None, asked, context.skipped, dict(context.seconds), context.num_bytes)
+        return Made(elements, None, asked, context.skipped, context.spent, context.num_bytes)
 
     def _batches(self, stage: Batch, rows: Rows, parts: list[Places], context: Context) -> list[Columns]:
         edges = np.cumsum([0, *(len(part) for part in parts)])
@@ -186,9 +187,11 @@ class Maker:
             ordinals = rows.ordinals[start:stop] - edges[number]
             if start == stop and len(part):
                 raise context.skipped[-1].error
-            batch = stage.collate(rows.slice(start, stop), stage.size, ordinals)
+            with context.spent.timed("batch"):
+                batch = stage.collate(rows.slice(start, stop), stage.size, ordinals)
             for place, step in enumerate(self.maps):
-                batch = step.apply_batch(self._work(rows, part, start, place, context), batch)
+                with context.spent.timed(step.name):
+                    batch = step.apply_batch(self._work(rows, part, start, place, context), batch)
             batches.append(batch)
         return batches
 

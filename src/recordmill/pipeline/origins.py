@@ -76,7 +76,7 @@ class SourceOrigin:
         -------
         Rows
         """
-        with context.timed("read"):
+        with context.spent.timed("read"):
             rows = self._rows(places, 0, context)
         context.num_bytes += sum(_num_bytes(column) for column in rows.columns.values())
         return rows

@@ -152,7 +152,7 @@ class Program:
             if not isinstance(stage, SampleStage) or not len(rows):
                 continue
             places = behind[number + 1].take(rows.ordinals)
-            with context.timed(stage.name):
+            with context.spent.timed(stage.name):
                 rows = stage.apply(self.work(rows, places, number, context))
         return rows
 

@@ -194,7 +194,7 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
             jobs.done(taken)
             taken += 1
             if taken <= _TELLING and made.elements:
-                in_functions = made.seconds.get("map", 0.0) / len(made.elements)
+                in_functions = made.spent.total("map") / len(made.elements)
                 jobs.size_known(max(1, _num_bytes(made.elements[0][1])), in_functions)
             failed = made.error is not None
             yield made

@@ -48,7 +48,7 @@ class _Heads:
             rows = self._head.evaluate(places, context)
         except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
             return Made([], error), None, None
-        made = Made([], None, len(places), context.skipped, dict(context.seconds), context.num_bytes)
+        made = Made([], None, len(places), context.skipped, context.spent, context.num_bytes)
         return made, rows, places.array[rows.ordinals]
 
 
