@@ -144,7 +144,8 @@ class Chain(ABC):
             Processes, for functions that hold the interpreter lock; function and data set are pickled then. A pipeline
             with a filter calls all its functions in threads.
         timeout : float, optional
-            Seconds after which a call counts as hanging.
+            Seconds after which a call in a worker counts as hanging. Without it, a call that takes a minute is told of
+            by a warning.
         seed : int, optional
             Of the generators; that of the shuffle before, or 0.
 

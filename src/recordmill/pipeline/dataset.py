@@ -93,7 +93,7 @@ class Dataset(Chain):
     @property
     def runs_in_processes(self) -> bool:
         """Whether a function asks for worker processes."""
-        return any(isinstance(stage, Map) and stage.workers == "processes" for stage in self.stages)
+        return any(stage.workers == "processes" for stage in (*self.program.functions, *self.maps))
 
     @property
     def schema(self) -> Schema:

@@ -182,10 +182,7 @@ class Loader:
 
     def _pace(self, processes: bool) -> Pace:
         options = self._options
-        timeouts = [stage.timeout for stage in self._maker(State()).functions if stage.timeout is not None]
-        return Pace(
-            options.threads, options.prefetch, options.workers, not processes, min(timeouts) if timeouts else None
-        )
+        return Pace(options.threads, options.prefetch, options.workers, not processes)
 
     def _crew(self, processes: bool) -> MakeCrew | None:
         threads = self._options.threads

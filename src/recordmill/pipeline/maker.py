@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from threading import get_ident
 from typing import Any
@@ -69,6 +69,8 @@ class Maker:
         Whether the workers are threads of this process.
     memory : Memory, optional
         Where large arrays come from.
+    handed_over : tuple of Map
+        Functions of which what they return has to be what can be pickled.
     """
 
     program: Program
@@ -81,12 +83,29 @@ class Maker:
     returned: dict[Any, Any] = field(default_factory=dict, compare=False)
     shares_memory: bool = True
     memory: Memory | None = field(default=None, compare=False)
+    handed_over: tuple[Map, ...] = ()
     _contexts: dict[int, Context] = field(default_factory=dict, compare=False)
 
     @property
     def functions(self) -> list[Map]:
         """Stages that call functions of users."""
-        return [stage for stage in (*self.program.stages, *self.maps) if isinstance(stage, Map)]
+        return [*self.program.functions, *self.maps]
+
+    def carefully(self, number: int) -> Made:
+        """Make an element that could not be handed over once more; an error names the function that is at fault.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        Made
+        """
+        own = [stage for stage in (*self.program.stages, *self.maps) if isinstance(stage, Map)]
+        # What comes last is handed over; of a mixture, what its parts return.
+        last = own[-1:] or self.program.functions
+        return replace(self, handed_over=tuple(last)).make(number)
 
     def calling(self) -> list[Calling]:
         """Calls of functions that have not returned, in the threads of this process."""
@@ -133,7 +152,7 @@ class Maker:
 
     def context(self) -> Context:
         """Return what stages are handed in this thread."""
-        context = Context(self.on_error != "raise", self.threads, self.memory, self.returned)
+        context = Context(self.on_error != "raise", self.threads, self.memory, self.returned, self.handed_over)
         self._contexts[get_ident()] = context
         return context
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from recordmill.pipeline.context import Context
     from recordmill.pipeline.program import Program
     from recordmill.pipeline.source import ExampleSource
+    from recordmill.pipeline.stages.map import Map
 
 # Samples after which the pattern of children begins anew: shares are met to one part in as many.
 _PERIOD = 1 << 16
@@ -52,6 +53,11 @@ class Mixture:
     def sources(self) -> list[ExampleSource]:
         """What samples are read from."""
         return [source for program in self.programs for source in program.sources]
+
+    @property
+    def functions(self) -> list[Map]:
+        """Stages of the programs that call functions of users."""
+        return [stage for program in self.programs for stage in program.functions]
 
     def length(self) -> int:
         """Samples of an epoch."""

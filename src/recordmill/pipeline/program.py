@@ -18,6 +18,7 @@ from recordmill.pipeline.rows import Rows, joined_rows
 from recordmill.pipeline.source import ExampleSource
 from recordmill.pipeline.stages.base import OrderStage, SampleStage, Work
 from recordmill.pipeline.stages.filter import Filter
+from recordmill.pipeline.stages.map import Map
 
 # Draws which sample stands in for one that failed.
 _SUBSTITUTE = 0xFFFF
@@ -69,6 +70,11 @@ class Program:
     def is_stream(self) -> bool:
         """Whether a filter leaves open how many samples there are."""
         return self._last_filter >= 0
+
+    @property
+    def functions(self) -> list[Map]:
+        """Stages that call functions of users, those of what is mixed first."""
+        return [*self.origin.functions, *(stage for stage in self.stages if isinstance(stage, Map))]
 
     @property
     def sources(self) -> list[ExampleSource]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from recordmill.errors import MapError
 from recordmill.pipeline.context import Context
-from recordmill.pipeline.hanging import take_watched
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.rows import Rows
@@ -19,6 +18,7 @@ from recordmill.pipeline.run import MakeCrew, Pace, dismiss
 from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import Tally
 from recordmill.pipeline.stream import Gatherer, Portion
+from recordmill.pipeline.watching import take_watched
 
 # Samples that one job holds against the filter.
 _CHUNK = 64
@@ -148,7 +148,7 @@ class StreamRun:
             found = self._tails(number)
         else:
             self._tally.ask(self._crews[1])
-            found = take_watched(self._crews[1], number, self._maker, self._pace.timeout)
+            found = take_watched(self._crews[1], number, self._maker)
         self._tally.waited_s += perf_counter() - begun
         return found
 
@@ -198,6 +198,6 @@ class StreamRun:
             return self._heads(chunk)
         ahead = chunk + self._pace.workers + 2
         self._crews[0].order(ahead if self._heads.count is None else min(ahead, self._heads.count))
-        found = take_watched(self._crews[0], chunk, self._maker, self._pace.timeout)
+        found = take_watched(self._crews[0], chunk, self._maker)
         self._tally.waited_s += perf_counter() - begun
         return found

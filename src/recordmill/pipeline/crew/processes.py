@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 from recordmill.errors import WorkerError
-from recordmill.pipeline.crew.base import Counters, Make, check_num_workers
+from recordmill.pipeline.crew.base import Counters, Make, NotReadyError, check_num_workers
 from recordmill.pipeline.crew.failures import Failure
 from recordmill.pipeline.crew.forks import Forks
 from recordmill.pipeline.crew.messages import Kind, Message
@@ -87,7 +87,7 @@ class ProcessCrew:
         ------
         BaseException
             What `make` raised, with its causes, and the traceback as a note.
-        TimeoutError
+        NotReadyError
             Nothing came in time; the place can be taken later.
         ValueError
             The place was not ordered, or was taken.
@@ -153,6 +153,18 @@ class ProcessCrew:
         now, making = monotonic(), [member.making for member in self._team.members]
         return sorted(((one[0], now - one[1]) for one in making if one), key=lambda one: -one[1])
 
+    def notes(self) -> dict[int, bytes]:
+        """What workers have noted on their slates.
+
+        Returns
+        -------
+        dict of int to bytes
+            By the place of the element that each makes, or was making when it ended.
+        """
+        self._receive_all()
+        members = [] if self._team.ended else self._team.members
+        return {member.making[0]: member.slate.read() for member in members if member.making}
+
     def _check(self) -> None:
         if self._behind != Forks.behind:
             hint = "begin a new iteration in this process"
@@ -178,7 +190,7 @@ class ProcessCrew:
                 self._send()
                 left = _LOOK_S if timeout is None else begun + timeout - monotonic()
                 if left <= 0:
-                    raise TimeoutError(f"element {place} was not ready after {timeout} s")
+                    raise NotReadyError(f"element {place} was not ready after {timeout} s")
                 ready = {file for file, _ in self._team.poller.poll(min(left, _LOOK_S) * 1000)}
                 self._receive_all(ready)
         finally:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Mapping
-from time import perf_counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,10 +46,12 @@ class Caller:
     work : Work
     rng : bool
         Whether the function is handed a generator of randomness.
+    timeout : float, optional
+        Seconds after which a call counts as hanging.
     """
 
-    def __init__(self, function: Function, stage: str, work: Work, *, rng: bool) -> None:
-        self._function, self._stage, self._work = function, stage, work
+    def __init__(self, function: Function, stage: str, work: Work, *, rng: bool, timeout: float | None = None) -> None:
+        self._function, self._stage, self._work, self._timeout = function, stage, work, timeout
         self._name = function_name(function)
         self._positions = work.places.array
         self._epochs = np.broadcast_to(np.asarray(work.places.epochs, np.int64), len(work.places))
@@ -79,7 +82,8 @@ class Caller:
             The function raised.
         """
         context = self._work.context
-        context.calling = Calling(self._stage, self._name, int(self._positions[row]), perf_counter())
+        where = partial(self._work.where, row)
+        context.begin(Calling(self._stage, self._name, int(self._positions[row]), where, self._timeout))
         try:
             if self._words is None:
                 return self._function(value)
@@ -87,9 +91,9 @@ class Caller:
         except Exception as error:
             raise self.error(row, f"raised {type(error).__name__}: {error}", error) from error
         finally:
-            context.calling = None
+            context.end()
 
-    def error(self, row: int, what: str, cause: Exception | None = None) -> MapError:
+    def error(self, row: int, what: str, cause: Exception | None = None, hint: str | None = None) -> MapError:
         """Error of a row.
 
         Parameters
@@ -98,6 +102,7 @@ class Caller:
         what : str
             Did the function.
         cause : Exception, optional
+        hint : str, optional
 
         Returns
         -------
@@ -111,7 +116,7 @@ class Caller:
             function=self._name,
             position=int(self._positions[row]),
             cause=cause,
-            hint="work on a copy: value = value.copy()" if changes else None,
+            hint="work on a copy: value = value.copy()" if changes else hint,
             **self._work.where(row),
         )
 
@@ -141,6 +146,27 @@ class Caller:
         if not isinstance(result, Mapping) or not all(isinstance(name, str) for name in result):
             raise self.error(row, f"returned {type(result).__name__}, not a dict of features")
         self._compare(row, {name: _form(value) for name, value in result.items()})
+
+    def check_portable(self, row: int, result: Mapping[str, Any]) -> None:
+        """Refuse what a worker process cannot hand over.
+
+        Parameters
+        ----------
+        row : int
+        result : mapping of str to object
+
+        Raises
+        ------
+        MapError
+            Something that cannot be pickled.
+        """
+        for name, value in result.items():
+            try:
+                pickle.dumps(value, 5, buffer_callback=lambda _: False)
+            except Exception as error:
+                what = f"returned {name!r} as {type(value).__name__}, which a worker process cannot hand over: {error}"
+                hint = "processes hand over what can be pickled: arrays, numbers, strings, and dicts and lists of them"
+                raise self.error(row, what, error, hint) from error
 
     def check_batch(self, result: Any) -> None:
         """Hold a batch against the first one of the run; sizes may differ, features and their dtypes may not.

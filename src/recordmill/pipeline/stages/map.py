@@ -64,12 +64,14 @@ class Map:
         -------
         Rows
         """
-        caller = Caller(self.function, repr(self), work, rng=self.rng)
+        caller = self._caller(work)
         results, kept = [], []
         for row, sample in enumerate(work.rows.samples()):
             try:
                 result = caller(row, sample)
                 caller.check(row, result)
+                if work.context.handed_over and self in work.context.handed_over:
+                    caller.check_portable(row, result)
             except MapError as error:
                 caller.fail(row, error)
             else:
@@ -91,10 +93,15 @@ class Map:
         -------
         dict of str to column
         """
-        caller = Caller(self.function, repr(self), work, rng=self.rng)
+        caller = self._caller(work)
         result: Columns = caller(0, locked(batch))
         caller.check_batch(result)
+        if work.context.handed_over and self in work.context.handed_over:
+            caller.check_portable(0, result)
         return result
+
+    def _caller(self, work: Work) -> Caller:
+        return Caller(self.function, repr(self), work, rng=self.rng, timeout=self.timeout)
 
     def __repr__(self) -> str:
         """Readable form."""
