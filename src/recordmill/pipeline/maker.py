@@ -167,9 +167,9 @@ class Maker:
         return self.finished(rows, parts, first, context)
 
     def _like(self, number: int, context: Context) -> Rows:
-        """No samples, in the form of those that other ranks have in an element."""
+        """No samples; the columns hold one that other ranks have in an element, for its form."""
         places = Places(self.epoch, np.array([self.cuts.behind(number)], np.int64))
-        return self.program.evaluate(places, context).take(np.empty(0, np.int64))
+        return replace(self.program.evaluate(places, context), ordinals=np.empty(0, np.int64))
 
     def finished(self, rows: Rows, parts: list[Places], first: int, context: Context) -> Made:
         """Elements of samples.

@@ -80,7 +80,7 @@ class _Tails:
             return program.evaluate_tail(portion.rows, places, context)
         one = Places(self._maker.epoch, np.array([portion.position - 1], np.int64))
         rows = Rows(portion.like.columns, np.zeros(1, np.int64), portion.like.origins)
-        return program.evaluate_tail(rows, one, context).take(np.empty(0, np.int64))
+        return replace(program.evaluate_tail(rows, one, context), ordinals=np.empty(0, np.int64))
 
 
 class StreamRun:
