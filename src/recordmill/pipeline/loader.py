@@ -16,7 +16,7 @@ from recordmill.pipeline.crew.threads import ThreadCrew
 from recordmill.pipeline.failing import OnError, Report
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.run import MakeCrew, Pace, run
-from recordmill.pipeline.state import State, state_from
+from recordmill.pipeline.state import State, check_inside, state_from
 from recordmill.pipeline.stats import LoaderStats, Tally
 
 if TYPE_CHECKING:
@@ -226,9 +226,12 @@ class Loader:
         Raises
         ------
         StateError
-            It belongs to another pipeline, or is no state.
+            It belongs to another pipeline, lies beyond the end of the epoch, or is no state.
         """
-        self._stand(state_from(state_dict, self._dataset.fingerprint()))
+        state = state_from(state_dict, self._dataset.fingerprint())
+        program, cuts = self._dataset.program, self._maker(State()).cuts
+        check_inside(state, program.head.length if program.is_stream else cuts.length, cuts.length)
+        self._stand(state)
 
     def stats(self) -> LoaderStats:
         """Where time went until now.
