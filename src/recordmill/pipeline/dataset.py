@@ -23,7 +23,7 @@ from recordmill.pipeline.ranks import check_rank, find_rank
 from recordmill.pipeline.rows import samples_of
 from recordmill.pipeline.stages.base import OrderStage, SampleStage
 from recordmill.pipeline.stages.batch import Batch
-from recordmill.pipeline.stages.map import Map
+from recordmill.pipeline.stages.map import Map, in_processes
 from recordmill.pipeline.stages.shard import Shard
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Dataset(Chain):
     @property
     def runs_in_processes(self) -> bool:
         """Whether a function asks for worker processes."""
-        return any(stage.workers == "processes" for stage in (*self.program.functions, *self.maps))
+        return in_processes([*self.program.functions, *self.maps])
 
     @property
     def schema(self) -> Schema:

@@ -168,13 +168,13 @@ class Loader:
     def _of_stream(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
         from recordmill.pipeline.run_stream import StreamRun
 
-        for made, portion in StreamRun(maker, state, self._pace(False), self._crew(False), self._tally):
+        for made, stand in StreamRun(maker, state, self._pace(False), self._crew, self._tally):
             self._note(made)
             if made.error is not None:
                 raise made.error
             for _, element in made.elements:
-                if portion is not None:
-                    yield element, State(state.epoch, portion.position, portion.passed)
+                if stand is not None:
+                    yield element, State(state.epoch, *stand)
 
     def _note(self, made: Made) -> None:
         self._tally.count(made)

@@ -102,10 +102,18 @@ class Maker:
         -------
         Made
         """
+        return self.careful().make(number)
+
+    def careful(self) -> Maker:
+        """The same, but what its last functions return has to be what can be pickled.
+
+        Returns
+        -------
+        Maker
+        """
         own = [stage for stage in (*self.program.stages, *self.maps) if isinstance(stage, Map)]
         # What comes last is handed over; of a mixture, what its parts return.
-        last = own[-1:] or self.program.functions
-        return replace(self, handed_over=tuple(last)).make(number)
+        return replace(self, handed_over=tuple(own[-1:] or self.program.functions))
 
     def calling(self) -> list[Calling]:
         """Calls of functions that have not returned, in the threads of this process."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,10 @@ from recordmill.pipeline.stages.map import Map
 # Draws which sample stands in for one that failed.
 _SUBSTITUTE = 0xFFFF
 _ATTEMPTS = 32
+
+
+def _elsewhere(*_: Any) -> None:
+    """Stand for a function that is called in another process."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,21 @@ class Program:
     def head(self) -> Program:
         """What decides how many samples there are: everything up to the last filter."""
         return Program(self.origin, self.stages[: self._last_filter + 1])
+
+    @property
+    def tail_functions(self) -> list[Map]:
+        """Stages behind the last filter that call functions of users."""
+        return [stage for stage in self.stages[self._last_filter + 1 :] if isinstance(stage, Map)]
+
+    @property
+    def without_head(self) -> Program:
+        """The same for `evaluate_tail` alone: functions up to the last filter do not go where they are not called."""
+        there = self._last_filter + 1
+        head = (
+            replace(stage, function=_elsewhere) if isinstance(stage, Map | Filter) else stage
+            for stage in self.stages[:there]
+        )
+        return Program(self.origin, (*head, *self.stages[there:]))
 
     @property
     def cut(self) -> tuple[int, int | None]:

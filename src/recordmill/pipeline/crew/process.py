@@ -26,7 +26,7 @@ _PROGRAM = """\
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
 from recordmill.pipeline.crew.worker import main
-main(3, 4, 5, 6, 7)
+main(3, 4, 5, 6, 7, 8)
 """
 _FIRST_FREE = 16  # descriptors are moved here before they become 3, 4, … of the new process
 _GUARD = "a script needs `if __name__ == '__main__':` around what it runs, as each worker process imports it"
@@ -74,6 +74,8 @@ class WorkerProcess:
         Descriptor of what `setup_file` wrote.
     orders : int
         Descriptor of the end of the pipe that orders are read from.
+    desk : int
+        Descriptor of the file that a `Desk` is kept in.
 
     Attributes
     ----------
@@ -91,7 +93,7 @@ class WorkerProcess:
     counters : WorkerCounters
     """
 
-    def __init__(self, setup: int, orders: int) -> None:
+    def __init__(self, setup: int, orders: int, desk: int) -> None:
         self.link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         failed = contextlib.ExitStack()
         failed.callback(self.link.close)
@@ -104,7 +106,7 @@ class WorkerProcess:
             stack.callback(os.close, noted)
             self.slate = Slate(noted)
             failed.callback(self.slate.close)
-            self.pid = _spawned((theirs.fileno(), orders, _opened_again(setup, stack), consumer, noted))
+            self.pid = _spawned((theirs.fileno(), orders, _opened_again(setup, stack), consumer, noted, desk))
             self.watch = os.pidfd_open(self.pid)
             failed.pop_all()
         self.views, self.counters = Views(), WorkerCounters()

@@ -63,11 +63,33 @@ class ProcessCrew:
         if stop <= self._next:
             return
         self._check()
-        if not self._team.members:
-            self._team.hire(self._make, self._num_workers)
+        self._hire()
         self._open.update(range(self._next, stop))
         self._next = stop
         self._send()
+
+    def put(self, place: int, value: Any) -> None:
+        """Lay down what making an element needs; `Desk.here` has it for the worker that makes it.
+
+        Parameters
+        ----------
+        place : int
+            That is ordered afterwards.
+        value : object
+
+        Raises
+        ------
+        WorkerError
+            It cannot be pickled, or as `order`.
+        """
+        self._check()
+        self._hire()
+        if self._team.desk is not None:
+            self._team.desk.put(place, value)
+
+    def _hire(self) -> None:
+        if not self._team.members:
+            self._team.hire(self._make, self._num_workers)
 
     def take(self, place: int, *, timeout: float | None = None) -> Any:
         """Wait for an element that was asked for.
@@ -102,6 +124,8 @@ class ProcessCrew:
             self._wait(place, timeout)
         self._open.remove(place)
         kind, whole = self._made.pop(place)
+        if self._team.desk is not None:
+            self._team.desk.clear(place)
         try:
             value = rebuild(whole)
         except Exception as error:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn, cast
 
 from recordmill.errors import WorkerError
 from recordmill.pipeline.crew.base import Make
+from recordmill.pipeline.crew.desk import Desk
 from recordmill.pipeline.crew.failures import packed
 from recordmill.pipeline.crew.messages import MAX_INSIDE, STOP, Kind, Message, heard_return, next_order, tell
 from recordmill.pipeline.crew.passing import Parts
@@ -24,7 +25,7 @@ from recordmill.pipeline.crew.segments import NO_SLOT, Slots
 from recordmill.pipeline.crew.slate import Slate
 
 
-def main(link: int, orders: int, setup: int, consumer: int, noted: int) -> NoReturn:
+def main(link: int, orders: int, setup: int, consumer: int, noted: int, desk: int) -> NoReturn:
     """Run a worker.
 
     Parameters
@@ -39,12 +40,14 @@ def main(link: int, orders: int, setup: int, consumer: int, noted: int) -> NoRet
         Descriptor of the consumer's process, readable when that has ended.
     noted : int
         Descriptor of a page that the consumer reads, also when this process has died.
+    desk : int
+        Descriptor of a file in which the consumer lays down what elements need.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the consumer tells us what follows
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with, args=(consumer,), name="recordmill-watch", daemon=True).start()
     connection = socket.socket(fileno=link)
-    Slate.here = Slate(noted)
+    Slate.here, Desk.here = Slate(noted), Desk(desk)
     try:
         make = _prepared(setup)
     except BaseException as error:  # noqa: BLE001 (the consumer raises it)

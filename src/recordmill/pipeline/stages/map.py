@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -110,6 +111,20 @@ class Map:
         told += [f"workers={self.workers!r}"] if self.workers != "threads" else []
         told += [f"{name}={value}" for name in ("timeout", "seed") if (value := _of(self, name)) is not None]
         return f"map({', '.join(told)})"
+
+
+def in_processes(stages: Sequence[Map]) -> bool:
+    """Whether one of some functions asks for worker processes.
+
+    Parameters
+    ----------
+    stages : sequence of Map
+
+    Returns
+    -------
+    bool
+    """
+    return any(stage.workers == "processes" for stage in stages)
 
 
 def _of(stage: Map, name: str) -> Any:
