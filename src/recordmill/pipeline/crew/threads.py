@@ -175,7 +175,7 @@ class ThreadCrew:
         """
         if self._behind != Forks.behind:
             return
-        self._shared.end(len(self._threads))
+        self._shared.end(self._num_workers)  # one may be starting that Ctrl-C kept from the list
         _join(self._threads, timeout)
         self._shared.made.clear()
 
