@@ -177,7 +177,8 @@ class Dataset(Chain):
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Elements of epoch 0 in order; those in front of a faulty one come before the error."""
         if self.program.is_stream or self.program.length is None:
-            yield from self.loader(threads=0)
+            if self.program.head.length != 0:
+                yield from self.loader(threads=0)
             return
         step = _CHUNK if self.stage is None else 1
         for start in range(0, len(self), step):

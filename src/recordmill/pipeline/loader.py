@@ -79,7 +79,11 @@ class Loader:
             raise ValueError(
                 'on_error="substitute" needs the number of samples, which a filter leaves open: take "skip"'
             )
-        self._maker(State()).cuts.check()
+        cuts, program = self._maker(State()).cuts, dataset.program
+        if program.is_stream:
+            cuts.check_filtered(program.head.length)
+        else:
+            cuts.check()
 
     @property
     def epoch(self) -> int:
