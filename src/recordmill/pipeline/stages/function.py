@@ -48,10 +48,15 @@ class Caller:
         Whether the function is handed a generator of randomness.
     timeout : float, optional
         Seconds after which a call counts as hanging.
+    key : int
+        What tells the stage from all others of a run; a number does not, as parts of a mixture have their own.
     """
 
-    def __init__(self, function: Function, stage: str, work: Work, *, rng: bool, timeout: float | None = None) -> None:
-        self._function, self._stage, self._work, self._timeout = function, stage, work, timeout
+    def __init__(
+        self, function: Function, stage: str, work: Work, *, rng: bool, timeout: float | None = None, key: int = 0
+    ) -> None:
+        self._function, self._stage, self._work = function, stage, work
+        self._timeout, self._key = timeout, key
         self._name = function_name(function)
         self._positions = work.places.array
         self._epochs = np.broadcast_to(np.asarray(work.places.epochs, np.int64), len(work.places))
@@ -185,7 +190,7 @@ class Caller:
         self._compare(0, {name: _dtype(value) for name, value in result.items()})
 
     def _compare(self, row: int, forms: dict[str, Any]) -> None:
-        first = self._work.context.returned.setdefault(self._work.number, forms)
+        first = self._work.context.returned.setdefault(self._key, forms)
         if forms.keys() != first.keys():
             raise self.error(row, f"returned the features {', '.join(forms)}; before: {', '.join(first)}")
         for name, form in forms.items():

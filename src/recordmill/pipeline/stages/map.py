@@ -102,7 +102,7 @@ class Map:
         return result
 
     def _caller(self, work: Work) -> Caller:
-        return Caller(self.function, repr(self), work, rng=self.rng, timeout=self.timeout)
+        return Caller(self.function, repr(self), work, rng=self.rng, timeout=self.timeout, key=id(self))
 
     def __repr__(self) -> str:
         """Readable form."""
