@@ -66,7 +66,7 @@ def raised_by(dataset: Dataset, kind: type[Exception]) -> Any:
         (numbers(40).map(exits, workers="processes").batch(4), 13, 9),
         (numbers(40).batch(4).map(is_killed, workers="processes"), 12, -signal.SIGKILL),
         pytest.param(
-            rm.mix([numbers(40).map(exits, workers="processes"), numbers(40)], [1, 1]).batch(4),
+            rm.mix([numbers(40, name="other"), numbers(40).map(exits, workers="processes")], [1, 1]).batch(4),
             13,
             9,
             marks=pytest.mark.deep,

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
+from struct import Struct
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from recordmill.errors import RecordmillError
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.slate import Slate
 from recordmill.pipeline.failing import Skipped
 from recordmill.pipeline.spent import Spent
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.source import ExampleSource
+
+_NOTE = Struct("<qqqdd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +32,8 @@ class Calling:
     function : str
     position : int
         Of the sample in the epoch.
-    where : callable
-        Shard, record and offset of the sample, as keyword arguments of an error.
+    source, record : int
+        Where the sample comes from: which of the sources of the run, and position in it; -1 where that is not known.
     timeout : float, optional
         Seconds after which it counts as hanging.
     begun : float
@@ -37,23 +43,30 @@ class Calling:
     stage: str
     function: str
     position: int
-    where: Callable[[], dict[str, Any]]
-    timeout: float | None = None
-    begun: float = field(default_factory=monotonic)
+    source: int
+    record: int
+    timeout: float | None
+    begun: float
 
     @property
     def seconds(self) -> float:
         """How long it has been going on."""
         return monotonic() - self.begun
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self, sources: Sequence[ExampleSource]) -> dict[str, Any]:
         """Keyword arguments of an error about it.
+
+        Parameters
+        ----------
+        sources : sequence of ExampleSource
+            Of the run.
 
         Returns
         -------
         dict of str to object
         """
-        return {"stage": self.stage, "function": self.function, "position": self.position} | self.where()
+        found = {"stage": self.stage, "function": self.function, "position": self.position}
+        return found | (sources[self.source].where(self.record)._asdict() if self.source >= 0 else {})
 
     def note(self) -> bytes:
         """Form in which another process reads of it.
@@ -62,8 +75,9 @@ class Calling:
         -------
         bytes
         """
-        told = self.stage, self.function, self.position, self.where(), self.timeout, self.begun
-        return json.dumps(told, default=int).encode()
+        limit = inf if self.timeout is None else self.timeout
+        head = _NOTE.pack(self.position, self.source, self.record, limit, self.begun)
+        return head + f"{self.stage}\0{self.function}".encode()
 
     @classmethod
     def from_note(cls, note: bytes) -> Calling | None:
@@ -76,13 +90,21 @@ class Calling:
         Returns
         -------
         Calling or None
-            None of an empty note, or one that was read while it was written.
+            None of an empty note.
         """
-        try:
-            stage, function, position, where, *times = json.loads(note)
-        except ValueError:
+        if len(note) < _NOTE.size:
             return None
-        return cls(stage, function, position, lambda: where, *times)
+        position, source, record, limit, begun = _NOTE.unpack_from(note)
+        stage, _, function = note[_NOTE.size :].decode("utf-8", "replace").partition("\0")
+        return cls(stage, function, position, source, record, None if limit == inf else limit, begun)
+
+
+class Called(Protocol):
+    """What knows the call for a row that it is in."""
+
+    def calling(self, row: int, begun: float) -> Calling:
+        """Name the call for a row that began at a moment."""
+        ...
 
 
 @dataclass(slots=True)
@@ -101,6 +123,8 @@ class Context:
         Names, dtypes and shapes that each function returned first; shared by all evaluations of a run.
     handed_over : tuple of Map
         Functions of which what they return has to be what can be pickled.
+    first_source : int
+        Sources of the run before those of what is evaluated, as one part of a mixture.
     """
 
     collects: bool = False
@@ -111,22 +135,31 @@ class Context:
     skipped: list[Skipped] = field(default_factory=list)
     spent: Spent = field(default_factory=Spent)
     num_bytes: int = 0
-    calling: Calling | None = None
+    first_source: int = 0
+    called: tuple[Called, int, float] | None = None
 
-    def begin(self, calling: Calling) -> None:
-        """Note that a function is called.
+    @property
+    def calling(self) -> Calling | None:
+        """The call that the thread of this context is in."""
+        called = self.called
+        return None if called is None else called[0].calling(*called[1:])
+
+    def begin(self, caller: Called, row: int) -> None:
+        """Note that a function is called; told in full where another process may have to tell of it.
 
         Parameters
         ----------
-        calling : Calling
+        caller : Called
+        row : int
         """
-        self.calling = calling
+        begun = monotonic()
+        self.called = caller, row, begun
         if Slate.here is not None:
-            Slate.here.write(calling.note())
+            Slate.here.write(caller.calling(row, begun).note())
 
     def end(self) -> None:
         """Note that it has returned."""
-        self.calling = None
+        self.called = None
         if Slate.here is not None:
             Slate.here.clear()
 

@@ -94,7 +94,9 @@ class Mixture:
             rows = np.flatnonzero(chosen == number)
             if len(rows):
                 turns, inside = np.divmod(ordinals[rows], len(program))
+                context.first_source += first
                 found = program.evaluate(Places(turns, inside), context)
+                context.first_source -= first
                 origins = found.origins + np.array([first, 0])
                 parts.append(Rows(found.columns, rows[found.ordinals], origins))
             first += len(program.sources)

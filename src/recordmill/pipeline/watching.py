@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from recordmill.pipeline.crew.base import NotReadyError
 if TYPE_CHECKING:
     from recordmill.pipeline.crew.base import Crew
     from recordmill.pipeline.maker import Maker
+    from recordmill.pipeline.source import ExampleSource
 
 # A call that takes longer is told of, where nothing limits it; once, as some functions are slow.
 _TELL_S = 60.0
@@ -56,11 +58,12 @@ def take_watched(crew: Crew, place: int, maker: Maker) -> Any:
         except WorkerError as error:
             if error.exit_code is None:
                 raise
-            raise _named(crew, error) from error.__cause__
+            raise _named(crew, error, maker.program.sources) from error.__cause__
 
 
 def _told(crew: Crew, maker: Maker, long: bool) -> bool:
     """Whether a warning was given; raises where a call has taken longer than it may."""
+    sources = maker.program.sources
     callings = [*maker.calling(), *_noted(crew).values()]
     for calling in callings:
         if calling.timeout is not None and calling.seconds > calling.timeout:
@@ -69,12 +72,12 @@ def _told(crew: Crew, maker: Maker, long: bool) -> bool:
                 kind="function_hangs",
                 expected=f"at most {calling.timeout:g} s",
                 hint="map(timeout=…) sets the limit",
-                **calling.parts(),
+                **calling.parts(sources),
             )
     if not long or not callings:
         return False
     longest = max(callings, key=lambda calling: calling.seconds)
-    place = _words(longest)
+    place = _words(longest, sources)
     warnings.warn(
         f"{longest.function} has not returned for {longest.seconds:.0f} s ({place}); map(timeout=…) sets a limit",
         RuntimeWarning,
@@ -83,9 +86,9 @@ def _told(crew: Crew, maker: Maker, long: bool) -> bool:
     return True
 
 
-def _words(calling: Calling) -> str:
+def _words(calling: Calling, sources: Sequence[ExampleSource]) -> str:
     """Where a call is."""
-    parts = calling.parts()
+    parts = calling.parts(sources)
     place = [f"{name} {parts[name]}" for name in ("shard", "record", "offset") if parts.get(name) is not None]
     return ", ".join([f"stage {calling.stage}", f"sample {calling.position} of the epoch", *place])
 
@@ -96,9 +99,9 @@ def _noted(crew: Crew) -> dict[int, Calling]:
     return {place: calling for place, calling in found.items() if calling is not None}
 
 
-def _named(crew: Crew, error: WorkerError) -> WorkerError:
+def _named(crew: Crew, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
     """The same error with the call that the process was in."""
     calling = None if error.place is None else _noted(crew).get(error.place)
     if calling is None:
         return error
-    return WorkerError(f"{error.message} in {calling.function}", **(error.parts() | calling.parts()))
+    return WorkerError(f"{error.message} in {calling.function}", **(error.parts() | calling.parts(sources)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +55,7 @@ class Caller:
         self, function: Function, stage: str, work: Work, *, rng: bool, timeout: float | None = None, key: int = 0
     ) -> None:
         self._function, self._stage, self._work = function, stage, work
-        self._timeout, self._key = timeout, key
+        self._timeout, self._key, self._first = timeout, key, work.context.first_source
         self._name = function_name(function)
         self._positions = work.places.array
         self._epochs = np.broadcast_to(np.asarray(work.places.epochs, np.int64), len(work.places))
@@ -87,8 +86,7 @@ class Caller:
             The function raised.
         """
         context = self._work.context
-        where = partial(self._work.where, row)
-        context.begin(Calling(self._stage, self._name, int(self._positions[row]), where, self._timeout))
+        context.begin(self, row)
         try:
             if self._words is None:
                 return self._function(value)
@@ -97,6 +95,23 @@ class Caller:
             raise self.error(row, f"raised {type(error).__name__}: {error}", error) from error
         finally:
             context.end()
+
+    def calling(self, row: int, begun: float) -> Calling:
+        """Name the call for a row.
+
+        Parameters
+        ----------
+        row : int
+        begun : float
+            Moment on the clock of `time.monotonic`.
+
+        Returns
+        -------
+        Calling
+        """
+        origins = self._work.rows.origins
+        source, record = (self._first + int(origins[row, 0]), int(origins[row, 1])) if row < len(origins) else (-1, -1)
+        return Calling(self._stage, self._name, int(self._positions[row]), source, record, self._timeout, begun)
 
     def error(self, row: int, what: str, cause: Exception | None = None, hint: str | None = None) -> MapError:
         """Error of a row.
