@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from recordmill.decode.draws import Draws, Stage
 from recordmill.decode.specs.colour import Colour, ColourJitter, PCANoise, RandomErasing, RandomGrey
 from recordmill.decode.windows import ATTEMPTS, draw_shapes
+from recordmill.frozen import dataclass
 
 Numbers = NDArray[np.float64]
 _FACTORS = ("brightness", "contrast", "saturation", "hue")

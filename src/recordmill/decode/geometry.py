@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -17,6 +16,7 @@ from recordmill.decode.specs.geometry import CenterCrop, Crop, Flip, RandomAffin
 from recordmill.decode.specs.given import GivenCrop, GivenFlip
 from recordmill.decode.specs.image import Image
 from recordmill.decode.windows import random_windows
+from recordmill.frozen import dataclass
 
 Ints = NDArray[np.int64]
 

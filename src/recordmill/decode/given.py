@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from recordmill.decode.specs.given import GivenCrop, GivenFlip
 from recordmill.decode.specs.image import Image
 from recordmill.errors import FeatureError
+from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 Ints = NDArray[np.int64]

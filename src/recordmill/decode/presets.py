@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from recordmill.frozen import dataclass
 
 Like = Literal["pillow", "opencv", "tensorflow", "mxnet"]
 Channels = Literal["rgb", "bgr", "grey", "stored"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from recordmill.decode.draws import Draws
 from recordmill.decode.executors.base import Border, Headers
 from recordmill.decode.moves import Moves
 from recordmill.errors import DecodeError, FeatureError, RecordmillError
+from recordmill.frozen import dataclass
 
 Ints = NDArray[np.int64]
 

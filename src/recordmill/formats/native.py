@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from recordmill import _core
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.formats.values import column
+from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Kind, Schema
 from recordmill.types import Ragged
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
+from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Schema
 from recordmill.types import Ragged
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from recordmill import _core
 from recordmill.errors import ImageError
 from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
+from recordmill.frozen import dataclass
 from recordmill.packing.images import Recoding, decode_whole, image_shape, recode
 from recordmill.packing.masks import read_mask, recode_mask
 from recordmill.packing.options import ImageOptions

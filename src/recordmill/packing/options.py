@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
+from recordmill.frozen import dataclass
 from recordmill.packing.images import Encoding, Recoding
 from recordmill.packing.labels import LABEL_KINDS, LabelKind
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 from struct import Struct
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from recordmill.errors import RecordmillError
+from recordmill.frozen import dataclass
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.slate import Slate
 from recordmill.pipeline.failing import Skipped

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from recordmill.frozen import dataclass
 from recordmill.pipeline.order.places import Ints
 from recordmill.pipeline.stages.batch import Last
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
+from recordmill.frozen import dataclass
 from recordmill.pipeline.checks import is_whole
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.threads import ThreadCrew

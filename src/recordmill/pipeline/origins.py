@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from recordmill.errors import DamageError, FeatureError, RecordmillError
+from recordmill.frozen import dataclass
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.rows import Rows, joined_rows

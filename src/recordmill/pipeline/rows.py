@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from recordmill.decode.columns import take
 from recordmill.errors import FeatureError
+from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 Ints = NDArray[np.int64]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from time import perf_counter
 from typing import Any
 
+from recordmill.frozen import dataclass
 from recordmill.pipeline.crew.base import Crew
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.stages.decode import Decode

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter, thread_time
+
+from recordmill.frozen import dataclass
 
 
 @dataclass(slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from recordmill.errors import StateError
+from recordmill.frozen import dataclass
 from recordmill.pipeline.checks import is_whole
 
 VERSION = 1

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from recordmill.frozen import dataclass
 from recordmill.pipeline.cuts import Cuts
 from recordmill.pipeline.order.places import Ints
 from recordmill.pipeline.rows import Rows, joined_rows

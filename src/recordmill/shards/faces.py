@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from recordmill.errors import FormatError
 from recordmill.formats.recordio.faces import read_layout, read_property
 from recordmill.formats.recordio.payload import IRHEADER
+from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Schema
 from recordmill.shards.reader import ShardReader
 from recordmill.storage.local import LOCAL

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from recordmill import _core
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import Format
 from recordmill.formats.detect import HEAD_BYTES, describe, from_name, recognise
 from recordmill.formats.registry import get_format
+from recordmill.frozen import dataclass
 from recordmill.shards.translate import to_error, translated
 from recordmill.storage import compression as compressions
 from recordmill.storage.compression import Compression

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.errors import FeatureError, OutputExistsError
 from recordmill.formats.base import Format
+from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Schema
 from recordmill.shards.foreign import foreign_path, write_foreign
 from recordmill.shards.index import ENTRY_SUFFIX, describe_shard, load_index, save_sidecar, sidecar_path

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import WriteError
+from recordmill.frozen import dataclass
 from recordmill.shards.index import ENTRY_SUFFIX, cache_path, kept_places, sidecar_path
 from recordmill.shards.opening import OpenShard
 from recordmill.shards.sidecar import fits, make_probes

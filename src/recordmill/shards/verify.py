@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from recordmill import _core
 from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
+from recordmill.frozen import dataclass
 from recordmill.shards.index import load_sidecar
 from recordmill.shards.infer import usual_payload
 from recordmill.shards.opening import OpenShard, open_shard

@@ -12,6 +12,7 @@ use super::rows::{Finish, Rows, Scratch};
 use super::unfilter::{Filter, Unfilter};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Pixels, Samples};
+use std::slice::ChunksExact;
 
 /// Decodes image after image, its memory reused; each thread has its own.
 pub struct Decoder {
@@ -102,7 +103,7 @@ impl Decoder {
         for pass in adam7::passes(&job.layout.header) {
             let length = job.row_bytes(&pass) + 1;
             let (this, rest) = stored.split_at_mut(length * pass.size.height);
-            let mut source = PassRows { stored: this, length, at: 0, undone: 0, unfilter: *unfilter, job };
+            let mut source = PassRows { stored: this, length, undone: 0, unfilter: *unfilter, job };
             canvas.paint(&pass, &mut source, &mut rows)?;
             stored = rest;
         }
@@ -167,7 +168,6 @@ impl<'a> Job<'a> {
 struct PassRows<'a> {
     stored: &'a mut [u8],
     length: usize,
-    at: usize,
     /// Rows whose filters are undone.
     undone: usize,
     unfilter: Unfilter,
@@ -175,24 +175,16 @@ struct PassRows<'a> {
 }
 
 impl PassRows<'_> {
-    /// The next row, without its filter byte.
-    fn next(&mut self) -> Result<&[u8]> {
-        if self.undone == self.at {
-            self.undo()?;
-        }
-        let start = self.at * self.length;
-        self.at += 1;
-        Ok(&self.stored[start + 1..start + self.length])
-    }
-
-    fn undo(&mut self) -> Result<()> {
-        let start = self.at * self.length;
+    /// The next rows, as many as are undone at once, each with its filter byte in front.
+    fn next(&mut self) -> Result<ChunksExact<'_, u8>> {
+        let start = self.undone * self.length;
         let (done, open) = self.stored.split_at_mut(start);
-        let filter = Filter::from_code(open[0], self.at, self.job.layout.data.offset)?;
+        let filter = Filter::from_code(open[0], self.undone, self.job.layout.data.offset)?;
         let above = start.checked_sub(self.length).map(|above| &done[above + 1..]);
         let pixel_bytes = self.job.layout.header.pixel_bits().div_ceil(8);
-        self.undone += self.unfilter.undo(filter, pixel_bytes, self.length, open, above);
-        Ok(())
+        let count = self.unfilter.undo(filter, pixel_bytes, self.length, open, above);
+        self.undone += count;
+        Ok(open[..count * self.length].chunks_exact(self.length))
     }
 }
 
@@ -207,16 +199,19 @@ impl<T: Finish> Canvas<'_, T> {
     fn paint(&mut self, pass: &Pass, source: &mut PassRows, rows: &mut Rows) -> Result<()> {
         let length = pass.size.width * self.channels;
         let mut line = vec![T::default(); if pass.step_x > 1 { length } else { 0 }];
-        for k in 0..pass.size.height {
-            let stored = source.next()?;
-            let start = (pass.y + k * pass.step_y) * self.stride;
-            if pass.step_x == 1 {
-                T::finish(rows, stored, &mut self.samples[start..start + length])?;
-                continue;
+        let mut row = 0;
+        while row < pass.size.height {
+            for stored in source.next()? {
+                let start = (pass.y + row * pass.step_y) * self.stride;
+                row += 1;
+                if pass.step_x == 1 {
+                    T::finish(rows, &stored[1..], &mut self.samples[start..start + length])?;
+                    continue;
+                }
+                T::finish(rows, &stored[1..], &mut line)?;
+                let target = &mut self.samples[start + pass.x * self.channels..];
+                scatter(&line, self.channels, pass.step_x, target);
             }
-            T::finish(rows, stored, &mut line)?;
-            let target = &mut self.samples[start + pass.x * self.channels..];
-            scatter(&line, self.channels, pass.step_x, target);
         }
         Ok(())
     }

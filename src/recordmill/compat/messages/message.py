@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from recordmill.compat.messages import wire
@@ -11,6 +10,7 @@ from recordmill.compat.messages.fields.base import UNKNOWN, Field
 from recordmill.compat.messages.fields.nested import Nested
 from recordmill.compat.messages.text import text_of
 from recordmill.errors import PayloadError
+from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

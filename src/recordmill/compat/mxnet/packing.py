@@ -8,7 +8,6 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 import recordmill as rm
 from recordmill.compat.mxnet.headers import IRHeader, pack, pack_img
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
+from recordmill.frozen import dataclass
 
 _CHANNELS = {-1: "stored", 0: "grey", 1: "bgr"}
 

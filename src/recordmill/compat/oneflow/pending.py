@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ import recordmill as rm
 from recordmill.compat.oneflow.tensors import Place, TensorBuffer
 from recordmill.compat.processors import num_processors
 from recordmill.errors import RecordmillError
+from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 Size = tuple[int, int]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from recordmill.compat.oneflow.tensors import Place, Tensor, TensorBuffer, tenso
 from recordmill.compat.oneflow.threads import in_threads
 from recordmill.compat.oneflow.types import uint8
 from recordmill.errors import ImageError
+from recordmill.frozen import dataclass
 
 Size = tuple[int, int]
 _KERNELS = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 import recordmill as rm
 from recordmill.compat.oneflow.tensors import Place
 from recordmill.errors import FormatError, RecordmillError
+from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 _HEAD_BYTES = 8

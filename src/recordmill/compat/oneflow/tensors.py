@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.oneflow.types import OpaqueType, number_type, of_record, tensor_buffer
+from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from recordmill.frozen import dataclass
 
 int8 = np.dtype("int8")
 uint8 = np.dtype("uint8")

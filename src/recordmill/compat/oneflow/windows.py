@@ -7,12 +7,11 @@ oneflow/user/image/random_crop_generator.cpp of OneFlow 0.9.0 (distribution).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
+from recordmill.frozen import dataclass
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from recordmill.decode.colours import ColourStep
 from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
+from recordmill.frozen import dataclass
 
 Faults = dict[int, Exception]
 

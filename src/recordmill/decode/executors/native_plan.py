@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
 from recordmill.decode.rows import ByteRows
+from recordmill.frozen import dataclass
 
 # The header has been held against the caller's limit before; the memory of what is decoded follows the header.
 NO_LIMIT = 1 << 40

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import ImageError
+from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from recordmill.decode.specs.base import Spec
@@ -18,6 +17,7 @@ from recordmill.decode.specs.checks import (
     whole,
 )
 from recordmill.decode.specs.given import GivenCrop
+from recordmill.frozen import dataclass
 
 _SMALL = ("error", "pad", "enlarge")
 _MODES = ("constant", "edge", "reflect")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, whole
+from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, number
+from recordmill.frozen import dataclass
 
 BoxForm = Literal["xyxy", "yxyx", "xywh"]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, number, whole
+from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
 from typing import Literal
 
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word
+from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

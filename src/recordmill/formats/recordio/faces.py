@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from recordmill.errors import FormatError
+from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

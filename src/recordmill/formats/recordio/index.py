@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from recordmill.errors import FormatError
+from recordmill.frozen import dataclass
 from recordmill.types import FrameIndex
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import LabelError
+from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 SUFFIX = ".lst"

@@ -7,7 +7,6 @@ float32 or a vector of them, ``id`` and ``id2`` are uint64.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.formats.native import NativeCodec
 from recordmill.formats.values import ColumnArgs, column
+from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Schema
 from recordmill.types import Ragged
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from recordmill import _core
 from recordmill.formats.native import NativeCodec
+from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 

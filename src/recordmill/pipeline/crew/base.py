@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from recordmill.frozen import dataclass
 
 Make = Callable[[int], Any]
 """Gives an element. A method `carefully` of it is called in a worker process for one that cannot be handed over."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import pickle
 import traceback
-from dataclasses import dataclass
 
 from recordmill.errors import WorkerError
+from recordmill.frozen import dataclass
 
 _MAX_LINKS = 16
 _MAX_TEXT = 20_000

@@ -6,8 +6,9 @@ import os
 import socket
 import struct
 from array import array
-from dataclasses import dataclass
 from enum import IntEnum
+
+from recordmill.frozen import dataclass
 
 MAX_INSIDE = 32 * 1024
 """Largest element, in bytes, that travels inside a message."""

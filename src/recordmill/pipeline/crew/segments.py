@@ -12,11 +12,11 @@ import mmap
 import os
 import weakref
 from collections import deque
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.frozen import dataclass
 from recordmill.pipeline.crew.forks import Forks
 from recordmill.pipeline.crew.passing import ALIGNED
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from recordmill.frozen import dataclass
 from recordmill.pipeline.checks import is_whole
 from recordmill.pipeline.order.permutation import Ints, Permutation
 from recordmill.pipeline.order.places import Places

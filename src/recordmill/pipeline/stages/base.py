@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from recordmill.decode.draws import Draws
+from recordmill.frozen import dataclass
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.order.places import Places
 from recordmill.pipeline.rows import Rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from recordmill.decode.batch import decode_batch
 from recordmill.decode.specs.image import Image
 from recordmill.errors import DecodeError
+from recordmill.frozen import dataclass
 from recordmill.pipeline.rows import Rows, joined_rows
 
 if TYPE_CHECKING:

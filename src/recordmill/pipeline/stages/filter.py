@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recordmill.errors import MapError
+from recordmill.frozen import dataclass
 from recordmill.pipeline.rows import Rows
 from recordmill.pipeline.stages.function import Caller, Function, function_name
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from recordmill.errors import MapError
+from recordmill.frozen import dataclass
 from recordmill.pipeline.rows import Columns, Rows, locked, stacked
 from recordmill.pipeline.stages.function import Caller, Function, function_name
 

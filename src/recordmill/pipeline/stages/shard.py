@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from recordmill.frozen import dataclass
 from recordmill.pipeline.ranks import find_rank
 
 

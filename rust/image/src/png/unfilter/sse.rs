@@ -23,26 +23,29 @@ pub(super) fn sub_rows<const N: usize>(length: usize, mut rows: &mut [u8]) -> us
     done
 }
 
-/// Adds the pixel to the left in the first `length` bytes; those behind them are left alone.
+/// Adds the pixel to the left in the first `length` bytes; those behind them are read, but not written.
+///
+/// A load waits for a store that covers some of its bytes, so a block must not be stored over the next row's first bytes.
 #[target_feature(enable = "sse4.1")]
 fn sub<const N: usize>(length: usize, row: &mut [u8]) {
-    let mut left = [0u8; N];
-    let mut at = 0;
-    while at < length
-        && let Some(block) = row[at..].first_chunk_mut::<16>()
-    {
-        let stored = bytemuck::cast::<[u8; 16], __m128i>(*block);
-        let mut sums = add_shifted::<1, N>(stored);
-        sums = add_shifted::<2, N>(sums);
-        sums = add_shifted::<4, N>(sums);
-        sums = add_shifted::<8, N>(sums);
-        sums = _mm_add_epi8(sums, repeat(left));
-        let beyond = _mm_cmpgt_epi8(bytemuck::cast(LANES), _mm_set1_epi8((length - at).min(16) as i8 - 1));
-        *block = bytemuck::cast(_mm_blendv_epi8(sums, stored, beyond));
-        left.copy_from_slice(&bytemuck::cast::<__m128i, [u8; 16]>(sums)[16 - N..]);
-        at += 16;
+    let last_pixel = bytemuck::cast(std::array::from_fn::<u8, 16, _>(|lane| (16 - N + lane % N) as u8));
+    let (mut before, mut left) = (_mm_setzero_si128(), _mm_setzero_si128());
+    let (blocks, _) = row[..length].as_chunks_mut::<16>();
+    let mut at = blocks.len() * 16;
+    for block in blocks {
+        before = _mm_add_epi8(running_sums::<N>(block), left);
+        left = _mm_shuffle_epi8(before, last_pixel);
+        *block = bytemuck::cast(before);
     }
-    for pixel in row[at.min(length)..length].as_chunks_mut::<N>().0 {
+    if (16..length).contains(&at)
+        && let Some(block) = row[at..].first_chunk()
+    {
+        let sums = _mm_add_epi8(running_sums::<N>(block), left);
+        row[length - 16..length].copy_from_slice(bytemuck::bytes_of(&join(before, sums, length - at)));
+        at = length;
+    }
+    let mut left = first_bytes::<N>(_mm_cvtsi128_si64(left) as u64);
+    for pixel in row[at..length].as_chunks_mut::<N>().0 {
         for (value, left) in pixel.iter_mut().zip(&mut left) {
             *value = value.wrapping_add(*left);
             *left = *value;
@@ -50,18 +53,29 @@ fn sub<const N: usize>(length: usize, row: &mut [u8]) {
     }
 }
 
+/// Each pixel with those before it in the block added.
+#[target_feature(enable = "sse4.1")]
+fn running_sums<const N: usize>(block: &[u8; 16]) -> __m128i {
+    let sums = add_shifted::<1, N>(bytemuck::cast(*block));
+    let sums = add_shifted::<2, N>(sums);
+    let sums = add_shifted::<4, N>(sums);
+    add_shifted::<8, N>(sums)
+}
+
+/// The last bytes of `before` and the first `count` of `after`, sixteen in all.
+#[target_feature(enable = "sse4.1")]
+fn join(before: __m128i, after: __m128i, count: usize) -> __m128i {
+    let lanes = bytemuck::cast(LANES);
+    // A lane is zero where the top bit of its number is set; else the lower four bits count.
+    let from_before = _mm_add_epi8(lanes, _mm_set1_epi8(0x70 + count as i8));
+    let from_after = _mm_add_epi8(lanes, _mm_set1_epi8(count as i8 - 16));
+    _mm_or_si128(_mm_shuffle_epi8(before, from_before), _mm_shuffle_epi8(after, from_after))
+}
+
 /// Adds the lanes `BY` bytes before each, if pixels of `N` bytes need this step of a running sum.
 #[target_feature(enable = "sse4.1")]
 fn add_shifted<const BY: i32, const N: usize>(sums: __m128i) -> __m128i {
     if (BY as usize) < N { sums } else { _mm_add_epi8(sums, _mm_slli_si128::<BY>(sums)) }
-}
-
-/// A pixel in every place of a vector.
-#[target_feature(enable = "sse4.1")]
-fn repeat<const N: usize>(pixel: [u8; N]) -> __m128i {
-    let mut bytes = [0u8; 16];
-    bytes.as_chunks_mut::<N>().0.fill(pixel);
-    bytemuck::cast(bytes)
 }
 
 /// Adds the mean, rounded down, of the pixels to the left and above.

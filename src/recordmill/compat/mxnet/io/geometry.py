@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.mxnet.kernels import methods_of
+from recordmill.frozen import dataclass
 
 Ints = NDArray[np.int64]
 

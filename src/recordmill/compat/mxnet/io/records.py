@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError, as_mxnet_error, translated
+from recordmill.frozen import dataclass
 
 Ints = NDArray[np.int64]
 _HEADER_BYTES = 24

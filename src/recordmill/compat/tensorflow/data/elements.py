@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.data.specs import common, spec_of
+from recordmill.frozen import dataclass
 from recordmill.types import Ragged, RecordRef
 
 INFINITE_CARDINALITY = -1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.recording import Call, Recorded, recorded_in
+from recordmill.frozen import dataclass
 
 _KERNELS = ("area", "bilinear", "nearest")
 _ANTIALIASED = ("bilinear",)

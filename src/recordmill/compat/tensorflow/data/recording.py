@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from recordmill.compat.tensorflow.core.dispatch import RECORDING, run
@@ -14,6 +13,7 @@ from recordmill.compat.tensorflow.data.inferring import inferred
 from recordmill.compat.tensorflow.data.specs import spec_of
 from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
+from recordmill.frozen import dataclass
 
 # Operations that are given functions, in which recorded values may be out of sight.
 _CLOSURES = tuple(

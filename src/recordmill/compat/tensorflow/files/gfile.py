@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from recordmill.compat.tensorflow.core.errors import (
@@ -17,6 +16,7 @@ from recordmill.compat.tensorflow.core.errors import (
 from recordmill.compat.tensorflow.files.faults import path_of, translated
 from recordmill.compat.tensorflow.files.file import GFile
 from recordmill.compat.tensorflow.files.matching import entries, matches, sidecars
+from recordmill.frozen import dataclass
 
 __all__ = [
     "GFile",

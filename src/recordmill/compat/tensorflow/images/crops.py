@@ -8,7 +8,6 @@ tensorflow/core/kernels/image/sample_distorted_bounding_box_op.cc (which numbers
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.images.checks import number_of
 from recordmill.compat.tensorflow.images.philox import unit_of
+from recordmill.frozen import dataclass
 
 _WORDS = 2**32
 Crop = tuple[int, int, int, int]

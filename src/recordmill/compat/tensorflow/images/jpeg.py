@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -13,6 +12,7 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core.errors import UnimplementedError
 from recordmill.compat.tensorflow.images.contents import refuse
 from recordmill.errors import MissingExtraError, RecordmillError
+from recordmill.frozen import dataclass
 
 _MODES: dict[str, Literal["fast", "accurate"]] = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
 _CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb"}

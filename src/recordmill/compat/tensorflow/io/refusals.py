@@ -6,7 +6,6 @@ The library's parser says which record it was; that record is read once more as 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.io.specs import NAMES, Column
 from recordmill.compat.tensorflow.train.messages import Example, Feature
 from recordmill.errors import PayloadError, RecordmillError
+from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 KINDS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +23,7 @@ from recordmill.compat.tensorflow.io.features import (
     UniformRowLength,
     VarLenFeature,
 )
+from recordmill.frozen import dataclass
 
 Form = Literal["fixed", "padded", "sparse", "ragged"]
 KINDS = {"string": "bytes", "float32": "float32", "int64": "int64"}
