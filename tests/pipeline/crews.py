@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -92,6 +93,18 @@ def script(text: str, folder: Path, *, name: str = "script.py") -> Iterator[subp
     finally:
         process.kill()
         process.communicate()
+
+
+def interrupted(go_on: Callable[[], Any], after_s: float = 0.002) -> None:
+    """Call something again and again until Ctrl-C is pressed, which is soon."""
+    main = threading.main_thread().ident
+    timer = threading.Timer(after_s, lambda: signal.pthread_kill(main or 0, signal.SIGINT))
+    try:
+        timer.start()
+        while True:
+            go_on()
+    except KeyboardInterrupt:
+        timer.join()
 
 
 def batch(place: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import signal
 import threading
 import warnings
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from recordmill.pipeline.crew import process
 from recordmill.pipeline.crew.processes import ProcessCrew
 from recordmill.pipeline.crew.segments import MAX_SLOTS
 from tests.pipeline import made
-from tests.pipeline.crews import batch, children, descriptors, is_running, nothing_left, same, until
+from tests.pipeline.crews import batch, children, descriptors, interrupted, is_running, nothing_left, same, until
 
 pytestmark = pytest.mark.usefixtures("_light_main")
 
@@ -167,9 +168,9 @@ def test_crew_when_its_orders_are_more_than_a_pipe_holds_then_goes_on() -> None:
     crew.dismiss()
 
 
-def order_and_take(crew: ProcessCrew) -> object:
-    crew.order(2)
-    return crew.take(0)
+def order_and_take(crew: ProcessCrew, place: int = 0) -> object:
+    crew.order(place + 2)
+    return crew.take(place)
 
 
 @pytest.mark.parametrize(
@@ -206,9 +207,9 @@ def test_crew_when_not_all_processes_start_then_none_is_left(monkeypatch: pytest
 
 
 def cycle(number: int) -> None:
-    """Start, go on for a while, and leave in one of five ways."""
+    """Start, go on for a while, and leave in one of six ways."""
     crew = ProcessCrew(made.fail, 1 + number % 2)
-    way = number % 5
+    way = number % 6
     if way != 0:
         crew.order(3)
     if way in (2, 3):
@@ -216,21 +217,40 @@ def cycle(number: int) -> None:
     if way == 3:
         with pytest.raises(ValueError, match="cause"):
             crew.take(1)
+    if way == 5:
+        assert crew.take(0) == 0
+        places = count(7)
+        interrupted(lambda: order_and_take(crew, next(places)))
     if way != 4:
         crew.dismiss(timeout=number % 3)
 
 
+def short_cycle(number: int) -> None:
+    """Leave before a process is ready: at once, without a word, by an error, by Ctrl-C."""
+    crew = ProcessCrew(made.fail, 1 + number % 2)
+    crew.order(3)
+    way = number % 4
+    if way == 1:
+        with pytest.raises(TimeoutError):
+            crew.take(0, timeout=0.001)
+    if way == 2:
+        interrupted(lambda: crew.take(0))
+    if way != 3:
+        crew.dismiss(timeout=0)
+
+
 def test_crews_when_started_and_left_again_and_again_then_leave_nothing() -> None:
     with nothing_left():
-        for number in range(5):
+        for number in range(6):
             cycle(number)
+            short_cycle(number)
 
 
 @pytest.mark.deep
-def test_crews_when_started_and_left_three_hundred_times_then_leave_nothing() -> None:
+def test_crews_when_started_and_left_a_thousand_times_then_leave_nothing() -> None:
     with nothing_left():
-        for number in range(300):
-            cycle(number)
+        for number in range(1_000):
+            (short_cycle if number % 10 >= 2 else cycle)(number)
 
 
 def test_crew_when_forked_then_the_copy_neither_uses_nor_ends_its_processes() -> None:

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill.pipeline.cuts import Cuts
+from recordmill.pipeline.dataset import Dataset
+from tests.pipeline.sources import numbers
 
 
 def everything(length: int, size: int, last: Any, world_size: int, start: int = 0) -> list[list[list[int]]]:
@@ -66,3 +68,27 @@ def test_epoch_when_endless_then_goes_on_for_ever() -> None:
 def test_epoch_when_it_makes_no_batch_then_is_refused(length: int, size: int, world_size: int) -> None:
     with pytest.raises(ValueError, match=r"no samples|no batch"):
         Cuts(length, size, "drop", 0, world_size).check()
+
+
+@pytest.mark.parametrize(
+    "held, stop, start, world_size", [(0, None, 0, 1), (15, None, 0, 2), (99, 7, 0, 1), (9, None, 9, 1)]
+)
+def test_epoch_when_a_filter_cannot_leave_a_batch_then_is_refused(
+    held: int, stop: int | None, start: int, world_size: int
+) -> None:
+    with pytest.raises(ValueError, match=r"no samples|no batch|leaves nothing"):
+        Cuts(stop, 8, "drop", 0, world_size, start).check_filtered(held)
+    Cuts(stop, 8, "keep", 0, world_size, start).check_filtered(held + 10)
+    Cuts(None, 8, "drop", 0, world_size, start).check_filtered(None)
+
+
+def test_loader_when_its_filter_is_handed_nothing_then_is_refused() -> None:
+    def held(count: int) -> Dataset:
+        return numbers(count).filter(lambda _: True)
+
+    with pytest.raises(ValueError, match="no samples"):
+        held(0).batch(4).loader()
+    with pytest.raises(ValueError, match="no batch of 16"):
+        held(10).batch(8, last="drop").loader(rank=0, world_size=2)
+    assert list(held(0)) == list(numbers(0)) == []
+    assert list(numbers(9).filter(lambda _: False).batch(4).loader()) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -142,3 +143,37 @@ def test_state_when_its_numbers_are_none_then_is_refused(change: Any) -> None:
     loader = numbers(100).batch(10).loader()
     with pytest.raises(rm.StateError, match="counts from 0"):
         loader.load_state_dict(loader.state_dict() | change)
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_state_when_it_lies_beyond_the_end_then_is_refused(filtered: bool) -> None:
+    loader = pipeline(10, filtered=filtered).loader()
+    state = loader.state_dict()
+    with pytest.raises(rm.StateError, match=r"beyond the end .*at most 403 samples, found 404"):
+        loader.load_state_dict(state | {"position": 404, "passed": 200})
+    for batch in loader:
+        del batch
+        state = loader.state_dict()
+    loader.load_state_dict(state)
+    assert state["epoch"] == 0
+    assert list(loader) == []
+    assert len(list(loader)) == len(list(pipeline(10, filtered=filtered).loader())), "the next epoch is whole"
+
+
+def test_state_when_fewer_batches_are_taken_then_is_refused() -> None:
+    def loader(size: int, **options: Any) -> Any:
+        return numbers(403).batch(size).take(3).loader(**options)
+
+    runs = [loader(10, rank=rank, world_size=2) for rank in range(2)]
+    for run in runs:
+        list(islice(run, 2))
+    loader(20).load_state_dict(runs[0].state_dict())
+    with pytest.raises(rm.StateError, match="at most 15 samples, found 40") as caught:
+        loader(5).load_state_dict(runs[0].state_dict())
+    assert "take behind batch" in (caught.value.hint or "")
+
+
+def test_state_when_more_passed_than_there_were_then_is_refused() -> None:
+    loader = pipeline(10, filtered=True).loader()
+    with pytest.raises(rm.StateError, match="pass a filter"):
+        loader.load_state_dict(loader.state_dict() | {"position": 20, "passed": 30})

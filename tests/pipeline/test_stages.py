@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,23 @@ def test_mix_when_a_part_runs_out_then_its_next_epoch_begins() -> None:
     assert pickle.loads(pickle.dumps(mixed)) == mixed
     second = ids(mixed.fetch(range(16), epoch=1))
     assert second != ids(mixed)
+
+
+def test_mix_when_functions_stand_before_and_behind_it_then_each_returns_what_it_does(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        with rm.ShardWriter(tmp_path / name) as writer:
+            for number in range(30):
+                writer.write({"id": number, "text": b"x" * (number % 4), "v": np.arange(number % 3)})
+    one, other = rm.open(tmp_path / "a*"), rm.open(tmp_path / "b*")
+    mixed = rm.mix([one.map(lambda sample: sample | {}), other], [1, 1])
+    plain = rm.mix([one, other], [1, 1])
+    for both in (mixed, plain):
+        batches = list(both.map(lambda sample: sample | {"more": 1}).batch(9).loader(threads=2))
+        assert sum(batch["more"].sum() for batch in batches) == len(both)
+    for size in (1, 7):
+        for first, second in zip(mixed.batch(size).loader(), plain.batch(size).loader(), strict=True):
+            assert first["text"].to_list() == second["text"].to_list()
+            assert [row.tolist() for row in first["v"]] == [row.tolist() for row in second["v"]]
 
 
 def test_mix_when_it_cannot_be_then_is_refused() -> None:

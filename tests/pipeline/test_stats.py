@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+import recordmill as rm
 from recordmill.pipeline.dataset import Dataset
+from recordmill.pipeline.stats import LoaderStats, StageStats
 from tests.pipeline.sources import numbers
 
 
@@ -37,3 +39,65 @@ def test_stats_when_there_are_no_workers_then_tell_of_none() -> None:
     loader = numbers(40).map(same).batch(4).loader(threads=0)
     assert len(list(loader)) == 10
     assert (loader.stats().workers, loader.stats().queue_depth) == (0, 0)
+
+
+class Clocks:
+    """Clocks that go on when they are told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = self.computed = 0.0
+        monkeypatch.setattr("recordmill.pipeline.spent.perf_counter", lambda: self.now)
+        monkeypatch.setattr("recordmill.pipeline.spent.thread_time", lambda: self.computed)
+
+    def go_on(self, busy: float, waiting: float) -> None:
+        self.computed += busy
+        self.now += busy + waiting
+
+
+def test_stages_when_they_wait_then_it_is_told_apart_from_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks = Clocks(monkeypatch)
+
+    def on_samples(sample: dict[str, Any]) -> dict[str, Any]:
+        clocks.go_on(0.25, 1.0)
+        return sample
+
+    def on_batches(batch: dict[str, Any]) -> dict[str, Any]:
+        clocks.go_on(2.0, 0.5)
+        return batch
+
+    def passes(sample: dict[str, Any]) -> bool:
+        clocks.go_on(0.5, 0.0)
+        return True
+
+    dataset = numbers(12).filter(passes).map(on_samples).batch(4).map(on_batches)
+    loader = dataset.loader(threads=0)
+    list(loader)
+    told = {stage.name: (stage.busy_s, stage.waited_s, stage.inside_s) for stage in loader.stats().stages}
+    nothing = (0, 0, 0)
+    assert told == {"map": (3 + 6, 12 + 1.5, 22.5), "filter": (6, 0, 6), "read": nothing, "batch": nothing}
+    assert next(iter(told)) == "map"
+    assert loader.stats().to_json()["stages"]["map"] == {"busy_s": 9, "waited_s": 13.5}
+
+
+def test_bottleneck_when_it_waits_more_than_it_computes_then_says_for_what() -> None:
+    def told(busy: float, waited: float) -> str:
+        stages = (StageStats("map", busy, waited), StageStats("read", 0.1, 0.0))
+        return LoaderStats(1, 1, 1, 10.0, 9.0, 1, 0.0, 0.0, stages).bottleneck
+
+    assert "waiting for the interpreter lock" in told(1.0, 3.0)
+    assert "75% of that" in told(1.0, 3.0)
+    assert "waiting" not in told(3.0, 0.1)
+
+
+def test_error_when_it_comes_among_small_batches_then_time_before_it_is_counted() -> None:
+    def picky(sample: dict[str, Any]) -> dict[str, Any]:
+        if sample["id"] == 91:
+            raise ValueError("this one")
+        return sample
+
+    loader = numbers(100).map(picky).batch(1).loader(threads=2)
+    with pytest.raises(rm.MapError):
+        list(loader)
+    stats = loader.stats()
+    assert stats.samples == 91
+    assert stats.num_bytes == 91 * 8

@@ -64,17 +64,35 @@ class WorkerError(RecordmillError, RuntimeError):
         Number of the element that the worker was making.
     exit_code : int, optional
         What the worker process ended with; minus the number of the signal that ended it.
+    stage, function : str, optional
+        The stage as it prints and the name of the function that the worker was in.
+    position : int, optional
+        Of its sample in the epoch, from 0.
     **parts
         As in `RecordmillError`.
     """
 
-    def __init__(self, message: str, *, place: int | None = None, exit_code: int | None = None, **parts: Any) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        place: int | None = None,
+        exit_code: int | None = None,
+        stage: str | None = None,
+        function: str | None = None,
+        position: int | None = None,
+        **parts: Any,
+    ) -> None:
         super().__init__(message, **parts)
         self.place = place
         self.exit_code = exit_code
+        self.stage = stage
+        self.function = function
+        self.position = position
 
     def _place(self) -> list[str]:
-        return ([f"element {self.place}"] if self.place is not None else []) + super()._place()
+        place = [f"element {self.place}"] if self.place is not None else []
+        return place + _of_function(self.stage, self.position) + super()._place()
 
     def parts(self) -> dict[str, Any]:
         """Keyword arguments that build this error again.
@@ -83,7 +101,8 @@ class WorkerError(RecordmillError, RuntimeError):
         -------
         dict of str to object
         """
-        return super().parts() | {"place": self.place, "exit_code": self.exit_code}
+        names = ("place", "exit_code", "stage", "function", "position")
+        return super().parts() | {name: getattr(self, name) for name in names}
 
 
 class MapError(RecordmillError, RuntimeError):
@@ -122,9 +141,7 @@ class MapError(RecordmillError, RuntimeError):
         self.cause = cause
 
     def _place(self) -> list[str]:
-        place = [f"stage {self.stage}"] if self.stage is not None else []
-        place += [f"sample {self.position} of the epoch"] if self.position is not None else []
-        return place + super()._place()
+        return _of_function(self.stage, self.position) + super()._place()
 
     def parts(self) -> dict[str, Any]:
         """Keyword arguments that build this error again.
@@ -135,6 +152,11 @@ class MapError(RecordmillError, RuntimeError):
         """
         mine = {name: getattr(self, name) for name in ("stage", "function", "position", "cause")}
         return super().parts() | mine
+
+
+def _of_function(stage: str | None, position: int | None) -> list[str]:
+    place = [f"stage {stage}"] if stage is not None else []
+    return place + ([f"sample {position} of the epoch"] if position is not None else [])
 
 
 class StateError(RecordmillError, ValueError):

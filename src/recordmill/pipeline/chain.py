@@ -141,10 +141,12 @@ class Chain(ABC):
             Whether it takes a `numpy.random.Generator` as its second argument: the same one for the same sample of the
             same epoch, whatever thread, process or rank calls.
         workers : {"threads", "processes"}
-            Processes, for functions that hold the interpreter lock; function and data set are pickled then. A pipeline
-            with a filter calls all its functions in threads.
+            Processes, for functions that hold the interpreter lock; function and data set are pickled then. What is
+            made together goes there together: all functions of a pipeline, or of its part up to the last filter (the
+            filters among them) or behind it.
         timeout : float, optional
-            Seconds after which a call counts as hanging.
+            Seconds after which a call in a worker counts as hanging. Without it, a call that takes a minute is told of
+            by a warning.
         seed : int, optional
             Of the generators; that of the shuffle before, or 0.
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import field
-from time import perf_counter
-from typing import Any
+from math import inf
+from struct import Struct
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Protocol
 
 from recordmill.errors import RecordmillError
 from recordmill.frozen import dataclass
 from recordmill.pipeline.crew.memory import Memory
+from recordmill.pipeline.crew.slate import Slate
 from recordmill.pipeline.failing import Skipped
+from recordmill.pipeline.spent import Spent
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.source import ExampleSource
+
+_NOTE = Struct("<qqqdd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +33,79 @@ class Calling:
     function : str
     position : int
         Of the sample in the epoch.
+    source, record : int
+        Where the sample comes from: which of the sources of the run, and position in it; -1 where that is not known.
+    timeout : float, optional
+        Seconds after which it counts as hanging.
     begun : float
-        Moment on the clock of `time.perf_counter`.
+        Moment on the clock of `time.monotonic`, which is the same in all processes.
     """
 
     stage: str
     function: str
     position: int
+    source: int
+    record: int
+    timeout: float | None
     begun: float
 
     @property
     def seconds(self) -> float:
         """How long it has been going on."""
-        return perf_counter() - self.begun
+        return monotonic() - self.begun
+
+    def parts(self, sources: Sequence[ExampleSource]) -> dict[str, Any]:
+        """Keyword arguments of an error about it.
+
+        Parameters
+        ----------
+        sources : sequence of ExampleSource
+            Of the run.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        found = {"stage": self.stage, "function": self.function, "position": self.position}
+        return found | (sources[self.source].where(self.record)._asdict() if self.source >= 0 else {})
+
+    def note(self) -> bytes:
+        """Form in which another process reads of it.
+
+        Returns
+        -------
+        bytes
+        """
+        limit = inf if self.timeout is None else self.timeout
+        head = _NOTE.pack(self.position, self.source, self.record, limit, self.begun)
+        return head + f"{self.stage}\0{self.function}".encode()
+
+    @classmethod
+    def from_note(cls, note: bytes) -> Calling | None:
+        """What another process noted.
+
+        Parameters
+        ----------
+        note : bytes
+
+        Returns
+        -------
+        Calling or None
+            None of an empty note.
+        """
+        if len(note) < _NOTE.size:
+            return None
+        position, source, record, limit, begun = _NOTE.unpack_from(note)
+        stage, _, function = note[_NOTE.size :].decode("utf-8", "replace").partition("\0")
+        return cls(stage, function, position, source, record, None if limit == inf else limit, begun)
+
+
+class Called(Protocol):
+    """What knows the call for a row that it is in."""
+
+    def calling(self, row: int, begun: float) -> Calling:
+        """Name the call for a row that began at a moment."""
+        ...
 
 
 @dataclass(slots=True)
@@ -55,16 +122,47 @@ class Context:
         Where large arrays come from.
     returned : dict
         Names, dtypes and shapes that each function returned first; shared by all evaluations of a run.
+    handed_over : tuple of Map
+        Functions of which what they return has to be what can be pickled.
+    first_source : int
+        Sources of the run before those of what is evaluated, as one part of a mixture.
     """
 
     collects: bool = False
     threads: int = 1
     memory: Memory | None = None
     returned: dict[Any, Any] = field(default_factory=dict)
+    handed_over: tuple[Any, ...] = ()
     skipped: list[Skipped] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    spent: Spent = field(default_factory=Spent)
     num_bytes: int = 0
-    calling: Calling | None = None
+    first_source: int = 0
+    called: tuple[Called, int, float] | None = None
+
+    @property
+    def calling(self) -> Calling | None:
+        """The call that the thread of this context is in."""
+        called = self.called
+        return None if called is None else called[0].calling(*called[1:])
+
+    def begin(self, caller: Called, row: int) -> None:
+        """Note that a function is called; told in full where another process may have to tell of it.
+
+        Parameters
+        ----------
+        caller : Called
+        row : int
+        """
+        begun = monotonic()
+        self.called = caller, row, begun
+        if Slate.here is not None:
+            Slate.here.write(caller.calling(row, begun).note())
+
+    def end(self) -> None:
+        """Note that it has returned."""
+        self.called = None
+        if Slate.here is not None:
+            Slate.here.clear()
 
     def fail(self, epoch: int, position: int, error: RecordmillError) -> None:
         """Raise an error, or note it.
@@ -78,17 +176,3 @@ class Context:
         if not self.collects:
             raise error from (error.__cause__ or getattr(error, "cause", None))
         self.skipped.append(Skipped(epoch, position, error))
-
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        """Count the time spent inside for a stage.
-
-        Parameters
-        ----------
-        stage : str
-        """
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] += perf_counter() - start

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from recordmill.frozen import dataclass
@@ -78,6 +80,23 @@ class Cuts:
                 f"{self.length - self.start} samples make no batch of {self.together} ({self.size} for each of "
                 f'{self.world_size} ranks): take a smaller batch, or last="keep", "pad" or "wrap"'
             )
+
+    def check_filtered(self, held: int | None) -> None:
+        """Refuse an epoch without a single batch, however many samples pass a filter.
+
+        Parameters
+        ----------
+        held : int, optional
+            Samples that are held against it; endless without.
+
+        Raises
+        ------
+        ValueError
+        """
+        ends = [end for end in (held, self.length) if end is not None]
+        most = replace(self, length=min(ends) if ends else None)
+        if most.length is not None and (self.last == "drop" or most.length <= self.start):
+            most.check()
 
     def positions(self, number: int) -> range | Ints:
         """Positions of a batch of this rank.

@@ -23,7 +23,7 @@ from recordmill.pipeline.ranks import check_rank, find_rank
 from recordmill.pipeline.rows import samples_of
 from recordmill.pipeline.stages.base import OrderStage, SampleStage
 from recordmill.pipeline.stages.batch import Batch
-from recordmill.pipeline.stages.map import Map
+from recordmill.pipeline.stages.map import Map, in_processes
 from recordmill.pipeline.stages.shard import Shard
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Dataset(Chain):
     @property
     def runs_in_processes(self) -> bool:
         """Whether a function asks for worker processes."""
-        return any(isinstance(stage, Map) and stage.workers == "processes" for stage in self.stages)
+        return in_processes([*self.program.functions, *self.maps])
 
     @property
     def schema(self) -> Schema:
@@ -177,7 +177,8 @@ class Dataset(Chain):
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Elements of epoch 0 in order; those in front of a faulty one come before the error."""
         if self.program.is_stream or self.program.length is None:
-            yield from self.loader(threads=0)
+            if self.program.head.length != 0:
+                yield from self.loader(threads=0)
             return
         step = _CHUNK if self.stage is None else 1
         for start in range(0, len(self), step):

@@ -17,7 +17,7 @@ from recordmill.pipeline.crew.threads import ThreadCrew
 from recordmill.pipeline.failing import OnError, Report
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.run import MakeCrew, Pace, run
-from recordmill.pipeline.state import State, state_from
+from recordmill.pipeline.state import State, check_inside, state_from
 from recordmill.pipeline.stats import LoaderStats, Tally
 
 if TYPE_CHECKING:
@@ -80,7 +80,11 @@ class Loader:
             raise ValueError(
                 'on_error="substitute" needs the number of samples, which a filter leaves open: take "skip"'
             )
-        self._maker(State()).cuts.check()
+        cuts, program = self._maker(State()).cuts, dataset.program
+        if program.is_stream:
+            cuts.check_filtered(program.head.length)
+        else:
+            cuts.check()
 
     @property
     def epoch(self) -> int:
@@ -169,13 +173,13 @@ class Loader:
     def _of_stream(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
         from recordmill.pipeline.run_stream import StreamRun
 
-        for made, portion in StreamRun(maker, state, self._pace(False), self._crew(False), self._tally):
+        for made, stand in StreamRun(maker, state, self._pace(False), self._crew, self._tally):
             self._note(made)
             if made.error is not None:
                 raise made.error
             for _, element in made.elements:
-                if portion is not None:
-                    yield element, State(state.epoch, portion.position, portion.passed)
+                if stand is not None:
+                    yield element, State(state.epoch, *stand)
 
     def _note(self, made: Made) -> None:
         self._tally.count(made)
@@ -183,10 +187,7 @@ class Loader:
 
     def _pace(self, processes: bool) -> Pace:
         options = self._options
-        timeouts = [stage.timeout for stage in self._maker(State()).functions if stage.timeout is not None]
-        return Pace(
-            options.threads, options.prefetch, options.workers, not processes, min(timeouts) if timeouts else None
-        )
+        return Pace(options.threads, options.prefetch, options.workers, not processes)
 
     def _crew(self, processes: bool) -> MakeCrew | None:
         threads = self._options.threads
@@ -230,9 +231,12 @@ class Loader:
         Raises
         ------
         StateError
-            It belongs to another pipeline, or is no state.
+            It belongs to another pipeline, lies beyond the end of the epoch, or is no state.
         """
-        self._stand(state_from(state_dict, self._dataset.fingerprint()))
+        state = state_from(state_dict, self._dataset.fingerprint())
+        program, cuts = self._dataset.program, self._maker(State()).cuts
+        check_inside(state, program.head.length if program.is_stream else cuts.length, cuts.length)
+        self._stand(state)
 
     def stats(self) -> LoaderStats:
         """Where time went until now.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from threading import get_ident
 from typing import Any
@@ -16,6 +16,7 @@ from recordmill.pipeline.failing import OnError, Skipped
 from recordmill.pipeline.order.places import Places, joined
 from recordmill.pipeline.program import Program
 from recordmill.pipeline.rows import Columns, Rows, samples_of
+from recordmill.pipeline.spent import Spent
 from recordmill.pipeline.stages.batch import Batch
 from recordmill.pipeline.stages.map import Map
 
@@ -33,8 +34,7 @@ class Made:
     num_samples : int
         Samples that were asked for.
     skipped : list of Skipped
-    seconds : dict of str to float
-        By stage.
+    spent : Spent
     num_bytes : int
         Read.
     """
@@ -43,7 +43,7 @@ class Made:
     error: BaseException | None = None
     num_samples: int = 0
     skipped: list[Skipped] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
     num_bytes: int = 0
 
 
@@ -69,6 +69,8 @@ class Maker:
         Whether the workers are threads of this process.
     memory : Memory, optional
         Where large arrays come from.
+    handed_over : tuple of Map
+        Functions of which what they return has to be what can be pickled.
     """
 
     program: Program
@@ -81,12 +83,37 @@ class Maker:
     returned: dict[Any, Any] = field(default_factory=dict, compare=False)
     shares_memory: bool = True
     memory: Memory | None = field(default=None, compare=False)
+    handed_over: tuple[Map, ...] = ()
     _contexts: dict[int, Context] = field(default_factory=dict, compare=False)
 
     @property
     def functions(self) -> list[Map]:
         """Stages that call functions of users."""
-        return [stage for stage in (*self.program.stages, *self.maps) if isinstance(stage, Map)]
+        return [*self.program.functions, *self.maps]
+
+    def carefully(self, number: int) -> Made:
+        """Make an element that could not be handed over once more; an error names the function that is at fault.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        Made
+        """
+        return self.careful().make(number)
+
+    def careful(self) -> Maker:
+        """The same, but what its last functions return has to be what can be pickled.
+
+        Returns
+        -------
+        Maker
+        """
+        own = [stage for stage in (*self.program.stages, *self.maps) if isinstance(stage, Map)]
+        # What comes last is handed over; of a mixture, what its parts return.
+        return replace(self, handed_over=tuple(own[-1:] or self.program.functions))
 
     def calling(self) -> list[Calling]:
         """Calls of functions that have not returned, in the threads of this process."""
@@ -124,6 +151,8 @@ class Maker:
             whole.elements += one.elements
             whole.skipped += one.skipped
             whole.num_samples += one.num_samples
+            whole.num_bytes += one.num_bytes
+            whole.spent.add(one.spent)
             if one.error is not None:
                 whole.error = one.error
                 break
@@ -131,7 +160,7 @@ class Maker:
 
     def context(self) -> Context:
         """Return what stages are handed in this thread."""
-        context = Context(self.on_error != "raise", self.threads, self.memory, self.returned)
+        context = Context(self.on_error != "raise", self.threads, self.memory, self.returned, self.handed_over)
         self._contexts[get_ident()] = context
         return context
 
@@ -146,9 +175,9 @@ class Maker:
         return self.finished(rows, parts, first, context)
 
     def _like(self, number: int, context: Context) -> Rows:
-        """No samples, in the form of those that other ranks have in an element."""
+        """No samples; the columns hold one that other ranks have in an element, for its form."""
         places = Places(self.epoch, np.array([self.cuts.behind(number)], np.int64))
-        return self.program.evaluate(places, context).take(np.empty(0, np.int64))
+        return replace(self.program.evaluate(places, context), ordinals=np.empty(0, np.int64))
 
     def finished(self, rows: Rows, parts: list[Places], first: int, context: Context) -> Made:
         """Elements of samples.
@@ -172,10 +201,9 @@ class Maker:
                 zip(numbers, samples_of(rows.columns, len(rows), lock=False), strict=True)
             )
         else:
-            with context.timed("batch"):
-                elements = list(enumerate(self._batches(self.batch, rows, parts, context), first))
+            elements = list(enumerate(self._batches(self.batch, rows, parts, context), first))
         asked = sum(len(part) for part in parts)
-        return Made(elements, None, asked, context.skipped, dict(context.seconds), context.num_bytes)
+        return Made(elements, None, asked, context.skipped, context.spent, context.num_bytes)
 
     def _batches(self, stage: Batch, rows: Rows, parts: list[Places], context: Context) -> list[Columns]:
         edges = np.cumsum([0, *(len(part) for part in parts)])
@@ -186,9 +214,11 @@ class Maker:
             ordinals = rows.ordinals[start:stop] - edges[number]
             if start == stop and len(part):
                 raise context.skipped[-1].error
-            batch = stage.collate(rows.slice(start, stop), stage.size, ordinals)
+            with context.spent.timed("batch"):
+                batch = stage.collate(rows.slice(start, stop), stage.size, ordinals)
             for place, step in enumerate(self.maps):
-                batch = step.apply_batch(self._work(rows, part, start, place, context), batch)
+                with context.spent.timed(step.name):
+                    batch = step.apply_batch(self._work(rows, part, start, place, context), batch)
             batches.append(batch)
         return batches
 

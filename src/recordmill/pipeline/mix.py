@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from recordmill.pipeline.context import Context
     from recordmill.pipeline.program import Program
     from recordmill.pipeline.source import ExampleSource
+    from recordmill.pipeline.stages.map import Map
 
 # Samples after which the pattern of children begins anew: shares are met to one part in as many.
 _PERIOD = 1 << 16
@@ -53,6 +54,11 @@ class Mixture:
         """What samples are read from."""
         return [source for program in self.programs for source in program.sources]
 
+    @property
+    def functions(self) -> list[Map]:
+        """Stages of the programs that call functions of users."""
+        return [stage for program in self.programs for stage in program.functions]
+
     def length(self) -> int:
         """Samples of an epoch."""
         if self.num_samples is not None:
@@ -88,7 +94,9 @@ class Mixture:
             rows = np.flatnonzero(chosen == number)
             if len(rows):
                 turns, inside = np.divmod(ordinals[rows], len(program))
+                context.first_source += first
                 found = program.evaluate(Places(turns, inside), context)
+                context.first_source -= first
                 origins = found.origins + np.array([first, 0])
                 parts.append(Rows(found.columns, rows[found.ordinals], origins))
             first += len(program.sources)

@@ -13,6 +13,7 @@ from recordmill.pipeline.context import Context
 from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.rows import Rows, joined_rows
 from recordmill.pipeline.source import ExampleSource
+from recordmill.pipeline.stages.map import Map
 from recordmill.types import Ragged
 
 # What one record can be blamed for; anything else ends the run.
@@ -25,6 +26,11 @@ class Origin(Protocol):
     @property
     def sources(self) -> list[ExampleSource]:
         """What samples are read from, by the first number of their origin."""
+        ...
+
+    @property
+    def functions(self) -> list[Map]:
+        """Stages in it that call functions of users."""
         ...
 
     def length(self) -> int | None:
@@ -56,6 +62,11 @@ class SourceOrigin:
         """What samples are read from."""
         return [self.source]
 
+    @property
+    def functions(self) -> list[Map]:
+        """None."""
+        return []
+
     def length(self) -> int:
         """Samples of an epoch."""
         return len(self.source)
@@ -76,7 +87,7 @@ class SourceOrigin:
         -------
         Rows
         """
-        with context.timed("read"):
+        with context.spent.timed("read"):
             rows = self._rows(places, 0, context)
         context.num_bytes += sum(_num_bytes(column) for column in rows.columns.values())
         return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,10 +18,15 @@ from recordmill.pipeline.rows import Rows, joined_rows
 from recordmill.pipeline.source import ExampleSource
 from recordmill.pipeline.stages.base import OrderStage, SampleStage, Work
 from recordmill.pipeline.stages.filter import Filter
+from recordmill.pipeline.stages.map import Map
 
 # Draws which sample stands in for one that failed.
 _SUBSTITUTE = 0xFFFF
 _ATTEMPTS = 32
+
+
+def _elsewhere(*_: Any) -> None:
+    """Stand for a function that is called in another process."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,11 @@ class Program:
         return self._last_filter >= 0
 
     @property
+    def functions(self) -> list[Map]:
+        """Stages that call functions of users, those of what is mixed first."""
+        return [*self.origin.functions, *(stage for stage in self.stages if isinstance(stage, Map))]
+
+    @property
     def sources(self) -> list[ExampleSource]:
         """What samples are read from."""
         return self.origin.sources
@@ -92,6 +102,21 @@ class Program:
     def head(self) -> Program:
         """What decides how many samples there are: everything up to the last filter."""
         return Program(self.origin, self.stages[: self._last_filter + 1])
+
+    @property
+    def tail_functions(self) -> list[Map]:
+        """Stages behind the last filter that call functions of users."""
+        return [stage for stage in self.stages[self._last_filter + 1 :] if isinstance(stage, Map)]
+
+    @property
+    def without_head(self) -> Program:
+        """The same for `evaluate_tail` alone: functions up to the last filter do not go where they are not called."""
+        there = self._last_filter + 1
+        head = (
+            replace(stage, function=_elsewhere) if isinstance(stage, Map | Filter) else stage
+            for stage in self.stages[:there]
+        )
+        return Program(self.origin, (*head, *self.stages[there:]))
 
     @property
     def cut(self) -> tuple[int, int | None]:
@@ -152,7 +177,7 @@ class Program:
             if not isinstance(stage, SampleStage) or not len(rows):
                 continue
             places = behind[number + 1].take(rows.ordinals)
-            with context.timed(stage.name):
+            with context.spent.timed(stage.name):
                 rows = stage.apply(self.work(rows, places, number, context))
         return rows
 

@@ -198,7 +198,8 @@ def _joined(name: str, columns: list[Any]) -> Any:
         shapes = {(column.dtype, column.shape[1:]) for column in columns}
         if len(shapes) == 1:
             return np.concatenate(columns)
-    if any(isinstance(column, Ragged) for column in columns):
+    single = any(isinstance(column, np.ndarray) and column.ndim == 1 and len(column) for column in columns)
+    if single and any(isinstance(column, Ragged) for column in columns):
         found = ", ".join(type(column).__name__ for column in columns)
         raise FeatureError(f"feature {name!r} has several forms", expected="one form", found=found)
     return [row for column in columns for row in column]

@@ -10,10 +10,10 @@ from typing import Any
 
 from recordmill.frozen import dataclass
 from recordmill.pipeline.crew.base import Crew
-from recordmill.pipeline.hanging import take_watched
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stats import Tally
+from recordmill.pipeline.watching import take_watched
 from recordmill.types import Ragged
 
 # Small elements are made several at a time, of about this many bytes together and up to this many.
@@ -43,15 +43,12 @@ class Pace:
         Of every so many elements, which one is wanted: index and count.
     bundles : bool
         Whether several small elements may be made together.
-    timeout : float, optional
-        Seconds after which a function counts as hanging.
     """
 
     workers: int
     prefetch: int
     part: tuple[int, int] = (0, 1)
     bundles: bool = True
-    timeout: float | None = None
 
 
 class Jobs:
@@ -150,11 +147,21 @@ class PlainWork:
 
     def __call__(self, job: int) -> Made:
         """Elements of a job."""
+        return _sound(self._maker.make(self._number(job)))
+
+    def carefully(self, job: int) -> Made:
+        """Elements of a job that could not be handed over; an error names the function that is at fault."""
+        return _sound(self._maker.carefully(self._number(job)))
+
+    def _number(self, job: int) -> int:
         index, count = self._part
-        made = self._maker.make(index + job * count)
-        if made.error is not None:
-            raise made.error  # as errors of workers travel: with what is behind them
-        return made
+        return index + job * count
+
+
+def _sound(made: Made) -> Made:
+    if made.error is not None:
+        raise made.error  # as errors of workers travel: with what is behind them
+    return made
 
 
 def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, processes: bool) -> Iterator[Made]:
@@ -190,12 +197,12 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
             else:
                 crew.order(jobs.ordered)
                 tally.ask(crew)
-                made = take_watched(crew, taken, maker, pace.timeout)
+                made = take_watched(crew, taken, maker)
             tally.waited_s += perf_counter() - begun
             jobs.done(taken)
             taken += 1
             if taken <= _TELLING and made.elements:
-                in_functions = made.seconds.get("map", 0.0) / len(made.elements)
+                in_functions = made.spent.total("map") / len(made.elements)
                 jobs.size_known(max(1, _num_bytes(made.elements[0][1])), in_functions)
             failed = made.error is not None
             yield made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -11,19 +11,26 @@ import numpy as np
 
 from recordmill.errors import MapError
 from recordmill.pipeline.context import Context
-from recordmill.pipeline.hanging import take_watched
+from recordmill.pipeline.crew.base import Crew
+from recordmill.pipeline.crew.desk import Desk
+from recordmill.pipeline.crew.processes import ProcessCrew
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.rows import Rows
 from recordmill.pipeline.run import MakeCrew, Pace, dismiss
+from recordmill.pipeline.stages.map import in_processes
 from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import Tally
 from recordmill.pipeline.stream import Gatherer, Portion
+from recordmill.pipeline.watching import take_watched
 
 # Samples that one job holds against the filter.
 _CHUNK = 64
 # An endless pipeline of which nothing passes in so many turns would never end.
 _TURNS = 10
+
+Stand = tuple[int, int]
+"""Samples that are behind before the filter, and samples that passed it."""
 
 
 class _Heads:
@@ -39,17 +46,34 @@ class _Heads:
         return None if length is None else -(-max(0, length - self._start) // _CHUNK)
 
     def __call__(self, chunk: int) -> tuple[Made, Rows | None, Ints | None]:
+        try:
+            return self.held(chunk)
+        except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
+            return Made([], error), None, None
+
+    def held(self, chunk: int) -> tuple[Made, Rows, Ints]:
         first = self._start + chunk * _CHUNK
         length = self._head.lengths[-1]
         stop = first + _CHUNK if length is None else min(first + _CHUNK, length)
         places = Places(self._maker.epoch, range(first, stop))
         context = self._maker.context()
-        try:
-            rows = self._head.evaluate(places, context)
-        except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
-            return Made([], error), None, None
-        made = Made([], None, len(places), context.skipped, dict(context.seconds), context.num_bytes)
+        rows = self._head.evaluate(places, context)
+        made = Made([], None, len(places), context.skipped, context.spent, context.num_bytes)
         return made, rows, places.array[rows.ordinals]
+
+
+class _FarHeads:
+    """The same in a worker process; errors are raised, as they travel with what is behind them."""
+
+    def __init__(self, maker: Maker, start: int) -> None:
+        # What is behind the filter does not go there.
+        self._maker, self._start = replace(maker, program=maker.program.head, maps=()), start
+
+    def __call__(self, chunk: int) -> tuple[Made, Rows, Ints]:
+        return _Heads(self._maker, self._start).held(chunk)
+
+    def carefully(self, chunk: int) -> tuple[Made, Rows, Ints]:
+        return _Heads(self._maker.careful(), self._start).held(chunk)
 
 
 class _Tails:
@@ -62,17 +86,19 @@ class _Tails:
     def add(self, number: int, portion: Portion) -> None:
         self._waiting[number] = portion
 
-    def __call__(self, number: int) -> tuple[Made, Portion]:
-        portion, maker = self._waiting.pop(number), self._maker
+    def __call__(self, number: int) -> Made:
+        try:
+            return self.made(number, self._waiting.pop(number))
+        except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
+            return Made([], error)
+
+    def made(self, number: int, portion: Portion) -> Made:
+        maker = self._maker
         context = maker.context()
         places = Places(maker.epoch, portion.positions)
-        try:
-            rows = self._worked(portion, places, context)
-            made = maker.finished(rows, [places], number, context)
-        except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
-            return Made([], error), portion
+        made = maker.finished(self._worked(portion, places, context), [places], number, context)
         # Its samples were counted when they were held against the filter.
-        return replace(made, num_samples=0), portion
+        return replace(made, num_samples=0)
 
     def _worked(self, portion: Portion, places: Places, context: Context) -> Rows:
         program = self._maker.program
@@ -80,7 +106,27 @@ class _Tails:
             return program.evaluate_tail(portion.rows, places, context)
         one = Places(self._maker.epoch, np.array([portion.position - 1], np.int64))
         rows = Rows(portion.like.columns, np.zeros(1, np.int64), portion.like.origins)
-        return program.evaluate_tail(rows, one, context).take(np.empty(0, np.int64))
+        return replace(program.evaluate_tail(rows, one, context), ordinals=np.empty(0, np.int64))
+
+
+class _FarTails:
+    """The same in a worker process: portions lie on its desk, and errors are raised."""
+
+    def __init__(self, maker: Maker) -> None:
+        self._maker = replace(maker, program=maker.program.without_head)
+
+    def __call__(self, number: int) -> Made:
+        return _Tails(self._maker).made(number, _on_desk(number))
+
+    def carefully(self, number: int) -> Made:
+        return _Tails(self._maker.careful()).made(number, _on_desk(number))
+
+
+def _on_desk(number: int) -> Portion:
+    if Desk.here is None:
+        raise RuntimeError("only worker processes have a desk")
+    portion: Portion = Desk.here.get(number)
+    return portion
 
 
 class StreamRun:
@@ -92,21 +138,31 @@ class StreamRun:
     state : State
         Where the epoch goes on.
     pace : Pace
-    make_crew : callable, optional
-        None for no workers.
+    make_crew : callable
+        Takes whether workers are processes, and gives what makes a crew, or None for no workers.
     tally : Tally
     """
 
-    def __init__(self, maker: Maker, state: State, pace: Pace, make_crew: MakeCrew | None, tally: Tally) -> None:
+    def __init__(
+        self, maker: Maker, state: State, pace: Pace, make_crew: Callable[[bool], MakeCrew | None], tally: Tally
+    ) -> None:
         self._maker, self._pace, self._tally = maker, pace, tally
         self._heads, self._tails = _Heads(maker, state.position), _Tails(maker)
-        self._crews = None if make_crew is None else (make_crew(self._heads), make_crew(self._tails))
+        self._stands: dict[int, Stand] = {}
+        self._crews: tuple[Crew, Crew] | None = None
+        near = make_crew(False)
+        far = make_crew(True) if near is not None and in_processes(maker.functions) else near
+        if near is not None and far is not None:
+            program = maker.program
+            heads = far(_FarHeads(maker, state.position)) if in_processes(program.head.functions) else near(self._heads)
+            behind = in_processes([*program.tail_functions, *maker.maps])
+            self._crews = heads, far(_FarTails(maker)) if behind else near(self._tails)
         cuts, last = maker.cuts, "drop" if maker.batch is None else maker.batch.last
         wanted = (cuts.start, cuts.length)
         self._gatherer = Gatherer(cuts.size, last, cuts.rank, cuts.world_size, wanted, state.passed)
 
-    def __iter__(self) -> Iterator[tuple[Made, Portion | None]]:
-        """Elements, each with what was taken for it."""
+    def __iter__(self) -> Iterator[tuple[Made, Stand | None]]:
+        """Elements, each with where the epoch stands behind it."""
         for crew in self._crews or ():
             self._tally.open(crew)
         failed = True
@@ -120,7 +176,7 @@ class StreamRun:
             for crew in self._crews or ():
                 dismiss(crew, self._tally, failed=failed)
 
-    def _elements(self) -> Iterator[tuple[Made, Portion | None]]:
+    def _elements(self) -> Iterator[tuple[Made, Stand | None]]:
         ahead = self._pace.workers + self._pace.prefetch
         ordered = taken = 0
         for portion in self._portions():
@@ -129,28 +185,43 @@ class StreamRun:
                 taken = ordered
                 yield portion, None
                 continue
-            self._tails.add(ordered, portion)
+            self._order(ordered, portion)
             ordered += 1
-            if self._crews is not None:
-                self._crews[1].order(ordered)
             while ordered - taken > ahead:
                 yield self._take(taken)
                 taken += 1
         yield from self._rest(taken, ordered)
 
-    def _rest(self, taken: int, ordered: int) -> Iterator[tuple[Made, Portion]]:
+    def _rest(self, taken: int, ordered: int) -> Iterator[tuple[Made, Stand]]:
         for number in range(taken, ordered):
             yield self._take(number)
 
-    def _take(self, number: int) -> tuple[Made, Portion]:
+    def _order(self, number: int, portion: Portion) -> None:
+        self._stands[number] = portion.position, portion.passed
+        crew = None if self._crews is None else self._crews[1]
+        if isinstance(crew, ProcessCrew):
+            crew.put(number, portion)
+        else:
+            self._tails.add(number, portion)
+        if crew is not None:
+            crew.order(number + 1)
+
+    def _take(self, number: int) -> tuple[Made, Stand]:
         begun = perf_counter()
         if self._crews is None:
-            found = self._tails(number)
+            made = self._tails(number)
         else:
             self._tally.ask(self._crews[1])
-            found = take_watched(self._crews[1], number, self._maker, self._pace.timeout)
+            made = self._taken(self._crews[1], number, lambda error: Made([], error))
         self._tally.waited_s += perf_counter() - begun
-        return found
+        return made, self._stands.pop(number)
+
+    def _taken(self, crew: Crew, place: int, failed: Callable[[Exception], Any]) -> Any:
+        """What workers made, or what it failed with: threads and processes hand errors over in different ways."""
+        try:
+            return take_watched(crew, place, self._maker)
+        except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
+            return failed(error)
 
     def _portions(self) -> Iterator[Portion | Made]:
         """Full portions as they come; in between, what holding samples against the filter cost or failed with."""
@@ -198,6 +269,6 @@ class StreamRun:
             return self._heads(chunk)
         ahead = chunk + self._pace.workers + 2
         self._crews[0].order(ahead if self._heads.count is None else min(ahead, self._heads.count))
-        found = take_watched(self._crews[0], chunk, self._maker, self._pace.timeout)
+        found = self._taken(self._crews[0], chunk, lambda error: (Made([], error), None, None))
         self._tally.waited_s += perf_counter() - begun
         return found

@@ -103,3 +103,36 @@ def state_from(saved: Any, pipeline: str) -> State:
     if not all(is_whole(number) for number in numbers):
         raise StateError("a state counts from 0", kind="bad_state", found=str(numbers))
     return State(*numbers)
+
+
+def check_inside(state: State, length: int | None, stop: int | None) -> None:
+    """Refuse a state beyond the end of its epoch; the end itself is where the last element leads.
+
+    Parameters
+    ----------
+    state : State
+    length : int, optional
+        Samples of the epoch, of a pipeline with a filter before it.
+    stop : int, optional
+        Samples that are delivered at most, by all ranks together.
+
+    Raises
+    ------
+    StateError
+    """
+    for number, end in ((state.position, length), (state.passed, stop)):
+        if end is not None and number > end:
+            raise StateError(
+                "the state lies beyond the end of the epoch",
+                kind="beyond_the_end",
+                expected=f"at most {end} samples",
+                found=f"{number}",
+                hint="take behind batch counts batches: with other batches or ranks it ends elsewhere",
+            )
+    if state.passed > state.position:
+        raise StateError(
+            "no more samples pass a filter than are held against it",
+            kind="bad_state",
+            expected=f"at most {state.position}",
+            found=f"{state.passed}",
+        )

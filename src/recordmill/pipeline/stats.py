@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from recordmill.frozen import dataclass
+from recordmill.pipeline.spent import Spent
 
 if TYPE_CHECKING:
     from recordmill.pipeline.crew.base import Counters, Crew
@@ -14,12 +14,20 @@ if TYPE_CHECKING:
 
 # A consumer that waits for less than this share of the time is itself what everything waits for.
 _PATIENT = 0.1
+# A stage that spends this share of its time waiting is told to do so.
+_IDLE = 0.3
 _PARTS = {
     "read": "reading and parsing records (storage)",
     "decode": "decoding",
     "map": "the Python function of map",
     "filter": "the Python function of filter",
     "batch": "putting batches together",
+}
+_AWAITED = {
+    "read": "storage or a core",
+    "decode": "a core",
+    "map": "the interpreter lock, a core, or what the function waits for",
+    "filter": "the interpreter lock, a core, or what the function waits for",
 }
 _ADVICE = {
     "read": "faster storage, shuffle(block=…), or shards without compression help",
@@ -32,17 +40,26 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class StageStats:
-    """Time of one stage.
+    """Time of one stage, of all workers together.
 
     Parameters
     ----------
     name : str
     busy_s : float
-        Seconds of all workers together.
+        Seconds in which a worker was in the stage and computed.
+    waited_s : float
+        Seconds in which a worker was in the stage and did not compute: it waited for storage, the interpreter lock, a
+        core, other threads, or whatever a function waits for.
     """
 
     name: str
     busy_s: float
+    waited_s: float = 0.0
+
+    @property
+    def inside_s(self) -> float:
+        """Seconds in the stage, computing or not."""
+        return self.busy_s + self.waited_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +112,15 @@ class LoaderStats:
             return f"The consumer: it waited for batches in {share:.0%} of the time, so the loader keeps up."
         if not self.stages:
             return f"The consumer waited in {share:.0%} of the time."
-        total = sum(stage.busy_s for stage in self.stages) or 1.0
+        total = sum(stage.inside_s for stage in self.stages) or 1.0
         first = self.stages[0]
         part = _PARTS.get(first.name, first.name)
+        idle = first.waited_s / first.inside_s if first.inside_s else 0.0
+        for_what = _AWAITED.get(first.name, "a core")
+        waiting = f", {idle:.0%} of that waiting for {for_what}" if idle >= _IDLE else ""
         return (
-            f"{part[0].upper()}{part[1:]}: {first.busy_s / total:.0%} of the work, while the consumer waited in "
-            f"{share:.0%} of the time; {_ADVICE.get(first.name, 'more threads help')}."
+            f"{part[0].upper()}{part[1:]}: {first.inside_s / total:.0%} of the work{waiting}, while the consumer "
+            f"waited in {share:.0%} of the time; {_ADVICE.get(first.name, 'more threads help')}."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -112,7 +132,7 @@ class LoaderStats:
         """
         names = ("elements", "samples", "num_bytes", "elapsed_s", "waited_s", "workers", "worker_wait_s", "queue_depth")
         return {name: getattr(self, name) for name in names} | {
-            "stages": {stage.name: stage.busy_s for stage in self.stages},
+            "stages": {one.name: {"busy_s": one.busy_s, "waited_s": one.waited_s} for one in self.stages},
             "samples_per_s": self.samples_per_s,
             "bottleneck": self.bottleneck,
         }
@@ -120,7 +140,9 @@ class LoaderStats:
     def __str__(self) -> str:
         """Readable form, a line each."""
         lines = [f"{self.samples:,} samples in {self.elapsed_s:.2f} s: {self.samples_per_s:,.0f}/s"]
-        lines += [f"  {stage.name:<8}{stage.busy_s:10.2f} s busy" for stage in self.stages]
+        lines += [
+            f"  {stage.name:<8}{stage.busy_s:10.2f} s busy, {stage.waited_s:.2f} s waiting" for stage in self.stages
+        ]
         lines.append(f"  {'wait':<8}{self.waited_s:10.2f} s of the consumer, {self.worker_wait_s:.2f} s of the workers")
         return "\n".join([*lines, self.bottleneck])
 
@@ -138,7 +160,7 @@ class Tally:
     worker_wait_s: float = 0.0
     asked: int = 0
     depths: int = 0
-    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    spent: Spent = field(default_factory=Spent)
     crews: list[Crew] = field(default_factory=list)
 
     def count(self, made: Made) -> None:
@@ -150,8 +172,7 @@ class Tally:
         """
         self.samples += made.num_samples
         self.num_bytes += made.num_bytes
-        for stage, seconds in made.seconds.items():
-            self.seconds[stage] += seconds
+        self.spent.add(made.spent)
 
     def ask(self, crew: Crew) -> None:
         """Note how much is ready before something is taken.
@@ -190,7 +211,8 @@ class Tally:
     def stats(self) -> LoaderStats:
         """Return the figures of this moment."""
         workers, worker_wait_s = self._with(*(crew.counters() for crew in list(self.crews)))
-        stages = sorted(self.seconds.items(), key=lambda entry: -entry[1])
+        busy, waited = self.spent.busy, self.spent.waited
+        stages = [StageStats(name, busy[name], waited[name]) for name in list(busy)]
         return LoaderStats(
             self.elements,
             self.samples,
@@ -200,5 +222,5 @@ class Tally:
             workers,
             worker_wait_s,
             self.depths / self.asked if self.asked else 0.0,
-            tuple(StageStats(name, seconds) for name, seconds in stages),
+            tuple(sorted(stages, key=lambda stage: -stage.inside_s)),
         )

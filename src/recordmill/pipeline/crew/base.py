@@ -8,6 +8,11 @@ from typing import Any, Protocol
 from recordmill.frozen import dataclass
 
 Make = Callable[[int], Any]
+"""Gives an element. A method `carefully` of it is called in a worker process for one that cannot be handed over."""
+
+
+class NotReadyError(TimeoutError):
+    """An element did not come in time; unlike a `TimeoutError` that making it raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,10 @@ class Crew(Protocol):
 
     def running(self) -> list[tuple[int, float]]:
         """Place and seconds of every element that is being made now, the longest first."""
+        ...
+
+    def notes(self) -> dict[int, bytes]:
+        """What worker processes have noted, by the place of the element that each makes or died in."""
         ...
 
 

@@ -62,18 +62,20 @@ class Parts:
             whole[place : place + len(part)] = part
         return whole
 
-    def write(self, file: int) -> None:
-        """Write all parts at the beginning of a file, into memory that is not mapped here.
+    def write(self, file: int, start: int = 0) -> None:
+        """Write all parts to a file, into memory that is not mapped here.
 
         Parameters
         ----------
         file : int
             Descriptor.
+        start : int
+            Where in the file.
         """
         for place, part in zip((0, *self._places), (memoryview(self._head), *self._parts), strict=True):
             done = 0
             while done < part.nbytes:
-                done += os.pwrite(file, part[done:], place + done)
+                done += os.pwrite(file, part[done:], start + place + done)
 
 
 def rebuild(whole: memoryview) -> Any:

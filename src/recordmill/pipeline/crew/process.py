@@ -20,14 +20,15 @@ from recordmill.errors import WorkerError
 from recordmill.pipeline.crew.base import Make, WorkerCounters
 from recordmill.pipeline.crew.messages import Kind, Message, heard, tell_return
 from recordmill.pipeline.crew.segments import Views
+from recordmill.pipeline.crew.slate import Slate, new_file
 
 _PROGRAM = """\
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
 from recordmill.pipeline.crew.worker import main
-main(3, 4, 5, 6)
+main(3, 4, 5, 6, 7, 8)
 """
-_FIRST_FREE = 16  # descriptors are moved here before they become 3, 4, 5, 6 of the new process
+_FIRST_FREE = 16  # descriptors are moved here before they become 3, 4, … of the new process
 _GUARD = "a script needs `if __name__ == '__main__':` around what it runs, as each worker process imports it"
 
 
@@ -73,6 +74,8 @@ class WorkerProcess:
         Descriptor of what `setup_file` wrote.
     orders : int
         Descriptor of the end of the pipe that orders are read from.
+    desk : int
+        Descriptor of the file that a `Desk` is kept in.
 
     Attributes
     ----------
@@ -81,6 +84,8 @@ class WorkerProcess:
         Descriptor that is readable when the process has ended.
     link : socket
     views : Views
+    slate : Slate
+        What the process notes.
     is_ready, is_silent : bool
         Whether it has told that it is ready, and whether it will tell nothing more.
     making : tuple of (int, float), or None
@@ -88,7 +93,7 @@ class WorkerProcess:
     counters : WorkerCounters
     """
 
-    def __init__(self, setup: int, orders: int) -> None:
+    def __init__(self, setup: int, orders: int, desk: int) -> None:
         self.link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         failed = contextlib.ExitStack()
         failed.callback(self.link.close)
@@ -97,7 +102,11 @@ class WorkerProcess:
             stack.callback(theirs.close)
             consumer = os.pidfd_open(os.getpid())
             stack.callback(os.close, consumer)
-            self.pid = _spawned((theirs.fileno(), orders, _opened_again(setup, stack), consumer))
+            noted = new_file()
+            stack.callback(os.close, noted)
+            self.slate = Slate(noted)
+            failed.callback(self.slate.close)
+            self.pid = _spawned((theirs.fileno(), orders, _opened_again(setup, stack), consumer, noted, desk))
             self.watch = os.pidfd_open(self.pid)
             failed.pop_all()
         self.views, self.counters = Views(), WorkerCounters()
@@ -180,6 +189,7 @@ class WorkerProcess:
         if ours:
             _exit_code(self.pid)
         self.link.close()
+        self.slate.close()
         os.close(self.watch)
 
 

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 from recordmill.errors import WorkerError
-from recordmill.pipeline.crew.base import Counters, Make, check_num_workers
+from recordmill.pipeline.crew.base import Counters, Make, NotReadyError, check_num_workers
 from recordmill.pipeline.crew.failures import Failure
 from recordmill.pipeline.crew.forks import Forks
 from recordmill.pipeline.crew.messages import Kind, Message
@@ -63,11 +63,33 @@ class ProcessCrew:
         if stop <= self._next:
             return
         self._check()
-        if not self._team.members:
-            self._team.hire(self._make, self._num_workers)
+        self._hire()
         self._open.update(range(self._next, stop))
         self._next = stop
         self._send()
+
+    def put(self, place: int, value: Any) -> None:
+        """Lay down what making an element needs; `Desk.here` has it for the worker that makes it.
+
+        Parameters
+        ----------
+        place : int
+            That is ordered afterwards.
+        value : object
+
+        Raises
+        ------
+        WorkerError
+            It cannot be pickled, or as `order`.
+        """
+        self._check()
+        self._hire()
+        if self._team.desk is not None:
+            self._team.desk.put(place, value)
+
+    def _hire(self) -> None:
+        if not self._team.members:
+            self._team.hire(self._make, self._num_workers)
 
     def take(self, place: int, *, timeout: float | None = None) -> Any:
         """Wait for an element that was asked for.
@@ -87,7 +109,7 @@ class ProcessCrew:
         ------
         BaseException
             What `make` raised, with its causes, and the traceback as a note.
-        TimeoutError
+        NotReadyError
             Nothing came in time; the place can be taken later.
         ValueError
             The place was not ordered, or was taken.
@@ -102,6 +124,8 @@ class ProcessCrew:
             self._wait(place, timeout)
         self._open.remove(place)
         kind, whole = self._made.pop(place)
+        if self._team.desk is not None:
+            self._team.desk.clear(place)
         try:
             value = rebuild(whole)
         except Exception as error:
@@ -153,6 +177,18 @@ class ProcessCrew:
         now, making = monotonic(), [member.making for member in self._team.members]
         return sorted(((one[0], now - one[1]) for one in making if one), key=lambda one: -one[1])
 
+    def notes(self) -> dict[int, bytes]:
+        """What workers have noted on their slates.
+
+        Returns
+        -------
+        dict of int to bytes
+            By the place of the element that each makes, or was making when it ended.
+        """
+        self._receive_all()
+        members = [] if self._team.ended else self._team.members
+        return {member.making[0]: member.slate.read() for member in members if member.making}
+
     def _check(self) -> None:
         if self._behind != Forks.behind:
             hint = "begin a new iteration in this process"
@@ -178,7 +214,7 @@ class ProcessCrew:
                 self._send()
                 left = _LOOK_S if timeout is None else begun + timeout - monotonic()
                 if left <= 0:
-                    raise TimeoutError(f"element {place} was not ready after {timeout} s")
+                    raise NotReadyError(f"element {place} was not ready after {timeout} s")
                 ready = {file for file, _ in self._team.poller.poll(min(left, _LOOK_S) * 1000)}
                 self._receive_all(ready)
         finally:

@@ -8,6 +8,7 @@ import select
 from time import monotonic
 
 from recordmill.pipeline.crew.base import Make
+from recordmill.pipeline.crew.desk import Desk
 from recordmill.pipeline.crew.forks import Forks
 from recordmill.pipeline.crew.messages import STOP, send_orders
 from recordmill.pipeline.crew.process import WorkerProcess, setup_file
@@ -19,6 +20,7 @@ class Team:
     def __init__(self) -> None:
         self.members: list[WorkerProcess] = []
         self.orders: int | None = None
+        self.desk: Desk | None = None
         self.ended = False
         self.poller = select.poll()
         self._behind = Forks.behind
@@ -37,9 +39,10 @@ class Team:
             theirs, self.orders = os.pipe2(os.O_CLOEXEC)
             stack.callback(os.close, theirs)
             os.set_blocking(self.orders, False)
+            self.desk = Desk(os.memfd_create("recordmill-desk", os.MFD_CLOEXEC))
             try:
                 for _ in range(count):
-                    self._take_in(WorkerProcess(setup, theirs))
+                    self._take_in(WorkerProcess(setup, theirs, self.desk.file))
             except BaseException:
                 self.end()
                 raise
@@ -94,6 +97,8 @@ class Team:
             member.close(ours=ours)
         if self.orders is not None:
             os.close(self.orders)
+        if self.desk is not None:
+            os.close(self.desk.file)
 
     def _stop(self, grace_s: float) -> None:
         for member in self.members:

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 from recordmill.errors import WorkerError
-from recordmill.pipeline.crew.base import Counters, Make, WorkerCounters, check_num_workers
+from recordmill.pipeline.crew.base import Counters, Make, NotReadyError, WorkerCounters, check_num_workers
 from recordmill.pipeline.crew.forks import Forks
 
 # Sleepers are woken when there is something for them; that they also look once a second costs nothing and means that
@@ -143,7 +143,7 @@ class ThreadCrew:
         ------
         BaseException
             What `make` raised.
-        TimeoutError
+        NotReadyError
             Nothing came in time; the place can be taken later.
         ValueError
             The place was not ordered, or was taken.
@@ -175,7 +175,7 @@ class ThreadCrew:
         """
         if self._behind != Forks.behind:
             return
-        self._shared.end(len(self._threads))
+        self._shared.end(self._num_workers)  # one may be starting that Ctrl-C kept from the list
         _join(self._threads, timeout)
         self._shared.made.clear()
 
@@ -207,6 +207,10 @@ class ThreadCrew:
         making = [(place, now - begun) for place, begun, *_ in states if place is not None]
         return sorted(making, key=lambda one: -one[1])
 
+    def notes(self) -> dict[int, bytes]:
+        """None: threads share everything."""
+        return {}
+
     def _check(self) -> None:
         if self._behind != Forks.behind:
             hint = "begin a new iteration in this process"
@@ -228,7 +232,7 @@ class ThreadCrew:
             while place not in shared.made:
                 left = _LOOK_S if timeout is None else begun + timeout - monotonic()
                 if left <= 0:
-                    raise TimeoutError(f"element {place} was not ready after {timeout} s")
+                    raise NotReadyError(f"element {place} was not ready after {timeout} s")
                 try:
                     shared.wake.get(timeout=min(left, _LOOK_S))
                 except Empty:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -16,13 +17,15 @@ from typing import Any, NoReturn, cast
 
 from recordmill.errors import WorkerError
 from recordmill.pipeline.crew.base import Make
+from recordmill.pipeline.crew.desk import Desk
 from recordmill.pipeline.crew.failures import packed
 from recordmill.pipeline.crew.messages import MAX_INSIDE, STOP, Kind, Message, heard_return, next_order, tell
 from recordmill.pipeline.crew.passing import Parts
 from recordmill.pipeline.crew.segments import NO_SLOT, Slots
+from recordmill.pipeline.crew.slate import Slate
 
 
-def main(link: int, orders: int, setup: int, consumer: int) -> NoReturn:
+def main(link: int, orders: int, setup: int, consumer: int, noted: int, desk: int) -> NoReturn:
     """Run a worker.
 
     Parameters
@@ -35,11 +38,16 @@ def main(link: int, orders: int, setup: int, consumer: int) -> NoReturn:
         Descriptor of a file with what the process has to know.
     consumer : int
         Descriptor of the consumer's process, readable when that has ended.
+    noted : int
+        Descriptor of a page that the consumer reads, also when this process has died.
+    desk : int
+        Descriptor of a file in which the consumer lays down what elements need.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the consumer tells us what follows
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with, args=(consumer,), name="recordmill-watch", daemon=True).start()
     connection = socket.socket(fileno=link)
+    Slate.here, Desk.here = Slate(noted), Desk(desk)
     try:
         make = _prepared(setup)
     except BaseException as error:  # noqa: BLE001 (the consumer raises it)
@@ -103,6 +111,14 @@ def _told(link: socket.socket, message: Message, value: Any, slots: Slots | None
     return True
 
 
+def _made(make: Make, place: int) -> tuple[Any, Kind]:
+    """An element, or what making it failed with."""
+    try:
+        return make(place), Kind.MADE
+    except BaseException as error:  # noqa: BLE001 (the consumer raises it)
+        return packed(error), Kind.FAILED
+
+
 class _Worker:
     """Makes elements in order of their places, and hands them over.
 
@@ -155,16 +171,23 @@ class _Worker:
         return True
 
     def _makes(self, place: int, begun: float) -> bool:
+        value, kind = _made(self._make, place)
         try:
-            value, kind = self._make(place), Kind.MADE
-        except BaseException as error:  # noqa: BLE001 (the consumer raises it)
-            value, kind = packed(error), Kind.FAILED
-        busy_s = monotonic() - begun
-        try:
-            return _told(self._link, Message(kind, place, busy_s=busy_s), value, self._slots)
+            return self._hands_over(kind, place, begun, value)
         except Exception as error:  # noqa: BLE001 (whatever a foreign class raises when it is pickled; no memory)
-            failure = packed(self._not_handed_over(place, value, error))
-            return _told(self._link, Message(Kind.FAILED, place, busy_s=busy_s), failure, self._slots)
+            return self._hands_over_carefully(place, begun, value, error)
+
+    def _hands_over_carefully(self, place: int, begun: float, value: Any, cause: Exception) -> bool:
+        careful = getattr(self._make, "carefully", None)
+        if careful is not None and not isinstance(cause, OSError):
+            again, kind = _made(careful, place)
+            with contextlib.suppress(Exception):
+                return self._hands_over(kind, place, begun, again)
+        failure = packed(self._not_handed_over(place, value, cause))
+        return self._hands_over(Kind.FAILED, place, begun, failure)
+
+    def _hands_over(self, kind: Kind, place: int, begun: float, value: Any) -> bool:
+        return _told(self._link, Message(kind, place, busy_s=monotonic() - begun), value, self._slots)
 
     def _not_handed_over(self, place: int, value: Any, cause: Exception) -> WorkerError:
         if isinstance(cause, OSError):

@@ -55,7 +55,8 @@ class Batch:
         count : int
             Samples that the batch was to have.
         ordinals : ndarray of int64, optional
-            Their places in it, where the batch is filled up to that count.
+            Their places in it, where the batch is filled up to that count. None at all: the columns hold one sample of
+            another rank, from which this one takes names, dtypes and shapes.
 
         Returns
         -------
@@ -111,14 +112,27 @@ def _padded(column: Ragged) -> Any:
 
 
 def _spread(column: Any, valid: NDArray[np.bool_]) -> Any:
-    """Rows at their places, zeros and empty rows between them."""
+    """Rows at their places, zeros and empty rows between them; what there are more rows than places is left out."""
+    num_rows = int(valid.sum())
     if isinstance(column, np.ndarray):
         whole = np.zeros((len(valid), *column.shape[1:]), column.dtype)
-        whole[valid] = column
+        whole[valid] = column[:num_rows]
         return whole
     if isinstance(column, Ragged):
         counts = np.zeros(len(valid), np.int64)
-        counts[valid] = np.diff(column.row_splits)
-        return Ragged(column.data, np.concatenate([[0], np.cumsum(counts)]))
+        counts[valid] = np.diff(column.row_splits)[:num_rows]
+        return Ragged(column.data[: column.row_splits[num_rows]], np.concatenate([[0], np.cumsum(counts)]))
     rows = iter(column)
-    return [next(rows) if there else None for there in valid]
+    return [next(rows) if there else _empty(column) for there in valid]
+
+
+def _empty(rows: list[Any]) -> Any:
+    """Row without values, of the kind of the first: zero for a number, None for what has no empty form."""
+    first = rows[0] if rows else None
+    if isinstance(first, np.ndarray | np.generic) and not first.ndim:
+        return np.zeros((), first.dtype)[()]
+    if isinstance(first, bool | int | float):
+        return type(first)(0)
+    if isinstance(first, bytes | str | list | tuple | np.ndarray | Ragged):
+        return first[:0]
+    return {} if isinstance(first, dict) else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Mapping
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,10 +45,17 @@ class Caller:
     work : Work
     rng : bool
         Whether the function is handed a generator of randomness.
+    timeout : float, optional
+        Seconds after which a call counts as hanging.
+    key : int
+        What tells the stage from all others of a run; a number does not, as parts of a mixture have their own.
     """
 
-    def __init__(self, function: Function, stage: str, work: Work, *, rng: bool) -> None:
+    def __init__(
+        self, function: Function, stage: str, work: Work, *, rng: bool, timeout: float | None = None, key: int = 0
+    ) -> None:
         self._function, self._stage, self._work = function, stage, work
+        self._timeout, self._key, self._first = timeout, key, work.context.first_source
         self._name = function_name(function)
         self._positions = work.places.array
         self._epochs = np.broadcast_to(np.asarray(work.places.epochs, np.int64), len(work.places))
@@ -79,7 +86,7 @@ class Caller:
             The function raised.
         """
         context = self._work.context
-        context.calling = Calling(self._stage, self._name, int(self._positions[row]), perf_counter())
+        context.begin(self, row)
         try:
             if self._words is None:
                 return self._function(value)
@@ -87,9 +94,26 @@ class Caller:
         except Exception as error:
             raise self.error(row, f"raised {type(error).__name__}: {error}", error) from error
         finally:
-            context.calling = None
+            context.end()
 
-    def error(self, row: int, what: str, cause: Exception | None = None) -> MapError:
+    def calling(self, row: int, begun: float) -> Calling:
+        """Name the call for a row.
+
+        Parameters
+        ----------
+        row : int
+        begun : float
+            Moment on the clock of `time.monotonic`.
+
+        Returns
+        -------
+        Calling
+        """
+        origins = self._work.rows.origins
+        source, record = (self._first + int(origins[row, 0]), int(origins[row, 1])) if row < len(origins) else (-1, -1)
+        return Calling(self._stage, self._name, int(self._positions[row]), source, record, self._timeout, begun)
+
+    def error(self, row: int, what: str, cause: Exception | None = None, hint: str | None = None) -> MapError:
         """Error of a row.
 
         Parameters
@@ -98,6 +122,7 @@ class Caller:
         what : str
             Did the function.
         cause : Exception, optional
+        hint : str, optional
 
         Returns
         -------
@@ -111,7 +136,7 @@ class Caller:
             function=self._name,
             position=int(self._positions[row]),
             cause=cause,
-            hint="work on a copy: value = value.copy()" if changes else None,
+            hint="work on a copy: value = value.copy()" if changes else hint,
             **self._work.where(row),
         )
 
@@ -142,6 +167,27 @@ class Caller:
             raise self.error(row, f"returned {type(result).__name__}, not a dict of features")
         self._compare(row, {name: _form(value) for name, value in result.items()})
 
+    def check_portable(self, row: int, result: Mapping[str, Any]) -> None:
+        """Refuse what a worker process cannot hand over.
+
+        Parameters
+        ----------
+        row : int
+        result : mapping of str to object
+
+        Raises
+        ------
+        MapError
+            Something that cannot be pickled.
+        """
+        for name, value in result.items():
+            try:
+                pickle.dumps(value, 5, buffer_callback=lambda _: False)
+            except Exception as error:
+                what = f"returned {name!r} as {type(value).__name__}, which a worker process cannot hand over: {error}"
+                hint = "processes hand over what can be pickled: arrays, numbers, strings, and dicts and lists of them"
+                raise self.error(row, what, error, hint) from error
+
     def check_batch(self, result: Any) -> None:
         """Hold a batch against the first one of the run; sizes may differ, features and their dtypes may not.
 
@@ -159,7 +205,7 @@ class Caller:
         self._compare(0, {name: _dtype(value) for name, value in result.items()})
 
     def _compare(self, row: int, forms: dict[str, Any]) -> None:
-        first = self._work.context.returned.setdefault(self._work.number, forms)
+        first = self._work.context.returned.setdefault(self._key, forms)
         if forms.keys() != first.keys():
             raise self.error(row, f"returned the features {', '.join(forms)}; before: {', '.join(first)}")
         for name, form in forms.items():

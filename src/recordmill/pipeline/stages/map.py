@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from recordmill.errors import MapError
@@ -64,12 +65,14 @@ class Map:
         -------
         Rows
         """
-        caller = Caller(self.function, repr(self), work, rng=self.rng)
+        caller = self._caller(work)
         results, kept = [], []
         for row, sample in enumerate(work.rows.samples()):
             try:
                 result = caller(row, sample)
                 caller.check(row, result)
+                if work.context.handed_over and self in work.context.handed_over:
+                    caller.check_portable(row, result)
             except MapError as error:
                 caller.fail(row, error)
             else:
@@ -91,10 +94,15 @@ class Map:
         -------
         dict of str to column
         """
-        caller = Caller(self.function, repr(self), work, rng=self.rng)
+        caller = self._caller(work)
         result: Columns = caller(0, locked(batch))
         caller.check_batch(result)
+        if work.context.handed_over and self in work.context.handed_over:
+            caller.check_portable(0, result)
         return result
+
+    def _caller(self, work: Work) -> Caller:
+        return Caller(self.function, repr(self), work, rng=self.rng, timeout=self.timeout, key=id(self))
 
     def __repr__(self) -> str:
         """Readable form."""
@@ -103,6 +111,20 @@ class Map:
         told += [f"workers={self.workers!r}"] if self.workers != "threads" else []
         told += [f"{name}={value}" for name in ("timeout", "seed") if (value := _of(self, name)) is not None]
         return f"map({', '.join(told)})"
+
+
+def in_processes(stages: Sequence[Map]) -> bool:
+    """Whether one of some functions asks for worker processes.
+
+    Parameters
+    ----------
+    stages : sequence of Map
+
+    Returns
+    -------
+    bool
+    """
+    return any(stage.workers == "processes" for stage in stages)
 
 
 def _of(stage: Map, name: str) -> Any:

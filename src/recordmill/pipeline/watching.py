@@ -1,0 +1,107 @@
+"""Waits for workers, and names the function that keeps one of them too long, or has ended it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from recordmill.errors import MapError, WorkerError
+from recordmill.pipeline.context import Calling
+from recordmill.pipeline.crew.base import NotReadyError
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.crew.base import Crew
+    from recordmill.pipeline.maker import Maker
+    from recordmill.pipeline.source import ExampleSource
+
+# A call that takes longer is told of, where nothing limits it; once, as some functions are slow.
+_TELL_S = 60.0
+
+
+def take_watched(crew: Crew, place: int, maker: Maker) -> Any:
+    """Wait for an element, but not for a function that hangs.
+
+    Parameters
+    ----------
+    crew : Crew
+    place : int
+    maker : Maker
+        Whose functions are called.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    MapError
+        A call took longer than its stage allows.
+    WorkerError
+        A worker process ended; with the call that it was in.
+
+    Warns
+    -----
+    RuntimeWarning
+        A call has taken a minute.
+    """
+    limits = [stage.timeout for stage in maker.functions if stage.timeout is not None]
+    look_s = min([_TELL_S, *limits]) / 2
+    begun = monotonic()
+    while True:
+        try:
+            return crew.take(place, timeout=look_s)
+        except NotReadyError:
+            told = _told(crew, maker, monotonic() - begun >= _TELL_S)
+            begun = float("inf") if told else begun
+        except WorkerError as error:
+            if error.exit_code is None:
+                raise
+            raise _named(crew, error, maker.program.sources) from error.__cause__
+
+
+def _told(crew: Crew, maker: Maker, long: bool) -> bool:
+    """Whether a warning was given; raises where a call has taken longer than it may."""
+    sources = maker.program.sources
+    callings = [*maker.calling(), *_noted(crew).values()]
+    for calling in callings:
+        if calling.timeout is not None and calling.seconds > calling.timeout:
+            raise MapError(
+                f"{calling.function} hangs: it has not returned for {calling.seconds:.1f} s",
+                kind="function_hangs",
+                expected=f"at most {calling.timeout:g} s",
+                hint="map(timeout=…) sets the limit",
+                **calling.parts(sources),
+            )
+    if not long or not callings:
+        return False
+    longest = max(callings, key=lambda calling: calling.seconds)
+    place = _words(longest, sources)
+    warnings.warn(
+        f"{longest.function} has not returned for {longest.seconds:.0f} s ({place}); map(timeout=…) sets a limit",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return True
+
+
+def _words(calling: Calling, sources: Sequence[ExampleSource]) -> str:
+    """Where a call is."""
+    parts = calling.parts(sources)
+    place = [f"{name} {parts[name]}" for name in ("shard", "record", "offset") if parts.get(name) is not None]
+    return ", ".join([f"stage {calling.stage}", f"sample {calling.position} of the epoch", *place])
+
+
+def _noted(crew: Crew) -> dict[int, Calling]:
+    """Calls that worker processes are in, or were when they ended, by the place of the element."""
+    found = {place: Calling.from_note(note) for place, note in crew.notes().items()}
+    return {place: calling for place, calling in found.items() if calling is not None}
+
+
+def _named(crew: Crew, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
+    """The same error with the call that the process was in."""
+    calling = None if error.place is None else _noted(crew).get(error.place)
+    if calling is None:
+        return error
+    return WorkerError(f"{error.message} in {calling.function}", **(error.parts() | calling.parts(sources)))
