@@ -10,7 +10,7 @@ import pytest
 
 from tests.compat.tensorflow.test_truncated_jpeg import MAKE, RECORDINGS, differing
 
-pytestmark = [pytest.mark.deep, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +22,12 @@ def python() -> str:
     return made.stdout.strip()
 
 
-@pytest.mark.parametrize("seed", [4, 5])
-def test_decode_jpeg_when_cut_at_any_byte_then_equals_tensorflow(python, tmp_path, seed) -> None:
-    MAKE.make_files(tmp_path, seed)
-    done = subprocess.run([python, str(RECORDINGS / "make.py"), str(tmp_path)], capture_output=True, check=False)
+def test_decode_jpeg_when_cut_at_any_byte_then_equals_tensorflow(python, tmp_path) -> None:
+    MAKE.make_files(tmp_path, seed=4)
+    command = [python, str(RECORDINGS / "make.py"), str(tmp_path), "41"]
+    done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     for file in MAKE.load_files(tmp_path):
         count, wrong = differing(tmp_path, file)
-        assert count > 100
+        assert count
         assert not wrong, file

@@ -1,10 +1,10 @@
-"""Records what TensorFlow 2.21.0 makes of JPEG files that are cut: python make.py [FOLDER].
+"""Records what TensorFlow 2.21.0 makes of JPEG files that are cut: python make.py [FOLDER [N]].
 
 Environment: that of ``make_tensorflow.py``. Reads ``files.npz`` in FOLDER, by default beside this script, and writes
 ``expected.npz`` there: for each file and set of options the places of the cut and a checksum of the pixels, ``FAILED``
 for an error. TensorFlow does not return from some cuts behind a byte 0xff: a process of its own is asked, and ended
-when it is silent (``SILENT``). ``python make.py files [FOLDER [SEED]]`` writes the files with Pillow, and those of
-unusual sampling with OpenCV where that is installed.
+when it is silent (``SILENT``). With N every N-th call is made. ``python make.py files [FOLDER [SEED]]`` writes the
+files with Pillow, and those of unusual sampling with OpenCV where that is installed.
 """
 
 from __future__ import annotations
@@ -123,29 +123,29 @@ def checksum(tf, data, label):
     return zlib.crc32(pixels.tobytes(), zlib.crc32(repr(pixels.shape).encode())) & 0x7FFFFFFF
 
 
-def ask(folder, start, answers):
-    """Send the checksums of all calls from number `start` on."""
+def ask(folder, calls, answers):
+    """Send the checksums of some calls."""
     os.environ["CUDA_VISIBLE_DEVICES"], os.environ["TF_CPP_MIN_LOG_LEVEL"] = "", "3"
     import tensorflow as tf
 
     answers.send(None)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a line for each cut
     files = load_files(folder)
-    for name, label, cut in list(cases(files))[start:]:
+    for name, label, cut in calls:
         answers.send(checksum(tf, files[name][:cut], label))
 
 
-def recorded(folder, count):
-    """Checksums of all calls, or `SILENT`."""
+def recorded(folder, calls):
+    """Checksums of calls, or `SILENT`."""
     context, found = multiprocessing.get_context("spawn"), []
-    while len(found) < count:
+    while len(found) < len(calls):
         answers, sender = context.Pipe(duplex=False)
-        process = context.Process(target=ask, args=(folder, len(found), sender))
+        process = context.Process(target=ask, args=(folder, calls[len(found) :], sender))
         process.start()
         answers.recv()
-        while len(found) < count and answers.poll(PATIENCE_S):
+        while len(found) < len(calls) and answers.poll(PATIENCE_S):
             found.append(answers.recv())
-        if len(found) < count:
+        if len(found) < len(calls):
             found.append(SILENT)
         process.kill()
         process.join()
@@ -158,9 +158,10 @@ def main():
         make_files(folder, int(sys.argv[3]) if len(sys.argv) > 3 else 3)
         return
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
-    keys = list(cases(load_files(folder)))
+    step = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    keys = list(cases(load_files(folder)))[::step]
     table = {}
-    for (name, label, cut), found in zip(keys, recorded(folder, len(keys)), strict=True):
+    for (name, label, cut), found in zip(keys, recorded(folder, keys), strict=True):
         table.setdefault(f"{name}: {label}", []).append((cut, found))
     np.savez_compressed(folder / "expected.npz", **{key: np.array(rows, np.int32) for key, rows in table.items()})
 
