@@ -1,6 +1,6 @@
-"""`dataclass` for frozen classes with slots, made several times faster than the standard library makes them.
+"""`dataclass`, which makes classes several times faster than the standard library does.
 
-The standard library compiles six methods of each such class. recordmill has about ninety of them before the first
+The standard library compiles up to six methods of each class. recordmill has about ninety of them before the first
 batch, which was a quarter of the time to it. Here one method is compiled, ``__init__``; the others are shared.
 """
 
@@ -22,33 +22,38 @@ else:
     ) -> Any:
         """Do what `dataclasses.dataclass` does with these options.
 
-        A class that is not frozen, has no slots or inherits fields is left to the standard library. Of a frozen class
-        with slots, `dataclasses.fields`, `replace` and `asdict`, pickling, comparing, printing, matching and
-        `__post_init__` work alike; fields that are keyword-only or not set by ``__init__`` are refused.
+        A class that inherits fields is left to the standard library. Of others, `dataclasses.fields`, `replace` and
+        `asdict`, pickling, comparing, printing, matching and `__post_init__` work alike; keyword-only fields are
+        refused, and those that are no parameter need a `default_factory`.
         """
 
         def make(cls: type) -> Any:
-            if frozen and slots and not any(dataclasses.is_dataclass(base) for base in cls.__bases__):
-                return _freeze(cls, repr=repr, eq=eq)
-            return dataclasses.dataclass(cls, frozen=frozen, slots=slots, repr=repr, eq=eq)
+            if any(dataclasses.is_dataclass(base) for base in cls.__bases__):
+                return dataclasses.dataclass(cls, frozen=frozen, slots=slots, repr=repr, eq=eq)
+            return _make(cls, frozen=frozen, slots=slots, repr=repr, eq=eq)
 
         return make if cls is None else make(cls)
 
 
-def _freeze(cls: Any, *, repr: bool, eq: bool) -> Any:
-    # Parameters of an init without a body are the fields' own; slots need the class made anew.
-    cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+def _make(cls: Any, *, frozen: bool, slots: bool, repr: bool, eq: bool) -> Any:
+    # Collects the fields, and makes the class anew for slots.
+    cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
     fields = dataclasses.fields(cls)
-    if any(field.kw_only or not field.init for field in fields):
-        raise TypeError(f"{cls.__qualname__}: fields are positional and set by __init__")
-    cls.__dataclass_params__.frozen = True
-    _add(cls, {"__init__": _init(cls, fields), **_PICKLING})
-    cls.__setattr__ = _refuse_set
-    cls.__delattr__ = _refuse_delete
+    if any(field.kw_only or not (field.init or callable(field.default_factory)) for field in fields):
+        raise TypeError(f"{cls.__qualname__}: fields are positional, or made by a default_factory")
+    cls.__dataclass_params__.frozen = frozen
+    _add(cls, {"__init__": _init(cls, fields, frozen)})
+    if frozen:
+        cls.__setattr__, cls.__delattr__ = _refuse_set, _refuse_delete
+    if frozen and slots:
+        _add(cls, _PICKLING)
     if repr:
         _add(cls, {"__repr__": _repr([field.name for field in fields if field.repr])})
     if eq:
-        _add(cls, _comparing([field.name for field in fields if field.compare]))
+        equal, digest = _comparing([field.name for field in fields if field.compare])
+        _add(cls, {"__eq__": equal, "__hash__": digest} if frozen else {"__eq__": equal})
+        if "__hash__" not in cls.__dict__:
+            cls.__hash__ = None
     return cls
 
 
@@ -59,22 +64,23 @@ def _add(cls: type, methods: dict[str, Callable[..., Any]]) -> None:
             setattr(cls, name, method)
 
 
-def _init(cls: type, fields: Iterable[dataclasses.Field[Any]]) -> Callable[..., None]:
-    names: dict[str, Any] = {}
+def _init(cls: type, fields: Iterable[dataclasses.Field[Any]], frozen: bool) -> Callable[..., None]:
+    names: dict[str, Any] = {"_set": object.__setattr__}
     parameters, lines = ["self"], []
     for field in fields:
         name = value = field.name
-        names[f"_set_{name}"] = cls.__dict__[name].__set__
         if field.default_factory is not dataclasses.MISSING:
             names[f"_make_{name}"], names["_made"] = field.default_factory, dataclasses.MISSING
-            parameters.append(f"{name}=_made")
-            value = f"_make_{name}() if {name} is _made else {name}"
+            value = f"_make_{name}()"
+            if field.init:
+                parameters.append(f"{name}=_made")
+                value += f" if {name} is _made else {name}"
         elif field.default is not dataclasses.MISSING:
             names[f"_default_{name}"] = field.default
             parameters.append(f"{name}=_default_{name}")
         else:
             parameters.append(name)
-        lines.append(f" _set_{name}(self, {value})")
+        lines.append(f" _set(self, {name!r}, {value})" if frozen else f" self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append(" self.__post_init__()")
     exec(f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or " pass"), names)
@@ -91,7 +97,7 @@ def _repr(names: list[str]) -> Callable[[Any], str]:
     return show
 
 
-def _comparing(names: list[str]) -> dict[str, Callable[..., Any]]:
+def _comparing(names: list[str]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     get = attrgetter(*names) if names else None
 
     def values(self: Any) -> tuple[Any, ...]:
@@ -105,7 +111,7 @@ def _comparing(names: list[str]) -> dict[str, Callable[..., Any]]:
     def digest(self: Any) -> int:
         return hash(values(self))
 
-    return {"__eq__": equal, "__hash__": digest}
+    return equal, digest
 
 
 def _refuse_set(_self: Any, name: str, _value: object) -> None:

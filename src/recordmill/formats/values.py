@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import FeatureError
+from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Kind
 from recordmill.types import FeatureList, Ragged
 

@@ -11,8 +11,9 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from recordmill.frozen import dataclass
 from recordmill.packing.job import Packed
 from recordmill.packing.plan import Chunk, Queue
 from recordmill.packing.sinks import Sink

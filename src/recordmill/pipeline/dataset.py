@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import RecordmillError
+from recordmill.frozen import dataclass
 from recordmill.pipeline.chain import Chain
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.cuts import Cuts

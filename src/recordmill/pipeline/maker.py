@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from threading import get_ident
 from typing import Any
 
 import numpy as np
 
+from recordmill.frozen import dataclass
 from recordmill.pipeline.context import Calling, Context
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.cuts import Cuts

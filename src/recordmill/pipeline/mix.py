@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recordmill.frozen import dataclass
 from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.rows import Rows, joined_rows
 

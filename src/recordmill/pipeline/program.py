@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from recordmill.decode.draws import Draws
+from recordmill.frozen import dataclass
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.order.cut import Skip, Take
 from recordmill.pipeline.order.places import Places

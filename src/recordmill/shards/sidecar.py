@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.frozen import dataclass
 from recordmill.schema import Schema
 from recordmill.types import FrameIndex
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 import recordmill as rm
+from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True)

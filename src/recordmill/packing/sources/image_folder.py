@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from recordmill.errors import InputError, LabelError
+from recordmill.frozen import dataclass
 from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from recordmill.errors import ImageError, InputError
+from recordmill.frozen import dataclass
 from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source
 
 VOC_FOLDERS = ("JPEGImages", "SegmentationClass")

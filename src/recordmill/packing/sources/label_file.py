@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from recordmill.errors import LabelError
+from recordmill.frozen import dataclass
 from recordmill.packing.sources.base import Items, Source, refuse_duplicates, refuse_impossible, refuse_outside
 
 _LIMIT = 2**63

@@ -6,7 +6,6 @@ import csv
 import io
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import LabelError
+from recordmill.frozen import dataclass
 from recordmill.packing.sources.base import Items, Source, refuse_duplicates, refuse_impossible, refuse_outside
 
 _IMAGE_NAMES = ("image", "path", "file", "filename", "file_name", "image_path", "image_id", "name")

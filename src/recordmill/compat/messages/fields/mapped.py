@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, Sized
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from recordmill.compat.messages import wire
 from recordmill.compat.messages.fields.base import UNKNOWN, Field
 from recordmill.compat.messages.fields.nested import made, write_message
+from recordmill.frozen import dataclass
 
 if TYPE_CHECKING:
     from recordmill.compat.messages.message import Message
