@@ -3,7 +3,7 @@
 //! Usage: png_speed LIST ours|crate [digest], where `digest` decodes everything once and prints the count and the digest of the pixels.
 use common::{Item, Outcome, read_list, repeat};
 use digest::Digest;
-use recordmill_image::png::{Decoder, Header, Options};
+use recordmill_image::png::{Decoder, Options};
 use std::io::Cursor;
 
 mod common;
@@ -40,15 +40,11 @@ fn main() -> Outcome {
 
 /// Into memory that is kept, as batches are; returns the bytes of the image.
 fn ours(decoder: &mut Decoder, file: &[u8], out: &mut Vec<u8>) -> Outcome<usize> {
-    let (options, header) = (Options::default(), Header::parse(file)?);
-    let shape = options.shape(&header)?;
-    let length = shape.row_samples() * shape.size.height;
+    let shape = decoder.decode_to(file, &Options::default(), out, &mut Vec::new())?;
     if shape.bits != 8 {
         return Err("samples of 8 bits are compared, not of 16".into());
     }
-    out.resize(length.max(out.len()), 0);
-    decoder.decode_into(file, &options, &mut out[..length], shape.row_samples())?;
-    Ok(length)
+    Ok(shape.row_samples() * shape.size.height)
 }
 
 fn theirs(file: &[u8], out: &mut Vec<u8>) -> Outcome<usize> {
