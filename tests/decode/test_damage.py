@@ -41,6 +41,8 @@ DAMAGED = {
         SOUND[: FRAME + 5] + (200).to_bytes(2, "big") + SOUND[FRAME + 7 :],
         "truncated",
     ),
+    "jpeg: lower than its data": (SOUND[: FRAME + 5] + (32).to_bytes(2, "big") + SOUND[FRAME + 7 :], "bad_restart"),
+    "jpeg: narrower than its data": (SOUND[: FRAME + 7] + (32).to_bytes(2, "big") + SOUND[FRAME + 9 :], "bad_code"),
     "jpeg: rows lost in front of the end": (SOUND[:-300] + b"\xff\xd9", "truncated"),
     "jpeg: no end": (SOUND[:-2], "truncated"),
     "jpeg: bytes lost": (SOUND[: SCAN + 80] + SOUND[SCAN + 120 :], "bad_code"),

@@ -139,12 +139,20 @@ impl<'a> Reader<'a> {
 
     /// Reads on at byte `offset`, behind the only scan's data, and demands that the image ends there.
     pub(in crate::jpeg) fn expect_end(&mut self, offset: usize) -> Result<()> {
-        match self.next_scan(offset)? {
-            None => Ok(()),
-            Some(scan) => {
-                Err(ImageFault::new(ImageFaultKind::BadScan, scan.offset, "the end of the image", "another scan"))
+        let goes_on = |kind, offset, found| Err(ImageFault::new(kind, offset, "the end of the image", found));
+        match self.next_scan(offset) {
+            Ok(None) => Ok(()),
+            Ok(Some(scan)) => goes_on(ImageFaultKind::BadScan, scan.offset, "another scan"),
+            Err(fault) if fault.kind == ImageFaultKind::BadMarker && self.is_restart(offset) => {
+                goes_on(ImageFaultKind::BadRestart, offset, "another restart interval")
             }
+            Err(fault) => Err(fault),
         }
+    }
+
+    fn is_restart(&self, offset: usize) -> bool {
+        let code = self.data[offset..].iter().find(|&&byte| byte != 0xff);
+        matches!(code, Some(marker::RST0..=marker::RST7))
     }
 }
 
