@@ -14,7 +14,7 @@ DEEP_LIMIT_S = 1200
 _UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fast", max_examples=50, derandomize=True, **_UNTIMED)
 # The same tree gets the same verdict from CI; by hand, deep tests look elsewhere every time.
-settings.register_profile("deep", max_examples=200, print_blob=True, derandomize="CI" in os.environ, **_UNTIMED)
+settings.register_profile("deep", max_examples=100, print_blob=True, derandomize="CI" in os.environ, **_UNTIMED)
 
 
 def _deep_only(config: pytest.Config) -> bool:

@@ -22,7 +22,7 @@ def python() -> str:
     return made.stdout.strip()
 
 
-@pytest.mark.parametrize("seed", [0, 11, 12, 13])
+@pytest.mark.parametrize("seed", [0, 12, 13])
 def test_programs_when_run_under_tensorflow_then_ours_give_the_same(python, tmp_path, seed) -> None:
     command = [python, str(RECORDINGS / "make.py"), str(tmp_path), str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

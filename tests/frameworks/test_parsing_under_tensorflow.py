@@ -23,7 +23,7 @@ DTYPES = ("int64", "float32", "string")
 USUAL = {"a": "int64", "b": "int64", "c": "float32", "d": "string"}
 KEYS = tuple(USUAL)
 SETTINGS = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 

@@ -156,7 +156,7 @@ def test_decode_of_any_message_agrees_with_google_protobuf(
 
 @pytest.mark.deep
 @pytest.mark.parametrize("google, oracle", PAIRS)
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=350, deadline=None)
 @given(message=messages())
 def test_decode_of_many_messages_agrees_with_google_protobuf(
     google: Callable[[bytes], Comparable], oracle: Callable[[bytes], Comparable], message: bytes

@@ -160,7 +160,7 @@ def test_parse_of_any_bytes_when_compared_then_is_google_protobufs(cls: type[Mes
 
 @pytest.mark.deep
 @pytest.mark.parametrize("cls", [Example, SequenceExample, Features, Feature, List3])
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(data=messages())
 def test_parse_of_many_messages_when_compared_then_is_google_protobufs(cls: type[Message], data: bytes) -> None:
     check_parsing(cls, data)
@@ -238,4 +238,6 @@ def test_calls_in_any_order_when_made_on_both_then_leave_the_same(steps: list[tu
             for m in (ours, google)
         ]
         assert found[0] == found[1], name
+        if name == "set slice" and isinstance(found[0], type):
+            return  # protobuf keeps the room that it made for what it then refused
         assert state(ours) == state(google), name

@@ -120,7 +120,7 @@ def test_pipeline_when_random_then_gives_the_same_in_both_ways(data: st.DataObje
 
 
 @pytest.mark.deep
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_pipelines_when_many_are_random_then_give_the_same_in_both_ways(data: st.DataObject, paths: list[str]) -> None:
     run_random(data, paths)
