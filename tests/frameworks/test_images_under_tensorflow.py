@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from tests.compat.tensorflow.test_images import FAMILIES, RECORDINGS, compare
+from tests.frameworks.swapping import interpreter_of
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 
@@ -16,10 +15,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def python() -> str:
     """The interpreter beside the real TensorFlow."""
-    command = [sys.executable, str(Path(__file__).parents[1] / "recordings" / "environments.py"), "tensorflow"]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stdout + made.stderr
-    return made.stdout.strip()
+    return interpreter_of("tensorflow")
 
 
 @pytest.mark.parametrize("seed", [0, 12, 13])

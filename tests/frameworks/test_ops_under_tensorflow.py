@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.frameworks.swapping import interpreter_of
+
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 PROGRAM = Path(__file__).parent / "program_for_tensorflow_ops.py"
 IMPORT = "import tensorflow as tf\n"
@@ -20,10 +22,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def python() -> str:
     """The interpreter beside the real TensorFlow."""
-    command = [sys.executable, str(RECORDINGS / "environments.py"), "tensorflow"]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stdout + made.stderr
-    return made.stdout.strip()
+    return interpreter_of("tensorflow")
 
 
 def run(interpreter: str, source: str, folder: Path) -> list[str]:

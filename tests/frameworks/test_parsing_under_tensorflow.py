@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -14,6 +13,7 @@ from hypothesis import HealthCheck, event, given, settings, strategies as st
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.train import messages
+from tests.frameworks.swapping import interpreter_of
 from tests.recordings.compat.tensorflow.io.jobs import run
 from tests.recordings.compat.tensorflow.io.spelling import outcome
 
@@ -31,10 +31,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def python() -> str:
     """The interpreter beside the real TensorFlow."""
-    command = [sys.executable, str(RECORDINGS / "environments.py"), "tensorflow"]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stdout + made.stderr
-    return made.stdout.strip()
+    return interpreter_of("tensorflow")
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import json
 import random
 import struct
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ import numpy as np
 import pytest
 
 import recordmill as rm
+from tests.frameworks.swapping import RECORDINGS, interpreter_of
 
-RECORDINGS = Path(__file__).parents[1] / "recordings"
 MAGIC = bytes.fromhex("0a23d7ce")
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1200)]
@@ -23,13 +22,13 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1200)]
 
 def judge(framework: str, folder: Path) -> None:
     """Run a framework's checker on a folder with an expected.json; fail with what it prints."""
-    made = subprocess.run(
-        [sys.executable, str(RECORDINGS / "environments.py"), framework], capture_output=True, text=True, check=False
-    )
-    assert made.returncode == 0, made.stdout + made.stderr
     script = RECORDINGS / f"check_with_{framework}.py"
     told = subprocess.run(
-        [made.stdout.strip(), str(script), str(folder)], capture_output=True, text=True, check=False, cwd=RECORDINGS
+        [interpreter_of(framework), str(script), str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=RECORDINGS,
     )
     assert told.returncode == 0, told.stdout[-4000:] + told.stderr[-4000:]
 
