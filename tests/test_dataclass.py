@@ -1,4 +1,4 @@
-"""Frozen classes of ours against those that the standard library makes of the same lines."""
+"""`dataclass` of ours against that of the standard library, on the same lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import pytest
 
 import recordmill
-from recordmill import frozen
+from recordmill import dataclass as ours
 
 Decorator = Callable[..., Any]
 
@@ -131,7 +131,7 @@ def kinds(dataclass: Decorator) -> dict[str, type]:
     return made
 
 
-OURS, THEIRS = kinds(frozen.dataclass), kinds(dataclasses.dataclass)
+OURS, THEIRS = kinds(ours.dataclass), kinds(dataclasses.dataclass)
 ARGUMENTS = {
     "Plain": [(1,), (1, "b"), (2,), (1, "c"), (1, "b", [1]), (1, "b", [], 0.7), (1, "b", [], 0.5, "e")],
     "Empty": [()],
@@ -201,7 +201,7 @@ def test_check_when_it_refuses_then_the_error_passes() -> None:
 def test_field_when_not_positional_then_refused(extra: dict[str, bool]) -> None:
     with pytest.raises(TypeError, match="positional"):
 
-        @frozen.dataclass(frozen=True, slots=True)
+        @ours.dataclass(frozen=True, slots=True)
         class Refused:
             value: int = field(default=1, **extra)
 
@@ -215,7 +215,7 @@ def every() -> Iterator[type]:
 
 
 def test_classes_of_the_package_when_frozen_then_fields_cannot_be_set_and_pickling_keeps_slots() -> None:
-    seen = [made for made in every() if made.__setattr__ is frozen._refuse_set]
+    seen = [made for made in every() if made.__setattr__ is ours._refuse_set]
     assert len(seen) > 80
     for made in seen:
         names = [entry.name for entry in dataclasses.fields(made)]
@@ -228,6 +228,6 @@ def test_classes_of_the_package_when_frozen_then_fields_cannot_be_set_and_pickli
             assert [*inspect.signature(made.__init__).parameters][1:] == parameters
         with pytest.raises(FrozenInstanceError):
             blank.anything = 1
-        if made.__getstate__ is frozen._get_state and "__reduce__" not in made.__dict__:
+        if made.__getstate__ is ours._get_state and "__reduce__" not in made.__dict__:
             back = pickle.loads(pickle.dumps(blank))
             assert [getattr(back, name) for name in names] == names

@@ -17,17 +17,17 @@ import pytest
 PACKAGE = "recordmill"
 ROOT = Path(__file__).parents[1] / "src" / PACKAGE
 
-BASE = {"errors", "types", "schema", "frozen"}
+BASE = {"errors", "types", "schema", "dataclass"}
 NATIVE = BASE | {"_core"}
 # A format is reached by its interfaces and the registry, never by its name.
 ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "registry", "values")}
 
 # layer: what it may import of ours beside itself; "recordmill" is the public face and nothing below it.
 MAY_IMPORT: dict[str, set[str]] = {
-    "frozen": set(),
-    "errors": {"types", "frozen"},
-    "types": {"errors", "frozen", "_core"},
-    "schema": {"errors", "frozen"},
+    "dataclass": set(),
+    "errors": {"types", "dataclass"},
+    "types": {"errors", "dataclass", "_core"},
+    "schema": {"errors", "dataclass"},
     "storage": NATIVE,
     "formats": NATIVE,
     "shards": NATIVE | ANY_FORMAT | {"storage"},

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 Kind = Literal["bytes", "float32", "float64", "int32", "int64", "uint64"]
 KINDS: tuple[str, ...] = get_args(Kind)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 if TYPE_CHECKING:
     from recordmill import _core

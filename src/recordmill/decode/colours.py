@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.draws import Draws, Stage
 from recordmill.decode.specs.colour import Colour, ColourJitter, PCANoise, RandomErasing, RandomGrey
 from recordmill.decode.windows import ATTEMPTS, draw_shapes
-from recordmill.frozen import dataclass
 
 Numbers = NDArray[np.float64]
 _FACTORS = ("brightness", "contrast", "saturation", "hue")

@@ -7,8 +7,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.philox import philox
-from recordmill.frozen import dataclass
 
 _MAX_POSITION = 1 << 48
 _MAX_STAGE = 1 << 16

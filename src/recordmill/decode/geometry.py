@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.affine import draw_matrices
 from recordmill.decode.draws import Draws, Stage
 from recordmill.decode.given import Given
@@ -16,7 +17,6 @@ from recordmill.decode.specs.geometry import CenterCrop, Crop, Flip, RandomAffin
 from recordmill.decode.specs.given import GivenCrop, GivenFlip
 from recordmill.decode.specs.image import Image
 from recordmill.decode.windows import random_windows
-from recordmill.frozen import dataclass
 
 Ints = NDArray[np.int64]
 

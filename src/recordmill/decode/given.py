@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.specs.given import GivenCrop, GivenFlip
 from recordmill.decode.specs.image import Image
 from recordmill.errors import FeatureError
-from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 Ints = NDArray[np.int64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
 

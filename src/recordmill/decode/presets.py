@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 Like = Literal["pillow", "opencv", "tensorflow", "mxnet"]
 Channels = Literal["rgb", "bgr", "grey", "stored"]

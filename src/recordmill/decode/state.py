@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.columns import take
 from recordmill.decode.draws import Draws
 from recordmill.decode.executors.base import Border, Headers
 from recordmill.decode.moves import Moves
 from recordmill.errors import DecodeError, FeatureError, RecordmillError
-from recordmill.frozen import dataclass
 
 Ints = NDArray[np.int64]
 

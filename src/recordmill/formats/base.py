@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from recordmill import _core
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.schema import Feature, Schema
 from recordmill.types import FrameIndex, Ragged
 

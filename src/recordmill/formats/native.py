@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from recordmill import _core
+from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.formats.values import column
-from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Kind, Schema
 from recordmill.types import Ragged
 

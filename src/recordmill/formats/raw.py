@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
-from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Schema
 from recordmill.types import Ragged
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError
-from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Kind
 from recordmill.types import FeatureList, Ragged
 

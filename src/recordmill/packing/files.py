@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import field
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError, InputError, OutputExistsError
 from recordmill.formats.base import Format
 from recordmill.formats.registry import get_payload
-from recordmill.frozen import dataclass
 from recordmill.packing.job import Job, Packed
 from recordmill.packing.lanes import Lane, LaneRunner
 from recordmill.packing.options import ImageOptions, OutputOptions, RecordOptions, RunOptions

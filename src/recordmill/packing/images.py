@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from recordmill import _core
+from recordmill.dataclass import dataclass
 from recordmill.decode.executors.native_one import natively
 from recordmill.decode.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 from recordmill.errors import ImageError
-from recordmill.frozen import dataclass
 from recordmill.packing.plain import plain_picture
 from recordmill.packing.png import encode_png
 from recordmill.packing.scratch import contents, scratch_file

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from recordmill import _core
+from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError
 from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
-from recordmill.frozen import dataclass
 from recordmill.packing.images import Recoding, decode_whole, image_shape, recode
 from recordmill.packing.masks import read_mask, recode_mask
 from recordmill.packing.options import ImageOptions

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.packing.job import Packed
 from recordmill.packing.plan import Chunk, Queue
 from recordmill.packing.sinks import Sink

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.packing.images import Encoding, Recoding
 from recordmill.packing.labels import LABEL_KINDS, LabelKind
 

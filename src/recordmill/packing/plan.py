@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.packing.sources.base import Items
 
 Order = NDArray[np.int64] | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

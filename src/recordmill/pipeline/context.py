@@ -9,8 +9,8 @@ from struct import Struct
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
-from recordmill.frozen import dataclass
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.slate import Slate
 from recordmill.pipeline.failing import Skipped

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.pipeline.order.places import Ints
 from recordmill.pipeline.stages.batch import Last
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
-from recordmill.frozen import dataclass
 from recordmill.pipeline.chain import Chain
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.cuts import Cuts

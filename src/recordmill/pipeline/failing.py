@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, Literal
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import LimitError, RecordmillError
-from recordmill.frozen import dataclass
 
 OnError = Literal["raise", "skip", "substitute"]
 # A rate is held against the samples seen so far once there are this many.

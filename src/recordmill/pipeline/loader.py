@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.pipeline.checks import is_whole
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.threads import ThreadCrew

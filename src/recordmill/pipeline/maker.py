@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.pipeline.context import Calling, Context
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.cuts import Cuts

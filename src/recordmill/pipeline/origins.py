@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import DamageError, FeatureError, RecordmillError
-from recordmill.frozen import dataclass
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.rows import Rows, joined_rows

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.draws import Draws
-from recordmill.frozen import dataclass
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.order.cut import Skip, Take
 from recordmill.pipeline.order.places import Places

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.columns import take
 from recordmill.errors import FeatureError
-from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 Ints = NDArray[np.int64]

@@ -8,7 +8,7 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.pipeline.crew.base import Crew
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.stages.decode import Decode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from time import perf_counter, thread_time
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 
 @dataclass(slots=True)

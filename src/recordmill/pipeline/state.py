@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import StateError
-from recordmill.frozen import dataclass
 from recordmill.pipeline.checks import is_whole
 
 VERSION = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.pipeline.spent import Spent
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.pipeline.cuts import Cuts
 from recordmill.pipeline.order.places import Ints
 from recordmill.pipeline.rows import Rows, joined_rows

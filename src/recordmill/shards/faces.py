@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import FormatError
 from recordmill.formats.recordio.faces import read_layout, read_property
 from recordmill.formats.recordio.payload import IRHEADER
-from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Schema
 from recordmill.shards.reader import ShardReader
 from recordmill.storage.local import LOCAL

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
+from recordmill.dataclass import dataclass
 from recordmill.formats.base import FeatureSummary
-from recordmill.frozen import dataclass
 from recordmill.schema import Schema
 from recordmill.shards.index import load_index
 from recordmill.shards.infer import SAMPLE_RECORDS, infer, usual_payload

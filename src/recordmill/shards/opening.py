@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 
 from recordmill import _core
+from recordmill.dataclass import dataclass
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import Format
 from recordmill.formats.detect import HEAD_BYTES, describe, from_name, recognise
 from recordmill.formats.registry import get_format
-from recordmill.frozen import dataclass
 from recordmill.shards.translate import to_error, translated
 from recordmill.storage import compression as compressions
 from recordmill.storage.compression import Compression

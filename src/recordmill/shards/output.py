@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError, OutputExistsError
 from recordmill.formats.base import Format
-from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Schema
 from recordmill.shards.foreign import foreign_path, write_foreign
 from recordmill.shards.index import ENTRY_SUFFIX, describe_shard, load_index, save_sidecar, sidecar_path

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.schema import Schema
 from recordmill.types import FrameIndex
 

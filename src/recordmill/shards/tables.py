@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.dataclass import dataclass
 from recordmill.errors import WriteError
-from recordmill.frozen import dataclass
 from recordmill.shards.index import ENTRY_SUFFIX, cache_path, kept_places, sidecar_path
 from recordmill.shards.opening import OpenShard
 from recordmill.shards.sidecar import fits, make_probes

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from recordmill import _core
+from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
-from recordmill.frozen import dataclass
 from recordmill.shards.index import load_sidecar
 from recordmill.shards.infer import usual_payload
 from recordmill.shards.opening import OpenShard, open_shard

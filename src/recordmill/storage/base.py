@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from recordmill import _core
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.storage.compression import Compression
 
 

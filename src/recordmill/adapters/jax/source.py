@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 import recordmill as rm
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 
 @dataclass(frozen=True)

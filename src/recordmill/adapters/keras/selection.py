@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 Names: TypeAlias = str | Sequence[str] | Mapping[str, str]
 Choose: TypeAlias = Callable[[dict[str, Any]], tuple[Any, ...]]

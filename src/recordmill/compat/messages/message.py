@@ -9,8 +9,8 @@ from recordmill.compat.messages import wire
 from recordmill.compat.messages.fields.base import UNKNOWN, Field
 from recordmill.compat.messages.fields.nested import Nested
 from recordmill.compat.messages.text import text_of
+from recordmill.dataclass import dataclass
 from recordmill.errors import PayloadError
-from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

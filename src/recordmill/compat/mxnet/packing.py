@@ -15,7 +15,7 @@ import numpy as np
 import recordmill as rm
 from recordmill.compat.mxnet.headers import IRHeader, pack, pack_img
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 _CHANNELS = {-1: "stored", 0: "grey", 1: "bgr"}
 

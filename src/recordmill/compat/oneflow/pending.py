@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.oneflow.tensors import Place, TensorBuffer
 from recordmill.compat.processors import num_processors
+from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
-from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 Size = tuple[int, int]

@@ -16,8 +16,8 @@ from recordmill.compat.oneflow.scaled import ScaledTensor
 from recordmill.compat.oneflow.tensors import Place, Tensor, TensorBuffer, tensor_of
 from recordmill.compat.oneflow.threads import in_threads
 from recordmill.compat.oneflow.types import uint8
+from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError
-from recordmill.frozen import dataclass
 
 Size = tuple[int, int]
 _KERNELS = {

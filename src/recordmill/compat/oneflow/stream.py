@@ -9,8 +9,8 @@ import numpy as np
 
 import recordmill as rm
 from recordmill.compat.oneflow.tensors import Place
+from recordmill.dataclass import dataclass
 from recordmill.errors import FormatError, RecordmillError
-from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 _HEAD_BYTES = 8

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 int8 = np.dtype("int8")
 uint8 = np.dtype("uint8")

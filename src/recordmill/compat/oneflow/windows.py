@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.colours import ColourStep
 from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
-from recordmill.frozen import dataclass
 
 Faults = dict[int, Exception]
 

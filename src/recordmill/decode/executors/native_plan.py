@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.executors.base import ImageJob, MaskJob
 from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
 from recordmill.decode.rows import ByteRows
-from recordmill.frozen import dataclass
 
 # The header has been held against the caller's limit before; the memory of what is decoded follows the header.
 NO_LIMIT = 1 << 40

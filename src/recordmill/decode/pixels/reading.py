@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.pillow import refuse_lost_depth, sixteen_bits
 from recordmill.decode.pixels.greys import cmyk_like_opencv, grey_like_libpng, grey_like_opencv
 from recordmill.decode.pixels.scans import check_scans
 from recordmill.errors import ImageError
-from recordmill.frozen import dataclass
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError
-from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import interval, levels, number
-from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import (
     MAX_SIDE,
@@ -17,7 +18,6 @@ from recordmill.decode.specs.checks import (
     whole,
 )
 from recordmill.decode.specs.given import GivenCrop
-from recordmill.frozen import dataclass
 
 _SMALL = ("error", "pad", "enlarge")
 _MODES = ("constant", "edge", "reflect")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, kernel_of, preset_of
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, number, per_channel
 from recordmill.decode.specs.colour import Colour, ColourJitter, PCANoise, RandomErasing, RandomGrey
 from recordmill.decode.specs.geometry import CenterCrop, Crop, Flip, RandomAffine, RandomCrop, RandomResizedCrop, Resize
 from recordmill.decode.specs.given import GivenCrop, GivenFlip
-from recordmill.frozen import dataclass
 
 Decoder = Literal["auto", "pillow", "native"]
 Layout = Literal["chw", "hwc"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, whole
-from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, number
-from recordmill.frozen import dataclass
 
 BoxForm = Literal["xyxy", "yxyx", "xywh"]
 

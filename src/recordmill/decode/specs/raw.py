@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, number, whole
-from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 from typing import Literal
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word
-from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import FormatError
-from recordmill.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

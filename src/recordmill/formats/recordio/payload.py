@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from recordmill import _core
+from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.formats.native import NativeCodec
 from recordmill.formats.values import ColumnArgs, column
-from recordmill.frozen import dataclass
 from recordmill.schema import Feature, Schema
 from recordmill.types import Ragged
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import FormatError
-from recordmill.frozen import dataclass
 from recordmill.types import FrameIndex
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recordmill import _core
+from recordmill.dataclass import dataclass
 from recordmill.formats.native import NativeCodec
-from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 

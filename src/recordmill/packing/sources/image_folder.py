@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import InputError, LabelError
-from recordmill.frozen import dataclass
 from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source
 
 

@@ -9,8 +9,8 @@ from typing import Self
 
 import numpy as np
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError, InputError
-from recordmill.frozen import dataclass
 from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source
 
 VOC_FOLDERS = ("JPEGImages", "SegmentationClass")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import LabelError
-from recordmill.frozen import dataclass
 from recordmill.packing.sources.base import Items, Source, refuse_duplicates, refuse_impossible, refuse_outside
 
 _LIMIT = 2**63

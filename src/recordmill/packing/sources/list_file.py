@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from recordmill.dataclass import dataclass
 from recordmill.formats.recordio.lst import read_image_list
-from recordmill.frozen import dataclass
 from recordmill.packing.sources.base import Items, Source, refuse_duplicates, refuse_impossible, refuse_outside
 
 

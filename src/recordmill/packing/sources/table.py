@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import LabelError
-from recordmill.frozen import dataclass
 from recordmill.packing.sources.base import Items, Source, refuse_duplicates, refuse_impossible, refuse_outside
 
 _IMAGE_NAMES = ("image", "path", "file", "filename", "file_name", "image_path", "image_id", "name")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 Make = Callable[[int], Any]
 """Gives an element. A method `carefully` of it is called in a worker process for one that cannot be handed over."""

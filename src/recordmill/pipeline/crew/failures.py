@@ -6,8 +6,8 @@ import os
 import pickle
 import traceback
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import WorkerError
-from recordmill.frozen import dataclass
 
 _MAX_LINKS = 16
 _MAX_TEXT = 20_000

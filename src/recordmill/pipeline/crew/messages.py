@@ -8,7 +8,7 @@ import struct
 from array import array
 from enum import IntEnum
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 MAX_INSIDE = 32 * 1024
 """Largest element, in bytes, that travels inside a message."""

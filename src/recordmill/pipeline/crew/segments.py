@@ -16,7 +16,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.pipeline.crew.forks import Forks
 from recordmill.pipeline.crew.passing import ALIGNED
 

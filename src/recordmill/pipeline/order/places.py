@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.pipeline.checks import is_whole
 from recordmill.pipeline.order.permutation import Ints, Permutation
 from recordmill.pipeline.order.places import Places

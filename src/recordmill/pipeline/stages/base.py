@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.draws import Draws
-from recordmill.frozen import dataclass
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.order.places import Places
 from recordmill.pipeline.rows import Rows

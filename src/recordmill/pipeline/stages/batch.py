@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.pipeline.checks import is_whole
 from recordmill.pipeline.rows import Columns, column_of
 from recordmill.types import Ragged

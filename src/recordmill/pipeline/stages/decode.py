@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recordmill.dataclass import dataclass
 from recordmill.decode.batch import decode_batch
 from recordmill.decode.specs.image import Image
 from recordmill.errors import DecodeError
-from recordmill.frozen import dataclass
 from recordmill.pipeline.rows import Rows, joined_rows
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import MapError
-from recordmill.frozen import dataclass
 from recordmill.pipeline.rows import Rows
 from recordmill.pipeline.stages.function import Caller, Function, function_name
 

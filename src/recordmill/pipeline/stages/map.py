@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from recordmill.dataclass import dataclass
 from recordmill.errors import MapError
-from recordmill.frozen import dataclass
 from recordmill.pipeline.rows import Columns, Rows, locked, stacked
 from recordmill.pipeline.stages.function import Caller, Function, function_name
 

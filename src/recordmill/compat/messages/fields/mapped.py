@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from recordmill.compat.messages import wire
 from recordmill.compat.messages.fields.base import UNKNOWN, Field
 from recordmill.compat.messages.fields.nested import made, write_message
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 if TYPE_CHECKING:
     from recordmill.compat.messages.message import Message

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.mxnet.kernels import methods_of
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
 

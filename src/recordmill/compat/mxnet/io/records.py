@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError, as_mxnet_error, translated
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
 _HEADER_BYTES = 24

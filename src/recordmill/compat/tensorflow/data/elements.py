@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.data.specs import common, spec_of
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 from recordmill.types import Ragged, RecordRef
 
 INFINITE_CARDINALITY = -1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.recording import Call, Recorded, recorded_in
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 _KERNELS = ("area", "bilinear", "nearest")
 _ANTIALIASED = ("bilinear",)

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.data.inferring import inferred
 from recordmill.compat.tensorflow.data.specs import spec_of
 from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 # Operations that are given functions, in which recorded values may be out of sight.
 _CLOSURES = tuple(

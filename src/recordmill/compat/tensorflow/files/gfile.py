@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.core.errors import (
 from recordmill.compat.tensorflow.files.faults import path_of, translated
 from recordmill.compat.tensorflow.files.file import GFile
 from recordmill.compat.tensorflow.files.matching import entries, matches, sidecars
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 __all__ = [
     "GFile",

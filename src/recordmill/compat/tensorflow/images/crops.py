@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.images.checks import number_of
 from recordmill.compat.tensorflow.images.philox import unit_of
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 _WORDS = 2**32
 Crop = tuple[int, int, int, int]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core.errors import UnimplementedError
 from recordmill.compat.tensorflow.images.contents import refuse
+from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError, MissingExtraError, RecordmillError
-from recordmill.frozen import dataclass
 
 _MODES: dict[str, Literal["fast", "accurate"]] = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
 _CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb"}
@@ -92,7 +92,7 @@ def _decoded(
     data: bytes, channels: Any, options: JpegOptions, window: tuple[int, int, int, int] | None
 ) -> NDArray[np.uint8]:
     # Of a file without an end marker TensorFlow takes what libjpeg takes.
-    is_cut = _END not in data
+    is_cut = data.rfind(_END) < 0
     fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
     enough = fraction if fraction < 1 or is_cut else None
 

@@ -14,8 +14,8 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.io.specs import NAMES, Column
 from recordmill.compat.tensorflow.train.messages import Example, Feature
+from recordmill.dataclass import dataclass
 from recordmill.errors import PayloadError, RecordmillError
-from recordmill.frozen import dataclass
 from recordmill.types import Ragged
 
 KINDS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}

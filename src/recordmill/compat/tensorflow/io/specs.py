@@ -23,7 +23,7 @@ from recordmill.compat.tensorflow.io.features import (
     UniformRowLength,
     VarLenFeature,
 )
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 Form = Literal["fixed", "padded", "sparse", "ragged"]
 KINDS = {"string": "bytes", "float32": "float32", "int64": "int64"}

@@ -21,7 +21,7 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
-from recordmill.frozen import dataclass
+from recordmill.dataclass import dataclass
 
 _NUMBERS = {
     "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "int64": 9, "bool": 10,
