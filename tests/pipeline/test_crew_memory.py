@@ -98,10 +98,12 @@ def test_arrays_when_made_and_dropped_by_threads_then_never_change(seed: int) ->
         assert all(pool.map(work, range(4)))
 
 
-def test_memory_when_a_run_is_over_then_keeps_less() -> None:
+def test_memory_when_closed_then_lets_go_and_keeps_no_more() -> None:
     memory = Memory(8 * MIB)
-    with memory.lent(3 * MIB):
-        arrays = [memory.empty((2, MIB), np.uint8) for _ in range(3)]
-        del arrays
-        assert memory.kept_bytes > 6 * MIB
-    assert 2 * MIB < memory.kept_bytes <= 3 * MIB
+    first, second = memory.empty((2, MIB), np.uint8), memory.empty((2, MIB), np.uint8)
+    del first
+    assert memory.kept_bytes > 2 * MIB
+    memory.close()
+    assert memory.kept_bytes == 0
+    del second
+    assert memory.kept_bytes == 0

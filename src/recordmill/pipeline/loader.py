@@ -23,10 +23,9 @@ from recordmill.pipeline.stats import LoaderStats, Tally
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
 
-# Memory of batches that nobody has any more, kept for the next ones: three of 128 photographs in float32 while an epoch
-# runs, as many as threads may ask for at once; one between epochs.
+# Memory of batches that nobody has any more, kept for the next ones, between epochs too: three of 128 photographs in
+# float32, as many as threads may ask for at once.
 _KEPT_BYTES = 240 << 20
-_IDLE_BYTES = 80 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +148,7 @@ class Loader:
         maker = self._maker(state)
         elements = self._of_stream(maker, state) if maker.program.is_stream else self._of_positions(maker, state)
         begun = perf_counter()
-        with closing(elements), self._memory.lent(_IDLE_BYTES):
+        with closing(elements):
             for element, behind in elements:
                 if self._run is this:
                     self._state, self._begun = behind, True
@@ -252,6 +251,7 @@ class Loader:
         self._closed = True
         for running in list(self._running):
             running.close()
+        self._memory.close()
 
     def __enter__(self) -> Self:
         """Return the loader itself."""

@@ -29,9 +29,11 @@ def expand(paths: Paths) -> list[str]:
     Raises
     ------
     FileNotFoundError
-        Nothing is there.
+        Nothing is there, or the iterable is empty.
     """
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not given:
+        raise FileNotFoundError(2, "no shard was named", "an empty list of paths")
     found: dict[str, None] = {}
     for entry in given:
         name = os.fspath(entry)

@@ -10,8 +10,6 @@ import math
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -79,20 +77,11 @@ class Memory:
                     return block
         return np.empty(nbytes, np.uint8)
 
-    @contextmanager
-    def lent(self, idle_bytes: int) -> Iterator[None]:
-        """Keep less than otherwise when a run is over.
-
-        Parameters
-        ----------
-        idle_bytes : int
-            Memory that is kept from then on, at most, until more comes back.
-        """
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._shrink(idle_bytes)
+    def close(self) -> None:
+        """Let go of what is kept, and keep nothing from now on."""
+        with self._lock:
+            self._max_bytes = 0
+            self._shrink(0)
 
     def _shrink(self, max_bytes: int) -> None:
         while sum(one.nbytes for one in self._blocks) > max_bytes:
