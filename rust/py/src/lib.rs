@@ -16,6 +16,7 @@ mod rows;
 mod serialize;
 mod source;
 mod stream;
+mod unfilled;
 mod whole_files;
 
 use pyo3::prelude::*;
