@@ -17,7 +17,7 @@ from recordmill.pipeline.watching import take_watched
 from recordmill.types import Ragged
 
 # Small elements are made several at a time, of about this many bytes together and up to this many.
-_BUNDLE_BYTES = 4 << 20
+_BUNDLE_BYTES = 8 << 20
 _BUNDLE_MOST = 64
 # Functions that take longer than this together make no bundle: errors and `close` wait for what is being made.
 _BUNDLE_S = 0.25
