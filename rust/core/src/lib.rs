@@ -8,6 +8,7 @@ pub mod checksum_rows;
 pub mod error;
 pub mod framing;
 pub mod inflate;
+pub mod long_strings;
 pub mod payload;
 pub mod permutation;
 pub mod records;

@@ -2,6 +2,7 @@
 use crate::error::Fault;
 use std::fmt;
 use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 /// Why bytes could not be brought.
@@ -50,6 +51,16 @@ pub trait ReadAt: Send + Sync {
     /// Reads at `offset` into one buffer after the other until all are full or the data end.
     fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {
         read_one_by_one(self, offset, buffers)
+    }
+
+    /// Reads at `offset` into memory that need not hold anything yet, until it is full or the data end. Gives what was read; none
+    /// from a source that cannot do so.
+    fn read_into_at<'b>(
+        &self,
+        _offset: u64,
+        _buf: &'b mut [MaybeUninit<u8>],
+    ) -> Result<Option<&'b mut [u8]>, SourceError> {
+        Ok(None)
     }
 
     /// All bytes, where they lie in memory.
@@ -127,6 +138,14 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 
     fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {
         (**self).read_vectored_at(offset, buffers)
+    }
+
+    fn read_into_at<'b>(
+        &self,
+        offset: u64,
+        buf: &'b mut [MaybeUninit<u8>],
+    ) -> Result<Option<&'b mut [u8]>, SourceError> {
+        (**self).read_into_at(offset, buf)
     }
 
     fn kept(&self) -> Option<&[u8]> {

@@ -53,6 +53,22 @@ impl Chosen {
         self.lengths.slice()
     }
 
+    /// The source of a record, and where its frame begins and how long it is.
+    pub fn frame(&self, ordinal: usize) -> (&Arc<dyn ReadAt>, (u64, usize)) {
+        let source = &self.sources[self.which.slice()[ordinal] as usize];
+        (source, (self.offsets.slice()[ordinal] as u64, self.lengths()[ordinal] as usize))
+    }
+
+    /// How records are framed, and whether checksums are computed.
+    pub fn how(&self) -> (FrameKind, bool) {
+        (self.kind, self.verify)
+    }
+
+    /// Whether each record is read by itself from a file.
+    pub fn is_positioned(&self) -> bool {
+        !self.sources.iter().any(|source| source.is_sequential() || source.kept().is_some())
+    }
+
     /// Columns of a part of the records.
     pub fn parse(&self, part: Range<usize>, plan: &Plan) -> Result<Vec<Column>, Stopped> {
         let which = &self.which.slice()[part.clone()];

@@ -1,6 +1,7 @@
 //! Local files as a source: positioned reads, and notice of changes behind our back.
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, IoSliceMut, Read};
+use std::mem::MaybeUninit;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -82,6 +83,17 @@ impl ReadAt for FileSource {
         }
     }
 
+    fn read_into_at<'b>(
+        &self,
+        offset: u64,
+        buf: &'b mut [MaybeUninit<u8>],
+    ) -> Result<Option<&'b mut [u8]>, SourceError> {
+        match rustix::io::pread(&self.file, buf, offset) {
+            Ok((read, [])) => Ok(Some(read)),
+            Ok(_) | Err(_) => Ok(None),
+        }
+    }
+
     fn kept(&self) -> Option<&[u8]> {
         self.resident.kept()
     }
@@ -144,6 +156,19 @@ impl ReadAt for Joined {
             done += part.read_at(offset + done as u64 - start, &mut buf[done..])?;
         }
         Ok(done)
+    }
+
+    fn read_into_at<'b>(
+        &self,
+        offset: u64,
+        buf: &'b mut [MaybeUninit<u8>],
+    ) -> Result<Option<&'b mut [u8]>, SourceError> {
+        let part = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
+        let end = self.starts.get(part + 1).copied().unwrap_or(0);
+        if offset.checked_add(buf.len() as u64).is_none_or(|stop| stop > end) {
+            return Ok(None);
+        }
+        self.parts[part].read_into_at(offset - self.starts[part], buf)
     }
 
     fn check_unchanged(&self) -> Result<(), SourceError> {

@@ -15,6 +15,7 @@ mod payload;
 mod rows;
 mod serialize;
 mod source;
+mod straight;
 mod stream;
 mod unfilled;
 mod whole_files;

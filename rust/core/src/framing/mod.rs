@@ -105,6 +105,11 @@ impl FrameKind {
         matches!(self, Self::TfRecord)
     }
 
+    /// Compares the masked checksum of a payload with the one in `foot`, behind it; only where there are checksums.
+    pub fn check_foot(self, computed: u32, foot: &[u8], offset: u64) -> Result<(), Fault> {
+        if self.has_checksum() { tfrecord::check(computed, foot, offset) } else { Ok(()) }
+    }
+
     /// Whether reading can find a record start after damage.
     pub const fn can_resync(self) -> bool {
         matches!(self, Self::TfRecord | Self::RecordIo)

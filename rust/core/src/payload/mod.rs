@@ -2,6 +2,7 @@
 //!
 //! Reading follows protobuf's own merge rules; writing yields the one canonical form (sorted keys, packed lists).
 mod column;
+mod cut;
 mod fast;
 mod irheader;
 mod keys;
@@ -19,6 +20,7 @@ mod wire;
 mod write;
 
 pub use column::{Column, ColumnSpec, Layout, Missing, Values};
+pub use cut::{Cut, LONG};
 pub use parser::Parser;
 pub use plan::Plan;
 pub use serialize::{Bring, ColumnData, ValuesRef, serialize, serialize_into};

@@ -81,6 +81,13 @@ impl<'p> Parser<'p> {
         taken
     }
 
+    /// The last string of a column.
+    pub fn last_string(&self, column: usize) -> Option<&[u8]> {
+        let Values::Bytes { data, splits } = &self.columns.slots.get(column)?.values else { return None };
+        let [.., start, end] = splits[..] else { return None };
+        data.get(start as usize..end as usize)
+    }
+
     /// The columns, in the plan's order.
     pub fn finish(self) -> Vec<Column> {
         self.columns.slots.into_iter().map(Slot::into_column).collect()

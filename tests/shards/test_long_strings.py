@@ -1,0 +1,185 @@
+"""Records with a long byte string, which is read past the parser: the same values and the same errors as by columns."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import recordmill as rm
+from recordmill.schema import Feature
+from recordmill.shards.collection import ShardSet
+from recordmill.testing import irheader
+from recordmill.testing.protobuf import encode_example, encode_features, encode_ofrecord
+from recordmill.testing.unusual import odd_example, odd_ofrecord
+from recordmill.testing.wire import field
+from tests.shards.made import shard
+
+SCHEMA = {"image": Feature("bytes", ()), "label": Feature("int64", ()), "name": Feature("bytes", ())}
+SIZES = (16_383, 16_384, 16_385, 40_000, 2_097_151 - 40, 2_097_152, 70_000, 15, 0)
+
+
+def features(number: int, size: int) -> dict[str, Any]:
+    """Features of one record; the long string differs from record to record."""
+    image = bytes([number % 251, 7]) * (size // 2) + b"!" * (size % 2)
+    return {
+        "name": ("bytes", [b"name %d" % number]),
+        "image": ("bytes", [image]),
+        "label": ("int64", [number * 1000]),
+        "other": ("bytes", [b"o" * (number % 300)]),
+    }
+
+
+def outcome(call: Any) -> Any:
+    """What a call gives, or its error."""
+    try:
+        return call()
+    except rm.RecordmillError as error:
+        return type(error), error.parts()
+
+
+def by_columns(dataset: ShardSet, positions: list[int]) -> list[dict[str, Any]]:
+    """The same records by the parser alone."""
+    columns = [dataset.columns(range(position, position + 1)) for position in positions]
+    return [{name: one[name][0] for name in one} for one in columns]
+
+
+def check(path: Path, count: int) -> None:
+    """Hold examples against columns, one by one and all together."""
+    dataset = ShardSet(path, schema=SCHEMA)
+    positions = [*range(count)][::-1]
+    expected = [outcome(lambda at=at: by_columns(dataset, [at])) for at in positions]
+    assert [outcome(lambda at=at: dataset.__getitems__([at])) for at in positions] == expected
+    faults = [one for one in expected if isinstance(one, tuple)]
+    together = outcome(lambda: dataset.__getitems__(positions))
+    assert together == (faults[0] if faults else [row for rows in expected for row in rows])
+
+
+@pytest.mark.parametrize("family", ["tfrecord", "ofrecord"])
+def test_fetch_when_strings_have_lengths_around_every_border_then_gives_them(tmp_path: Path, family: str) -> None:
+    encode = encode_ofrecord if family == "ofrecord" else encode_example
+    rows = [features(number, size + extra) for number, size in enumerate(SIZES) for extra in (0, 1)]
+    orders = [
+        dict(sorted(row.items(), key=lambda item, turn=turn: hash((turn, item[0])))) for turn, row in enumerate(rows)
+    ]
+    path = shard(tmp_path, family, [encode(row) for row in orders])
+    check(path, len(rows))
+    found = ShardSet(path, schema=SCHEMA).__getitems__(range(len(rows)))
+    assert [one["image"] for one in found] == [row["image"][1][0] for row in rows]
+
+
+@pytest.mark.parametrize("family", ["tfrecord", "ofrecord"])
+@pytest.mark.parametrize("seed", range(4))
+def test_fetch_when_messages_are_encoded_oddly_then_is_what_the_parser_makes_of_them(
+    tmp_path: Path, family: str, seed: int
+) -> None:
+    rng, odd = Random(seed), odd_ofrecord if family == "ofrecord" else odd_example
+    rows = [odd(features(number, rng.choice((20_000, 40_000))), rng) for number in range(60)]
+    check(shard(tmp_path, family, rows), len(rows))
+
+
+def entry(key: bytes, *pieces: bytes) -> bytes:
+    """An entry of the map of features."""
+    return field(1, field(1, key) + b"".join(pieces))
+
+
+def strings(*values: bytes) -> bytes:
+    """The value of an entry: a list of byte strings."""
+    return field(2, field(1, b"".join(field(1, value) for value in values)))
+
+
+LONG = bytes(range(256)) * 100
+FIRST = LONG[:16]
+REST = entry(b"label", field(2, field(3, field(1, b"\x05")))) + entry(b"name", strings(b"n"))
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        entry(b"image", strings(LONG)) + entry(b"image", strings(b"later")),
+        entry(b"image", strings(b"sooner")) + entry(b"image", strings(LONG)),
+        entry(b"image", strings(FIRST)) + entry(b"image", strings(LONG), field(1, b"other")),
+        entry(b"image", strings(FIRST)) + entry(b"image", strings(LONG), b"\x78\x01"),
+        entry(b"image", strings(LONG), strings(b"two")),
+        entry(b"image", strings(b"one"), strings(LONG)),
+        entry(b"image", strings(LONG, b"two")),
+        entry(b"image", strings(LONG), field(2, field(3, field(1, b"\x05")))),
+        entry(b"image", field(2, field(2, field(1, LONG)))),
+        entry(b"other", strings(LONG)) + entry(b"image", strings(LONG)),
+        entry(b"other", strings(LONG)) + entry(b"image", strings(b"short")),
+        field(1, strings(LONG) + field(1, b"image")),
+        field(1, strings(LONG)),
+        field(9, LONG) + entry(b"image", strings(b"short")),
+        entry(b"image\xff", strings(LONG)),
+    ],
+)
+def test_fetch_when_an_entry_is_not_as_it_seems_then_is_what_the_parser_makes_of_it(
+    tmp_path: Path, entries: bytes
+) -> None:
+    payloads = [field(1, order) for order in (entries + REST, REST + entries)]
+    check(shard(tmp_path, "tfrecord", [*payloads, *payloads]), 4)
+
+
+def test_fetch_when_a_default_stands_in_then_is_the_default(tmp_path: Path) -> None:
+    odd = field(1, entry(b"image", strings(LONG), b"\x78\x01") + REST)
+    schema = SCHEMA | {"image": Feature("bytes", (), default=FIRST)}
+    dataset = ShardSet(shard(tmp_path, "tfrecord", [odd] * 3), schema=schema)
+    assert [one["image"] for one in dataset.__getitems__([0, 1, 2])] == [FIRST] * 3
+
+
+@pytest.mark.parametrize("labels", [1.5, [1.0, 2.0, 3.0]])
+def test_fetch_when_records_are_images_of_mxnet_then_gives_them(tmp_path: Path, labels: Any) -> None:
+    images = [bytes([number]) * (20_000 + number) for number in range(5)]
+    images.append(b"\x0a\x23\xd7\xce" * 9000)  # the magic word, at which RecordIO splits
+    path = shard(tmp_path, "recordio", [irheader.pack(labels, 7, 0, image) for image in images])
+    dataset = rm.open(path)
+    found = dataset.fetch(range(len(images)))
+    assert [one["image"] for one in found] == images
+    assert all((one["label"] == labels).all() if isinstance(labels, list) else one["label"] == labels for one in found)
+
+
+@pytest.mark.parametrize("place", [0, 9, 13, 30, 300, 5_000, 30_000, -30, -5, -1])
+def test_fetch_when_a_byte_is_wrong_anywhere_then_raises_what_reading_by_columns_raises(
+    tmp_path: Path, place: int
+) -> None:
+    rows = [encode_example(features(number, 40_000)) for number in range(6)]
+    path = shard(tmp_path, "tfrecord", rows)
+    ShardSet(path, schema=SCHEMA)
+    start = sum(len(row) + 16 for row in rows[:3])
+    with path.open("r+b") as file:
+        file.seek(start + place % (len(rows[3]) + 16))
+        byte = file.read(1)[0]
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte ^ 16]))
+    dataset = ShardSet(path, schema=SCHEMA)
+    with pytest.raises(rm.DamageError) as caught:
+        dataset.__getitems__([5, 3, 1])
+    assert (caught.value.record, caught.value.offset) == (3, start)
+    assert dataset.__getitems__([5, 1])[1]["label"] == 1000
+
+
+def test_fetch_when_the_file_changes_behind_its_back_then_says_so(tmp_path: Path) -> None:
+    path = shard(tmp_path, "tfrecord", [encode_example(features(number, 40_000)) for number in range(6)])
+    dataset = ShardSet(path, schema=SCHEMA)
+    assert len(dataset.__getitems__([1, 4])) == 2
+    os.truncate(path, path.stat().st_size - 20_000)
+    for positions in ([5], [0, 5], [0]):
+        with pytest.raises(rm.ShardChangedError, match="bytes when opened"):
+            dataset.__getitems__(positions)
+
+
+def test_fetch_when_a_record_is_a_part_of_a_stream_of_several_files_then_gives_it(tmp_path: Path) -> None:
+    rows = [encode_ofrecord(features(number, 40_000)) for number in range(6)]
+    whole = shard(tmp_path, "ofrecord", rows).read_bytes()
+    (tmp_path / "parts").mkdir()
+    for number, start in enumerate(range(0, len(whole), 90_000)):
+        (tmp_path / "parts" / f"part-{number}").write_bytes(whole[start : start + 90_000])
+    found = rm.open(tmp_path / "parts", schema=SCHEMA).fetch([4, 0, 2, 5, 1, 3])
+    assert [one["image"] for one in found] == [features(number, 40_000)["image"][1][0] for number in (4, 0, 2, 5, 1, 3)]
+
+
+def test_encode_features_is_what_the_entries_here_are() -> None:
+    assert encode_features({"image": ("bytes", [b"x"])}) == entry(b"image", strings(b"x"))
