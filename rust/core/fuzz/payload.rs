@@ -1,12 +1,13 @@
 //! What all payload targets do with their bytes.
 use recordmill_core::payload::{
-    Column, ColumnData, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
+    Column, ColumnData, ColumnSpec, Cut, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
     ValuesRef, check, has_feature_lists, serialize,
 };
 
 /// Reads `payload` in every way; panics where two ways disagree.
 pub fn exercise(kind: PayloadKind, payload: &[u8]) {
     has_feature_lists(payload);
+    look_into(kind, payload);
     let verdict = check(kind, payload);
     let mut survey = Survey::new(kind);
     assert_eq!(survey.push(payload), verdict);
@@ -35,6 +36,23 @@ pub fn exercise(kind: PayloadKind, payload: &[u8]) {
     let columns: Vec<ColumnData> = specs.iter().zip(&once).map(|(spec, column)| borrowed(spec, column)).collect();
     let (written, _) = serialize(kind, 1, &columns).expect("parsed columns can be written");
     assert_eq!(format!("{:?}", parse(kind, &specs, &written, 1)), format!("{once:?}"));
+}
+
+/// Takes `payload` for the first bytes of a long one.
+fn look_into(kind: PayloadKind, payload: &[u8]) {
+    let spec = ColumnSpec {
+        name: if kind == PayloadKind::IrHeader { b"data".to_vec() } else { b"image".to_vec() },
+        section: Section::Context,
+        kind: ValueKind::Bytes,
+        layout: Layout::Fixed(1),
+        missing: Missing::Error,
+    };
+    let plan = Plan::new(kind, vec![spec]).expect("a sound plan");
+    if let Some(cut) = Cut::find(&plan, payload, payload.len() + (1 << 20)) {
+        let mut rest = Vec::new();
+        cut.rest(payload, b"", &mut rest);
+        let _ = Parser::new(&plan, 1).push(&rest);
+    }
 }
 
 /// The columns of `times` times the same payload.
