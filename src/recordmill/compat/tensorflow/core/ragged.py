@@ -78,6 +78,22 @@ class RaggedTensor:
         return cls(made._values, made._splits, length)
 
     @classmethod
+    def from_tensor(
+        cls,
+        tensor: Any,
+        lengths: Any = None,
+        padding: Any = None,
+        ragged_rank: int = 1,
+        name: Any = None,
+        row_splits_dtype: Any = np.int64,
+    ) -> RaggedTensor:
+        """Rows of a dense tensor, cut to their lengths or in front of the padding at their ends."""
+        from recordmill.compat.tensorflow.core.ragged_making import from_tensor
+
+        del name
+        return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
+
+    @classmethod
     def _made(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:
         del name
         inner = _inner(values)

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnimplementedError
 from recordmill.compat.tensorflow.core.tensor import array_of
+from recordmill.compat.tensorflow.data.cycles import default_cycle
 from recordmill.compat.tensorflow.data.elements import Failed, Way
 from recordmill.compat.tensorflow.data.functions import to_result
 from recordmill.compat.tensorflow.data.making import Making
@@ -71,8 +71,8 @@ class Dataset(Together, Making):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Elements of the data sets that a function gives, in turn; as many at once as processors by default."""
-        cycle = num_processors() if cycle_length in (None, -1) else whole(cycle_length, "cycle_length")
+        """Elements of the data sets that a function gives, in turn; by default the machine says how many at once."""
+        cycle = default_cycle(num_parallel_calls) if cycle_length in (None, -1) else whole(cycle_length, "cycle_length")
         return self._made(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
