@@ -191,7 +191,7 @@ def find(table: StaticHashTable, keys: Any) -> Tensor:
     """
     array = array_of(keys)
     if as_dtype(array.dtype) != table.key_dtype:
-        raise TypeError(f"Dtype of argument `keys` must be {table.key_dtype!r}, received: {as_dtype(array.dtype)!r}")
+        raise TypeError(f"Dtype of argument `keys` must be {table.key_dtype}, received: {as_dtype(array.dtype)}")
     values = np.empty(array.size, table.value_dtype.numpy_dtype)
     values[:] = [table.found(key) for key in array.reshape(-1).tolist()]
     return Tensor(values.reshape(array.shape))

@@ -53,8 +53,13 @@ def from_tensor(
             raise NotImplementedError("from_tensor(lengths=...) is supported for ragged_rank=1 only")
         count, length = array.shape[:2]
         inner = from_tensor(array.reshape(count * length, *array.shape[2:]), None, padding, ragged_rank - 1, dtype)
-        return RaggedTensor(inner, (np.arange(count + 1) * length).astype(dtype))
-    return _cut(array, _lengths(array, lengths, padding), dtype)
+        return RaggedTensor(inner, (np.arange(count + 1) * length).astype(dtype), length)
+    found = _cut(array, _lengths(array, lengths, padding), dtype)
+    return found if lengths is not None or padding is not None else _uniform(found, array.shape[1])
+
+
+def _uniform(ragged: RaggedTensor, length: int) -> RaggedTensor:
+    return RaggedTensor(ragged.values, ragged.row_splits.values, length)
 
 
 def _lengths(array: NDArray[Any], lengths: Any, padding: Any) -> NDArray[np.int64]:
@@ -98,7 +103,8 @@ def stack(values: Any, axis: int = 0, name: Any = None) -> RaggedTensor:
     if axis != 0:
         raise NotImplementedError(f"tf.ragged.stack(axis={axis}) is not supported, only axis=0")
     rows = values if isinstance(values, list | tuple) else [values]
-    return joined([one if isinstance(one, RaggedTensor) else _as_ragged(array_of(one)) for one in rows])
+    dtype = np.int64 if any(isinstance(one, RaggedTensor) for one in rows) else np.int32
+    return joined([one if isinstance(one, RaggedTensor) else _as_ragged(array_of(one)) for one in rows], dtype)
 
 
 def _as_ragged(array: NDArray[Any]) -> Any:

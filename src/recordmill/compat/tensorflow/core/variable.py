@@ -103,7 +103,7 @@ class Variable(Tensor):
     def _put(self, values: Any) -> None:
         if values.shape != self._values.shape:
             raise ValueError(
-                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape {self.shape}, and "
+                f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape {self.shape}, and "
                 f"the assigned value shape {TensorShape(values.shape)} are incompatible."
             )
         self._values = np.array(values)

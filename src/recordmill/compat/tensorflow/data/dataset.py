@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnimplementedError
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import array_of
+from recordmill.compat.tensorflow.data.cache_file import CacheFile
 from recordmill.compat.tensorflow.data.cycles import default_cycle
 from recordmill.compat.tensorflow.data.elements import Failed, Way
 from recordmill.compat.tensorflow.data.functions import to_result
@@ -19,6 +20,7 @@ from recordmill.compat.tensorflow.data.ordering import Cache, Prefetch, Repeat, 
 from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.structures import same_form, whole
 from recordmill.compat.tensorflow.data.together import Together
+from recordmill.compat.tensorflow.files.faults import path_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 # Hints of TensorFlow that have no influence on elements and their order here.
@@ -116,13 +118,9 @@ class Dataset(Together, Making):
         return self._made(Prefetch(self.node, -1 if buffer_size is None else whole(buffer_size, "buffer_size")))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
-        """Elements kept in memory after the first whole pass."""
-        if os.fspath(filename):
-            raise UnimplementedError(
-                f"cache(filename={filename!r}) is not supported: leave the name out, or write the elements to a "
-                "TFRecord file"
-            )
-        return self._made(Cache(self.node))
+        """Elements kept after the first whole pass: in memory, or in a file that later programs use, too."""
+        path = path_of(filename)
+        return self._made(CacheFile(self.node, path) if path else Cache(self.node))
 
     def concatenate(self, dataset: Any, name: str | None = None) -> Dataset:
         """Elements of this data set, then those of another."""

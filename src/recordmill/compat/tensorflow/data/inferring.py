@@ -39,6 +39,13 @@ def _parsed(serialized: Any, features: Any, *unused: Any, **others: Any) -> dict
     return {key: _feature(features[key]) for key in names_of(features)}
 
 
+def _parsed_batch(serialized: Any, features: Any, *unused: Any, **others: Any) -> dict[str, TensorSpec | None]:
+    """Fixed features with the axis of the records in front."""
+    del unused, others
+    rows, found = serialized.spec.shape, {key: _feature(features[key]) for key in names_of(features)}
+    return {key: None if one is None else TensorSpec([*rows, *one.shape], one.dtype) for key, one in found.items()}
+
+
 def _feature(feature: Any) -> TensorSpec | None:
     fixed = type(feature).__name__ == "FixedLenFeature"
     return TensorSpec(feature.shape, feature.dtype) if fixed else None
@@ -91,6 +98,7 @@ def _divided(x: Any, y: Any, *unused: Any, **others: Any) -> TensorSpec | None:
 
 
 _RULES: dict[str, Callable[..., Any]] = {
+    "io.parse_example": _parsed_batch,
     "io.parse_single_example": _parsed,
     "io.decode_csv": _csv,
     "io.decode_jpeg": _image,

@@ -84,6 +84,15 @@ class Program:
                 known[number] = made if key is None else made[key]
         return mapped(lambda leaf: known[leaf.number] if isinstance(leaf, Recorded) else leaf, self.result)
 
+    def known(self) -> Any:
+        """Specs of the result, None where they are not known.
+
+        Returns
+        -------
+        structure of TensorSpec or None
+        """
+        return mapped(lambda leaf: leaf.spec if isinstance(leaf, Recorded) else spec_of(leaf), self.result)
+
     def spec(self) -> Any:
         """Specs of the result; None unless all are known.
 
@@ -91,7 +100,7 @@ class Program:
         -------
         structure of TensorSpec or None
         """
-        found = mapped(lambda leaf: leaf.spec if isinstance(leaf, Recorded) else spec_of(leaf), self.result)
+        found = self.known()
         return None if any(leaf is None for leaf in leaves(found)) else found
 
 
