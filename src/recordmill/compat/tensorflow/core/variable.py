@@ -57,7 +57,10 @@ class Variable(Tensor):
         if asked:
             raise NotImplementedError(f"tf.Variable({asked[0]}=...) is not supported: leave it out")
         if initial_value is None:
-            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
+                "`variable_def`. You provided neither."
+            )
         value = initial_value() if callable(initial_value) else initial_value
         super().__init__(np.array(array_of(value, dtype)))
         self.name, self.trainable = f"{name or 'Variable'}:0", trainable is None or trainable

@@ -9,6 +9,7 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.ragged_making import from_tensor, joined
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
@@ -78,7 +79,7 @@ class RaggedBatch(Batch):
     def __init__(self, node: Node, size: int, drop_remainder: bool, dtype: DType) -> None:
         super().__init__(node, size, drop_remainder)
         self._dtype = dtype
-        self._depths: list[int] | None = None
+        self._specs: list[Any] | None = None
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Give batches."""
@@ -86,19 +87,20 @@ class RaggedBatch(Batch):
 
     def join(self, values: list[Any]) -> Any:
         """One value of several."""
-        if self._depths is None:
-            self._depths = [_depth(leaf) for leaf in leaves(self.input.spec())]
+        if self._specs is None:
+            self._specs = list(leaves(self.input.spec()))
         columns = zip(*map(leaves, values), strict=True)
-        made = [self._column(list(rows), depth) for rows, depth in zip(columns, self._depths, strict=True)]
+        made = [self._column(list(rows), leaf) for rows, leaf in zip(columns, self._specs, strict=True)]
         return filled(values[0], iter(made))
 
-    def _column(self, rows: list[Any], depth: int) -> Any:
+    def _column(self, rows: list[Any], leaf: Any) -> Any:
+        depth = _depth(leaf)
         if not depth:
             return stacked(rows)
         dtype = self._dtype.numpy_dtype
         if depth > 1:
             rows = [from_tensor(row, None, None, depth - 1, dtype) for row in rows if isinstance(row, Tensor)]
-        return joined(rows, dtype)
+        return _with_lengths(joined(rows, dtype), leaf.shape.as_list())
 
     def spec(self) -> Any:
         """Specs with an axis more; ragged ones where lengths are unknown."""
@@ -110,6 +112,13 @@ class RaggedBatch(Batch):
         depth = _depth(leaf)
         shape = TensorShape([count]) + leaf.shape
         return RaggedTensorSpec(shape, leaf.dtype, depth, self._dtype) if depth else with_axis(leaf, count)
+
+
+def _with_lengths(ragged: Any, lengths: list[int | None]) -> Any:
+    """Ragged tensor whose shape tells the lengths that are known of every element."""
+    if not isinstance(ragged, RaggedTensor):
+        return ragged
+    return RaggedTensor(_with_lengths(ragged.values, lengths[1:]), ragged.row_splits.values, lengths[0])
 
 
 def _depth(leaf: Any) -> int:
