@@ -161,6 +161,11 @@ def parts(tf, folder):
         [plain(one.indices.numpy()), plain(one.values.numpy()), plain(one.dense_shape.numpy())]
         for one in (sparse, words, tf.sparse.reorder(unordered))
     ]
+    confusion = tf.math.confusion_matrix
+    counted = [confusion([0, 1, 1], [0, 1, 0]), confusion([0, 2], [1, 2], 4, dtype=tf.int64)]
+    counted.append(confusion([0, 1, 1], [0, 1, 1], weights=[0.5, 1.0, 2.0], dtype=tf.float32))
+    rows["confused"] = [[one.dtype.name, plain(one.numpy())] for one in counted]
+    rows["beyond"] = failed(lambda: confusion([0, 3], [1, 0], 2))
     rows["told"] = [f"{tf.constant([1, 2])}", f"{tf.constant(2.5):.2f}", f"{tf.constant(b'a')}"]
     return rows
 
