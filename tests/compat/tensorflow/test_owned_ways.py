@@ -146,3 +146,10 @@ def test_variable_when_a_map_uses_it_then_runs_as_python() -> None:
         tf.Variable(1, synchronization=1)
     again = pickle.loads(pickle.dumps(counter))
     assert isinstance(again, tf.Variable) and repr(again) == repr(counter)
+
+
+@pytest.mark.parametrize("act", [lambda x: x + 1, lambda x: 2 * x, lambda x: x < 1, abs])
+def test_arithmetic_when_rows_differ_in_length_then_is_refused_by_name(act: Any) -> None:
+    for one in (tf.ragged.constant([[1], [2, 3]]), tf.sparse.from_dense([0, 1])):
+        with pytest.raises(TypeError, match=f"arithmetic of a {type(one).__name__} is not supported"):
+            act(one)

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core import ragged_parts as parts
 from recordmill.compat.tensorflow.core.dtypes import DType
+from recordmill.compat.tensorflow.core.no_arithmetic import NoArithmetic
 from recordmill.compat.tensorflow.core.ragged_parts import Splits
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class RaggedTensor:
+class RaggedTensor(NoArithmetic):
     """Rows that lie back to back in `values`; row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``.
 
     Made by the ``from_...`` methods, by `constant`, and by the parsing functions.
