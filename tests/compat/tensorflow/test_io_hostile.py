@@ -105,8 +105,6 @@ def test_files_when_not_allowed_then_raise_what_the_system_says(tmp_path: Path) 
         assert isinstance(caught.value, tf.errors.OpError)
     with pytest.raises(tf.errors.AlreadyExistsError):
         tf.io.gfile.copy(target, target)
-    with pytest.raises(NotImplementedError, match=r"r\+"):
-        tf.io.gfile.GFile(target, "r+")
 
 
 def test_file_when_forgotten_then_is_closed(tmp_path: Path) -> None:

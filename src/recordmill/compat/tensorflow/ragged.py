@@ -1,6 +1,8 @@
 """``tf.ragged``: rows of different lengths as parsing gives them."""
 
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
+from recordmill.compat.tensorflow.core.ragged_making import map_flat_values, range_, stack
 from recordmill.compat.tensorflow.core.ragged_ops import constant
 
-__all__ = ["RaggedTensor", "constant"]
+range = range_  # noqa: A001 (TensorFlow's name)
+__all__ = ["RaggedTensor", "constant", "map_flat_values", "range", "stack"]

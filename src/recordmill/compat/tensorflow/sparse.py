@@ -1,5 +1,6 @@
 """``tf.sparse``: sparse tensors as parsing gives them."""
 
 from recordmill.compat.tensorflow.core.sparse import SparseTensor, to_dense
+from recordmill.compat.tensorflow.core.sparse_making import from_dense, reorder
 
-__all__ = ["SparseTensor", "to_dense"]
+__all__ = ["SparseTensor", "from_dense", "reorder", "to_dense"]

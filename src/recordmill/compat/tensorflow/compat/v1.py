@@ -16,6 +16,7 @@ MEMBERS: dict[str, str] = {
     "FixedLenSequenceFeature": "io.features",
     "SparseFeature": "io.features",
     "VarLenFeature": "io.features",
+    "decode_csv": "io.csv_lines",
     "decode_raw": "io.raw",
     "matching_files": "files.whole",
     "parse_single_sequence_example": "io.sequences",
@@ -24,7 +25,8 @@ MEMBERS: dict[str, str] = {
     "serialize_tensor": "io.tensor_protos",
     "write_file": "files.whole",
 }
-MODULES = {name: name for name in ("gfile", "io", "python_io", "train")}
+MODULES = {name: name for name in ("gfile", "io", "logging", "python_io", "train")}
+MODULES |= {"data": "compat.v1_data", "image": "compat.v1_image"}
 _own, __dir__ = lazy(__name__, MEMBERS, MODULES)
 
 

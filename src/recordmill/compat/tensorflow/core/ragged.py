@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core import ragged_parts as parts
 from recordmill.compat.tensorflow.core.dtypes import DType
+from recordmill.compat.tensorflow.core.no_arithmetic import NoArithmetic
 from recordmill.compat.tensorflow.core.ragged_parts import Splits
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class RaggedTensor:
+class RaggedTensor(NoArithmetic):
     """Rows that lie back to back in `values`; row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``.
 
     Made by the ``from_...`` methods, by `constant`, and by the parsing functions.
@@ -76,6 +77,22 @@ class RaggedTensor:
         rows = _num_rows(inner) // length if length else int(nrows or 0)
         made = cls._made(inner, (np.arange(rows + 1) * length).astype(dtype), name, validate)
         return cls(made._values, made._splits, length)
+
+    @classmethod
+    def from_tensor(
+        cls,
+        tensor: Any,
+        lengths: Any = None,
+        padding: Any = None,
+        ragged_rank: int = 1,
+        name: Any = None,
+        row_splits_dtype: Any = np.int64,
+    ) -> RaggedTensor:
+        """Rows of a dense tensor, cut to their lengths or in front of the padding at their ends."""
+        from recordmill.compat.tensorflow.core.ragged_making import from_tensor
+
+        del name
+        return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
     @classmethod
     def _made(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:

@@ -10,11 +10,12 @@ from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.no_arithmetic import NoArithmetic
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class SparseTensor:
+class SparseTensor(NoArithmetic):
     """Values at indices of a larger array that is otherwise empty.
 
     Parameters

@@ -118,8 +118,8 @@ class Tensor(Operators):
         return self._values.__index__()
 
     def __format__(self, spec: str) -> str:
-        """Format a single value; anything else by its text."""
-        return format(self.numpy(), spec) if not self._values.ndim else format(str(self), spec)
+        """Format the values as NumPy does."""
+        return format(self.numpy(), spec)
 
     def __repr__(self) -> str:
         """TensorFlow's spelling."""

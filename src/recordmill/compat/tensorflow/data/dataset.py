@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnimplementedError
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import array_of
+from recordmill.compat.tensorflow.data.cache_file import CacheFile
+from recordmill.compat.tensorflow.data.cycles import default_cycle
 from recordmill.compat.tensorflow.data.elements import Failed, Way
 from recordmill.compat.tensorflow.data.functions import to_result
 from recordmill.compat.tensorflow.data.making import Making
@@ -19,6 +20,7 @@ from recordmill.compat.tensorflow.data.ordering import Cache, Prefetch, Repeat, 
 from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.structures import same_form, whole
 from recordmill.compat.tensorflow.data.together import Together
+from recordmill.compat.tensorflow.files.faults import path_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 # Hints of TensorFlow that have no influence on elements and their order here.
@@ -71,8 +73,8 @@ class Dataset(Together, Making):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Elements of the data sets that a function gives, in turn; as many at once as processors by default."""
-        cycle = num_processors() if cycle_length in (None, -1) else whole(cycle_length, "cycle_length")
+        """Elements of the data sets that a function gives, in turn; by default the machine says how many at once."""
+        cycle = default_cycle(num_parallel_calls) if cycle_length in (None, -1) else whole(cycle_length, "cycle_length")
         return self._made(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -116,13 +118,9 @@ class Dataset(Together, Making):
         return self._made(Prefetch(self.node, -1 if buffer_size is None else whole(buffer_size, "buffer_size")))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
-        """Elements kept in memory after the first whole pass."""
-        if os.fspath(filename):
-            raise UnimplementedError(
-                f"cache(filename={filename!r}) is not supported: leave the name out, or write the elements to a "
-                "TFRecord file"
-            )
-        return self._made(Cache(self.node))
+        """Elements kept after the first whole pass: in memory, or in a file that later programs use, too."""
+        path = path_of(filename)
+        return self._made(CacheFile(self.node, path) if path else Cache(self.node))
 
     def concatenate(self, dataset: Any, name: str | None = None) -> Dataset:
         """Elements of this data set, then those of another."""

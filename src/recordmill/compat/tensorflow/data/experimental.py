@@ -8,22 +8,36 @@ from typing import Any
 from recordmill.compat.tensorflow.data.checking import AssertCardinality
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from recordmill.compat.tensorflow.data.older_names import (
+    AutoShardPolicy,
+    TFRecordWriter,
+    bucket_by_sequence_length,
+    dense_to_ragged_batch,
+    make_batched_features_dataset,
+    parse_example_dataset,
+)
 
 AUTOTUNE = -1
 __all__ = [
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
+    "AutoShardPolicy",
     "Counter",
+    "TFRecordWriter",
     "assert_cardinality",
+    "bucket_by_sequence_length",
     "cardinality",
     "choose_from_datasets",
+    "dense_to_ragged_batch",
     "enumerate_dataset",
     "get_single_element",
     "group_by_window",
     "ignore_errors",
+    "make_batched_features_dataset",
     "map_and_batch",
     "parallel_interleave",
+    "parse_example_dataset",
     "sample_from_datasets",
     "scan",
     "shuffle_and_repeat",

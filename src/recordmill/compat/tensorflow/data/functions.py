@@ -7,8 +7,10 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.errors import OpError, UnknownError
 from recordmill.compat.tensorflow.core.tensor import as_tensor
+from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node
-from recordmill.compat.tensorflow.data.recording import Program, Recorded, Untraceable, record
+from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable
+from recordmill.compat.tensorflow.data.recording import Program, record
 from recordmill.compat.tensorflow.data.structures import TENSORS, mapped
 from recordmill.errors import RecordmillError
 
@@ -86,6 +88,8 @@ def to_result(value: Any) -> Any:
 
 
 def _leaf(value: Any) -> Any:
+    if isinstance(value, Variable):
+        return value.read_value()
     if isinstance(value, (Recorded, *TENSORS)) or hasattr(value, "element_spec"):
         return value
     if value is None:

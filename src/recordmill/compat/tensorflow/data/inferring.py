@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.io.csv_lines import column_dtype
+from recordmill.compat.tensorflow.io.parsing import names_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 _ELEMENTWISE = ("add", "subtract", "multiply", "negative", "abs", "maximum", "minimum", "floordiv", "floormod")
@@ -34,12 +36,25 @@ def inferred(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _parsed(serialized: Any, features: Any, *unused: Any, **others: Any) -> dict[str, TensorSpec | None]:
     del serialized, unused, others
-    return {key: _feature(features[key]) for key in features}
+    return {key: _feature(features[key]) for key in names_of(features)}
+
+
+def _parsed_batch(serialized: Any, features: Any, *unused: Any, **others: Any) -> dict[str, TensorSpec | None]:
+    """Fixed features with the axis of the records in front."""
+    del unused, others
+    rows, found = serialized.spec.shape, {key: _feature(features[key]) for key in names_of(features)}
+    return {key: None if one is None else TensorSpec([*rows, *one.shape], one.dtype) for key, one in found.items()}
 
 
 def _feature(feature: Any) -> TensorSpec | None:
     fixed = type(feature).__name__ == "FixedLenFeature"
     return TensorSpec(feature.shape, feature.dtype) if fixed else None
+
+
+def _csv(records: Any, record_defaults: Any, *unused: Any, **others: Any) -> list[TensorSpec]:
+    """A column for each default."""
+    del unused, others
+    return [TensorSpec(records.spec.shape, column_dtype(one)) for one in record_defaults]
 
 
 def _image(contents: Any, channels: int = 0, *unused: Any, **others: Any) -> TensorSpec:
@@ -83,7 +98,9 @@ def _divided(x: Any, y: Any, *unused: Any, **others: Any) -> TensorSpec | None:
 
 
 _RULES: dict[str, Callable[..., Any]] = {
+    "io.parse_example": _parsed_batch,
     "io.parse_single_example": _parsed,
+    "io.decode_csv": _csv,
     "io.decode_jpeg": _image,
     "io.decode_png": _image,
     "image.resize": _resized,

@@ -85,3 +85,12 @@ class NumpyIterator(Iterator):
     def __next__(self) -> Any:
         """Next element."""
         return to_numpy(super().__next__())
+
+    def next(self) -> Any:
+        """Next element.
+
+        Returns
+        -------
+        structure of ndarray
+        """
+        return next(self)

@@ -13,6 +13,7 @@ from recordmill.compat.tensorflow.data.ahead import mapped_ahead
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way, seen_spec
 from recordmill.compat.tensorflow.data.functions import Function, attempt, placed, to_result
 from recordmill.compat.tensorflow.data.recording import Program
+from recordmill.compat.tensorflow.data.structures import mapped, same_form
 
 
 class Deferred(Element):
@@ -97,9 +98,13 @@ class Map(Node):
     def spec(self) -> Any:
         """Specs of what the function gives: what was recorded, else what the first elements show."""
         program = self.function.program()
-        if isinstance(program, Program) and (known := program.spec()) is not None:
+        if not isinstance(program, Program):
+            return seen_spec(self.input, self.function)
+        if (known := program.spec()) is not None:
             return known
-        return seen_spec(self.input, self.function)
+        seen = seen_spec(self.input, self.function)
+        known = program.known()
+        return mapped(lambda one, other: other or one, seen, known) if same_form(seen, known) else seen
 
     def sample(self) -> Iterator[Any]:
         """What it makes of the input's sample."""

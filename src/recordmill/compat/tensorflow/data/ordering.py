@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import count as counted
+from itertools import count as counted, islice
 from typing import Any, TypeVar
 
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
@@ -20,6 +20,8 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 
 Found = TypeVar("Found")
+# Elements that `skip` may leave out of a sample.
+_MOST_HEADERS = 16
 # Elements that prefetch(AUTOTUNE) keeps ready.
 _AUTOTUNED = 2
 
@@ -139,6 +141,11 @@ class Skip(Node):
         if self._count < 0:
             return 0
         return length if length < 0 else max(length - self._count, 0)
+
+    def sample(self) -> Iterator[Any]:
+        """Input's sample without the first ones if they are few, as headers of a file are, which look otherwise."""
+        values = self.input.sample()
+        return islice(values, self._count, None) if 0 < self._count <= _MOST_HEADERS else values
 
 
 class Shard(Node):

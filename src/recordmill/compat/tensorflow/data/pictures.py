@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core.tensor import array_of
-from recordmill.compat.tensorflow.data.recording import Call, Recorded, recorded_in
+from recordmill.compat.tensorflow.data.recorded import Recorded, recorded_in
+from recordmill.compat.tensorflow.data.recording import Call
 from recordmill.dataclass import dataclass
 
 _KERNELS = ("area", "bilinear", "nearest")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import array_of
+from recordmill.compat.tensorflow.data.cycles import default_cycle
 from recordmill.compat.tensorflow.data.dataset import Dataset, names_of
 from recordmill.compat.tensorflow.data.files import Files, Lines, Pieces, Records
 from recordmill.compat.tensorflow.data.nesting import Interleave
@@ -42,7 +42,7 @@ class _FileDataset(Dataset):
         def opened(name: Any) -> Dataset:
             return Dataset(self._files(Single(name), kind))
 
-        super().__init__(FilesInTurn(names, opened, num_processors() if given == -1 else given, 1))
+        super().__init__(FilesInTurn(names, opened, default_cycle(-1) if given == -1 else given, 1))
 
     def _files(self, names: Any, compression: str) -> Files:
         raise NotImplementedError

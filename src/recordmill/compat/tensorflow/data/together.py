@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from recordmill.compat.tensorflow.core.dtypes import as_dtype
+from recordmill.compat.tensorflow.core.dtypes import as_dtype, int64
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.batching import Batch, PaddedBatch, Unbatch, Window
+from recordmill.compat.tensorflow.data.bucketing import buckets_of, filled_shapes
 from recordmill.compat.tensorflow.data.grouping import GroupByWindow, Unique
 from recordmill.compat.tensorflow.data.nesting import Values
+from recordmill.compat.tensorflow.data.other_batches import RaggedBatch, Rebatch
 from recordmill.compat.tensorflow.data.structures import children, leaves, mapped, whole
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
@@ -55,9 +57,48 @@ class Together(DatasetBase):
         """Rows of the elements."""
         return self._made(Unbatch(self.node))
 
-    def rebatch(self, batch_size: int, drop_remainder: bool = False, name: str | None = None) -> Any:
-        """Rows of the elements in batches of another size."""
+    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Any:
+        """Rows of the elements in batches of another size, or of several sizes in turn."""
+        if array_of(batch_size).ndim:
+            sizes = [whole(one, "a batch size") for one in batch_size]
+            return self._made(Rebatch(self.unbatch().node, sizes, bool(drop_remainder)))
         return self.unbatch().batch(batch_size, drop_remainder)
+
+    def ragged_batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = int64,
+        name: str | None = None,
+    ) -> Any:
+        """So many elements as one; what differs in length becomes a ragged tensor."""
+        size, dtype = whole(batch_size, "batch_size"), as_dtype(row_splits_dtype)
+        return self._made(RaggedBatch(self.node, size, bool(drop_remainder), dtype))
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func: Callable[..., Any],
+        bucket_boundaries: Any,
+        bucket_batch_sizes: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False,
+        no_padding: bool = False,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        """Batches of elements of about one length, padded to the longest of them or to the end of the range."""
+        buckets = buckets_of(element_length_func, bucket_boundaries, bucket_batch_sizes)
+
+        def joined(bucket: Any, window: Any) -> Any:
+            size = buckets.size(bucket)
+            if no_padding:
+                return window.batch(size, drop_remainder)
+            length = buckets.longest(bucket) if pad_to_bucket_boundary else None
+            shapes = filled_shapes(window.element_spec, padded_shapes, length)
+            return window.padded_batch(size, shapes, padding_values, drop_remainder)
+
+        return self.group_by_window(buckets.bucket, joined, window_size_func=buckets.size)
 
     def window(
         self,

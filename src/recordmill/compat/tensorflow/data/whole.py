@@ -12,7 +12,8 @@ from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of, picture_of
-from recordmill.compat.tensorflow.data.recording import Call, Program, Recorded, put
+from recordmill.compat.tensorflow.data.recorded import Recorded, put
+from recordmill.compat.tensorflow.data.recording import Call, Program
 from recordmill.compat.tensorflow.data.rules import RULES, Whole, WholeRows
 from recordmill.compat.tensorflow.data.stacking import join
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, row_of

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.errors import (
 )
 from recordmill.compat.tensorflow.files.faults import path_of, translated
 
-_MODES = ("r", "w", "a")
+_MODES = ("r", "w", "a", "r+", "w+", "a+")
 
 
 class GFile:
@@ -22,22 +22,19 @@ class GFile:
     Parameters
     ----------
     name : str, bytes or path
-    mode : {"r", "w", "a", "rb", "wb", "ab"}
-        With ``b`` reading gives bytes, otherwise text in UTF-8. Text and bytes may be written in any mode.
+    mode : {"r", "w", "a", "r+", "w+", "a+", "rb", ...}
+        As Python's `open` takes them; with ``b`` reading gives bytes, otherwise text in UTF-8. Text and bytes may be
+        written in any mode.
 
     Raises
     ------
     InvalidArgumentError
         No mode.
-    NotImplementedError
-        A mode that both reads and writes.
     """
 
     def __init__(self, name: Any, mode: str = "r") -> None:
         self._name, self._mode = path_of(name), mode
         plain = mode.replace("b", "", 1)
-        if plain in ("r+", "w+", "a+"):
-            raise NotImplementedError(f"GFile: mode {mode!r} is not supported; open the file once for each direction")
         if plain not in _MODES:
             raise InvalidArgumentError("mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'")
         self._direction, self._is_binary = plain, "b" in mode
@@ -54,7 +51,7 @@ class GFile:
         return self._mode
 
     def _reading(self) -> IO[bytes]:
-        if self._direction != "r":
+        if self._direction not in ("r", "r+", "w+", "a+"):
             raise PermissionDeniedError("File isn't open for reading", shard=self._name)
         return self._opened()
 
@@ -66,7 +63,7 @@ class GFile:
     def _opened(self) -> IO[bytes]:
         if self._file is None:
             with translated(self._name):
-                self._file = open(self._name, f"{self._direction}b")  # noqa: SIM115 (`close` does it)
+                self._file = open(self._name, f"{self._direction[0]}b{self._direction[1:]}")  # noqa: SIM115 (`close` does it)
         return self._file
 
     def _given(self, data: bytes) -> Any:
@@ -101,6 +98,7 @@ class GFile:
         if distance is None:
             raise TypeError("seek(): offset argument required")
         file = self._reading()
+        self.flush()
         size = self.size()
         target = distance + (0, file.tell(), size)[whence]
         if target < 0:
@@ -121,6 +119,7 @@ class GFile:
         """Bytes of the file."""
         from recordmill.compat.tensorflow.files.gfile import stat
 
+        self.flush()
         return stat(self._name).length
 
     def flush(self) -> None:

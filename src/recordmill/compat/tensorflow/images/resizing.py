@@ -91,13 +91,28 @@ def resize(
     pixels = array_of(images)
     if pixels.ndim not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
-    height, width = _size_of(size)
+    height, width = size_of(size)
     if preserve_aspect_ratio:
-        height, width = _fitted((height, width), (pixels.shape[-3], pixels.shape[-2]))
+        height, width = fitted((height, width), (pixels.shape[-3], pixels.shape[-2]))
     return Tensor(resized(pixels, (height, width), method, antialias=antialias))
 
 
-def _size_of(size: Any) -> tuple[int, int]:
+def size_of(size: Any) -> tuple[int, int]:
+    """Height and width that are asked for.
+
+    Parameters
+    ----------
+    size : tensor of int32, shape (2,)
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    ValueError
+        Something else.
+    """
     try:
         sides = array_of(size, dtypes.int32)
     except (TypeError, ValueError):
@@ -107,8 +122,23 @@ def _size_of(size: Any) -> tuple[int, int]:
     return int(sides[0]), int(sides[1])
 
 
-def _fitted(size: tuple[int, int], stored: tuple[int, int]) -> tuple[int, int]:
-    """Largest size of the same shape within `size`, in float32 as TensorFlow computes it."""
+def fitted(size: tuple[int, int], stored: tuple[int, int]) -> tuple[int, int]:
+    """Largest size of the same shape within `size`, in float32 as TensorFlow computes it.
+
+    Parameters
+    ----------
+    size, stored : tuple of int
+        Height and width.
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    InvalidArgumentError
+        Images without pixels.
+    """
     wanted, sides = np.array(size, np.float32), np.array(stored, np.float32)
     if 0 in stored:
         raise InvalidArgumentError(_EMPTY, kind="bad_argument")

@@ -15,6 +15,7 @@ MEMBERS: dict[str, str] = {
     "TFRecordOptions": "io.options",
     "TFRecordWriter": "io.records",
     "VarLenFeature": "io.features",
+    "decode_csv": "io.csv_lines",
     "decode_raw": "io.raw",
     "matching_files": "files.whole",
     "parse_example": "io.parsing",

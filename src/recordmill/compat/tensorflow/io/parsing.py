@@ -99,6 +99,25 @@ def parse_single_example(
     return parse_example(serialized, features, example_names, name)
 
 
+def names_of(features: Mapping[str, Any]) -> list[str]:
+    """Names of features in the order in which the results have them.
+
+    Parameters
+    ----------
+    features : mapping of str to feature
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        Features that cannot be asked for.
+    """
+    return known_spec(features, _ALLOWED).names
+
+
 def payloads_of(serialized: Any) -> tuple[Payloads, bool]:
     """Records as they were given, and whether it is one without a batch.
 

@@ -114,6 +114,12 @@ class Spec:
         return [*self.sparse.values(), *self.dense.values(), *self.ragged.values()]
 
     @property
+    def names(self) -> list[str]:
+        """Names of all features, in the order of TensorFlow's results."""
+        own = [column.key for column in self.columns if column.key in self.features]
+        return [*own, *(name for name in self.features if name not in {*own})]
+
+    @property
     def is_composed(self) -> bool:
         """Whether features are put together of several columns."""
         return any(isinstance(feature, SparseFeature | RaggedFeature) for feature in self.features.values())

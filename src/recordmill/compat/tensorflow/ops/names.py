@@ -25,6 +25,7 @@ _BY_MODULE: dict[str, str] = {
     "ops.reducing": "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum",
     "ops.shaping": "broadcast_to ensure_shape expand_dims identity rank reshape shape size squeeze transpose",
     "ops.slicing": "boolean_mask newaxis slice:slice_",
+    "ops.strided": "strided_slice",
     "ops.sorting": "argmax argmin argsort searchsorted sort unique unique_with_counts",
     "ops.specs": "RaggedTensorSpec SparseTensorSpec TensorSpec type_spec_from_value",
 }

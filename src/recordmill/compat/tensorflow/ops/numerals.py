@@ -49,10 +49,26 @@ def to_number(input: Any, out_type: Any = float32) -> Tensor:  # noqa: A002 (Ten
         )
     array = strings_of(input, "StringToNumber")
     with np.errstate(over="ignore"):
-        return each(array, lambda one: _number(one, wanted), wanted.numpy_dtype)
+        return each(array, lambda one: number_of(one, wanted), wanted.numpy_dtype)
 
 
-def _number(text: bytes, wanted: Any) -> Any:
+def number_of(text: bytes, wanted: Any) -> Any:
+    """Read one number.
+
+    Parameters
+    ----------
+    text : bytes
+    wanted : DType
+
+    Returns
+    -------
+    int or numpy floating-point number
+
+    Raises
+    ------
+    InvalidArgumentError
+        No number of that dtype.
+    """
     value = text.strip(b" \t\n\v\f\r")
     if wanted.is_floating:
         if _REAL.fullmatch(value):

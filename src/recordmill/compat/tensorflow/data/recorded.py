@@ -1,0 +1,168 @@
+"""Values that stand for others while a map function is recorded, and arguments in which they may lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn, TypeVar
+
+from recordmill.compat.tensorflow.core.dtypes import DType
+from recordmill.compat.tensorflow.core.operators import Operators
+from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
+
+Kind = TypeVar("Kind")
+
+
+class Untraceable(Exception):  # noqa: N818 (no error: the function then runs as Python)
+    """The function asks for something that only values have."""
+
+
+class Recorded(Operators):
+    """Stands for a value while a function is recorded.
+
+    Parameters
+    ----------
+    number : int
+        Of the value in the program.
+    spec : TensorSpec, optional
+        What is known of it.
+    """
+
+    __slots__ = ("number", "spec")
+
+    def __init__(self, number: int, spec: TensorSpec | None) -> None:
+        self.number, self.spec = number, spec
+
+    @property
+    def dtype(self) -> DType:
+        """Dtype, where it is known."""
+        if self.spec is None:
+            raise Untraceable("it asks for the dtype of a value")
+        return self.spec.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """Shape, where it is known."""
+        if self.spec is None:
+            raise Untraceable("it asks for the shape of a value")
+        return self.spec.shape
+
+    def get_shape(self) -> TensorShape:
+        """Shape, where it is known."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Note what the caller knows of the shape; nothing is done to the value, as in TensorFlow's graphs."""
+        if self.spec is not None:
+            self.spec = TensorSpec(shape, self.spec.dtype)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Whatever else a value has."""
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        raise Untraceable(f"it asks for .{name} of a value")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        """Refused: NumPy does not wait."""
+        raise Untraceable("it gives a value to NumPy")
+
+    def __bool__(self) -> NoReturn:
+        """Refused."""
+        raise Untraceable("what it does depends on a value (if, while, and, or)")
+
+    def __iter__(self) -> NoReturn:
+        """Refused."""
+        raise Untraceable("it iterates over a value")
+
+    def __len__(self) -> NoReturn:
+        """Refused."""
+        raise Untraceable("it asks for the len of a value")
+
+    def __int__(self) -> NoReturn:
+        """Refused."""
+        raise Untraceable("it makes a Python number of a value")
+
+    __float__ = __index__ = __int__
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        return f"<value {self.number} of a recorded function>"
+
+
+def recorded_in(value: Any) -> Iterator[Recorded]:
+    """Recorded values in an argument.
+
+    Parameters
+    ----------
+    value : object
+
+    Yields
+    ------
+    Recorded
+    """
+    yield from instances(value, Recorded)
+
+
+def instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
+    """What is of a kind in an argument.
+
+    Parameters
+    ----------
+    value : object
+    kind : type
+
+    Yields
+    ------
+    object of that kind
+    """
+    if isinstance(value, kind):
+        yield value
+    elif isinstance(value, slice):
+        yield from instances((value.start, value.stop, value.step), kind)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from instances(one, kind)
+    elif isinstance(value, Mapping):
+        yield from instances(list(value.values()), kind)
+
+
+def put(value: Any, known: Mapping[int, Any]) -> Any:
+    """Argument with values in the places of recorded ones.
+
+    Parameters
+    ----------
+    value : object
+    known : mapping of int to value
+
+    Returns
+    -------
+    object
+    """
+    if isinstance(value, Recorded):
+        return known[value.number]
+    if next(recorded_in(value), None) is None:
+        return value
+    if isinstance(value, slice):
+        return slice(put(value.start, known), put(value.stop, known), put(value.step, known))
+    if isinstance(value, Mapping):
+        return {key: put(one, known) for key, one in value.items()}
+    rows = [put(one, known) for one in value]
+    return rows if isinstance(value, list) else type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)
+
+
+def frozen(value: Any) -> Any:
+    """Copy of the containers of an argument, which the function may change after the call.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    object
+    """
+    if isinstance(value, list | dict):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        made = [(key, frozen(one)) for key, one in items]
+        return dict(made) if isinstance(value, dict) else [one for _, one in made]
+    return tuple(frozen(one) for one in value) if type(value) is tuple else value

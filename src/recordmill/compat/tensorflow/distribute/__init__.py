@@ -1,0 +1,77 @@
+"""``tf.distribute``: the strategy of programs that found nothing to distribute to."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, NoReturn
+
+from recordmill.compat.tensorflow.core.lazy import lazy
+
+_REFUSED = (
+    *("MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "ParameterServerStrategy"),
+    *("TPUStrategy", "CentralStorageStrategy"),
+)
+_modules, _names = lazy(__name__, {}, {"cluster_resolver": "distribute.cluster_resolver"})
+
+
+class Strategy:
+    """The default strategy: one replica, here."""
+
+    num_replicas_in_sync = 1
+
+    def scope(self) -> contextlib.AbstractContextManager[Strategy]:
+        """Context in which a model is made; nothing changes in it.
+
+        Returns
+        -------
+        context manager
+        """
+        return contextlib.nullcontext(self)
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """Return the data set itself: there is one replica."""
+        del options
+        return dataset
+
+
+_DEFAULT = Strategy()
+
+
+def get_strategy() -> Strategy:
+    """Strategy in use.
+
+    Returns
+    -------
+    Strategy
+        The default one.
+    """
+    return _DEFAULT
+
+
+def has_strategy() -> bool:
+    """Whether another strategy than the default one is in use.
+
+    Returns
+    -------
+    bool
+        False.
+    """
+    return False
+
+
+def _refused(name: str) -> NoReturn:
+    raise NotImplementedError(
+        f"tf.distribute.{name} is not supported: use tf.distribute.get_strategy(), which trains in this process, or "
+        "divide the data with Dataset.shard and train with JAX or PyTorch"
+    )
+
+
+def __getattr__(name: str) -> Any:
+    """Refuse strategies when they are made, so that what stands beside them is not in the way."""
+    if name in _REFUSED:
+        return lambda *args, **kwargs: _refused(name)  # noqa: ARG005
+    return _modules(name)
+
+
+def __dir__() -> list[str]:
+    return _names()

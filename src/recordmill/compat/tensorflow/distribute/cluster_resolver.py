@@ -1,0 +1,36 @@
+"""``tf.distribute.cluster_resolver``: there is no cluster, and programs are told so as by TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["TPUClusterResolver"]
+
+
+class TPUClusterResolver:
+    """Finds no TPU.
+
+    Parameters
+    ----------
+    tpu : str, optional
+    **options
+        Without influence.
+
+    Raises
+    ------
+    ValueError
+        Always, which programs that try for a TPU take for "there is none".
+    """
+
+    def __init__(self, tpu: Any = None, **options: Any) -> None:
+        del options
+        if not tpu:
+            raise ValueError("Please provide a TPU Name to connect to.")
+        raise ValueError(
+            f"Could not find TPU {tpu!r}: this package knows none. Use tf.distribute.get_strategy() instead."
+        )
+
+    @staticmethod
+    def connect(tpu: Any = None, **options: Any) -> TPUClusterResolver:
+        """Find no TPU, either."""
+        return TPUClusterResolver(tpu, **options)

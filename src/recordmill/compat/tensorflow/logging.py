@@ -1,0 +1,58 @@
+"""``tf.logging`` and ``tf.compat.v1.logging``: messages of the logger that is called tensorflow."""
+
+from __future__ import annotations
+
+import logging
+from logging import DEBUG, ERROR, FATAL, INFO, WARN
+
+__all__ = [
+    "DEBUG",
+    "ERROR",
+    "FATAL",
+    "INFO",
+    "WARN",
+    "debug",
+    "error",
+    "fatal",
+    "get_logger",
+    "get_verbosity",
+    "info",
+    "log",
+    "set_verbosity",
+    "warn",
+    "warning",
+]
+_LOGGER = logging.getLogger("tensorflow")
+debug, info, warn, warning = _LOGGER.debug, _LOGGER.info, _LOGGER.warning, _LOGGER.warning
+error, fatal, log = _LOGGER.error, _LOGGER.critical, _LOGGER.log
+
+
+def get_logger() -> logging.Logger:
+    """Logger by which programs set how much is told.
+
+    Returns
+    -------
+    logging.Logger
+        Python's, of the name ``tensorflow``.
+    """
+    return _LOGGER
+
+
+def get_verbosity() -> int:
+    """Level from which messages are told.
+
+    Returns
+    -------
+    int
+    """
+    return _LOGGER.getEffectiveLevel()
+
+
+def set_verbosity(v: int | str) -> None:
+    """Set the level from which messages are told.
+
+    Parameters
+    ----------
+    v : int or str
+    """
+    _LOGGER.setLevel(v)

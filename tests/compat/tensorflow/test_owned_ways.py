@@ -1,0 +1,155 @@
+"""What programs try on the way to their data: devices, loggers, old names, caches, and what is refused by name."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill.compat.tensorflow as tf
+from recordmill.compat.tensorflow.data import cycles
+from tests.compat.tensorflow.data_programs import listed
+
+D = tf.data.Dataset
+
+
+def test_strategy_when_there_is_no_tpu_then_is_the_default_one() -> None:
+    with pytest.raises(ValueError, match="Please provide a TPU Name to connect to"):
+        tf.distribute.cluster_resolver.TPUClusterResolver()
+    with pytest.raises(ValueError, match="Could not find TPU 'local'"):
+        tf.distribute.cluster_resolver.TPUClusterResolver.connect(tpu="local")
+    strategy = tf.distribute.get_strategy()
+    data = D.range(3)
+    with strategy.scope():
+        assert strategy.num_replicas_in_sync == 1 and not tf.distribute.has_strategy()
+        assert strategy.experimental_distribute_dataset(data) is data
+    for name in ("MirroredStrategy", "TPUStrategy"):
+        with pytest.raises(NotImplementedError, match=rf"tf\.distribute\.{name} is not supported: use"):
+            getattr(tf.distribute, name)()
+    assert not hasattr(tf.distribute, "experimental_set_strategy")
+
+
+def test_logger_when_set_then_is_pythons() -> None:
+    logger, before = logging.getLogger("tensorflow"), logging.getLogger("tensorflow").level
+    try:
+        tf.get_logger().setLevel("ERROR")
+        assert logger.level == tf.compat.v1.logging.ERROR == tf.logging.get_verbosity()
+        tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.INFO)
+        assert logger.level == logging.INFO
+    finally:
+        logger.setLevel(before)
+
+
+@pytest.mark.parametrize("processors, found", [(1, (1, 1, 1)), (2, (2, 1, 2)), (8, (8, 3, 4)), (16, (16, 6, 4))])
+def test_data_sets_open_at_once_when_left_to_the_machine_then_are_tensorflows(
+    processors: int, found: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cycles, "num_processors", lambda: processors)
+    assert (cycles.default_cycle(), cycles.default_cycle(-1), cycles.default_cycle(4)) == found
+    inner = lambda n: D.range(10 * n, 10 * n + 2)  # noqa: E731
+    given = D.range(4).interleave(inner, cycle_length=cycles.default_cycle(-1))
+    assert listed(D.range(4).interleave(inner, num_parallel_calls=tf.data.AUTOTUNE)) == listed(given)
+
+
+def test_spec_when_a_file_has_a_header_then_is_that_of_the_lines_behind(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("age,name\n7,x\n8,y\n")
+    lines = tf.data.TextLineDataset(str(tmp_path / "a.csv")).skip(1)
+    rows = lines.map(lambda line: tf.py_function(lambda one: int(one.numpy().split(b",")[0]), [line], tf.int64))
+    assert rows.element_spec == tf.TensorSpec([], tf.int64) and listed(rows) == [7, 8]
+
+
+def test_iterators_when_made_the_old_way_then_give_elements() -> None:
+    iterator = tf.compat.v1.data.make_one_shot_iterator(D.range(2))
+    assert [int(iterator.get_next()), int(iterator.get_next())] == [0, 1]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        iterator.get_next()
+    with pytest.raises(RuntimeError, match="not supported when eager execution"):
+        tf.compat.v1.data.make_initializable_iterator(D.range(2))
+    assert tf.compat.v1.data.Dataset is D and D.range(3).as_numpy_iterator().next() == 0
+
+
+def test_pixels_of_older_kernels_when_not_there_then_are_refused_by_name() -> None:
+    picture = tf.zeros([1, 4, 4, 1])
+    with pytest.raises(NotImplementedError, match=r"method='bicubic', align_corners=False\) is not supported"):
+        tf.compat.v1.image.resize(picture, (2, 2), tf.compat.v1.image.ResizeMethod.BICUBIC)
+    with pytest.raises(AttributeError, match=r"resize_bicubic is not supported: use tf\.image\.resize"):
+        tf.compat.v1.image.resize_bicubic(picture, (2, 2))
+    assert tf.compat.v1.image.flip_up_down is tf.image.flip_up_down
+
+
+@pytest.mark.parametrize("name", ["from_list", "load", "rejection_resample", "save", "snapshot"])
+def test_methods_when_not_there_then_say_what_to_use(name: str) -> None:
+    for one in (D, D.range(2)):
+        with pytest.raises(AttributeError, match=rf"Dataset\.{name} is not supported: (use|write) "):
+            getattr(one, name)
+        assert not hasattr(one, name)
+
+
+def test_cache_in_a_file_when_a_pass_is_cut_or_fails_then_is_not_there(tmp_path: Path) -> None:
+    good, failing = D.range(4), D.range(4).map(lambda x: tf.debugging.check_numerics(1 / tf.cast(x, tf.float32), "no"))
+    path = str(tmp_path / "kept")
+    assert listed(good.cache(path).take(2)) == [0, 1] and tf.io.gfile.listdir(tmp_path) == []
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        listed(failing.cache(path))
+    assert len(listed(failing.cache(path).ignore_errors())) == 3 and tf.io.gfile.listdir(tmp_path) == []
+    assert listed(good.cache(path)) == [0, 1, 2, 3] and tf.io.gfile.listdir(tmp_path) == ["kept.cache.tfrecord"]
+    assert listed(failing.cache(path)) == [0, 1, 2, 3]  # as in TensorFlow, the file is believed
+
+
+def test_cache_in_a_file_when_it_is_something_else_then_is_an_error(tmp_path: Path) -> None:
+    with tf.io.TFRecordWriter(str(tmp_path / "kept.cache.tfrecord")) as writer:
+        writer.write(b"something")
+    with pytest.raises(tf.errors.DataLossError, match="does not begin with the form") as caught:
+        listed(D.range(2).cache(str(tmp_path / "kept")))
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    with pytest.raises(tf.errors.UnimplementedError, match="elements that hold a SparseTensor"):
+        list(D.range(2).map(lambda x: tf.sparse.from_dense([x])).cache(str(tmp_path / "other")))
+
+
+@pytest.mark.parametrize("mode, found, left", [("r+", "old", "newold"), ("w+", "", "new"), ("a+", "old", "oldnew")])
+def test_file_when_read_and_written_then_is_as_pythons(tmp_path: Path, mode: str, found: str, left: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with tf.io.gfile.GFile(path, mode) as file:
+        file.seek(0)
+        assert file.read() == found
+        if mode == "r+":
+            file.seek(0)
+        file.write("new")
+        assert file.size() == len("new" if mode == "r+" else left)
+        if mode == "r+":
+            file.write("old")
+        file.seek(0)
+        assert file.read() == left
+    assert path.read_text() == left
+
+
+def test_tables_when_asked_for_more_than_is_there_then_are_refused_by_name() -> None:
+    words = tf.lookup.KeyValueTensorInitializer(["a"], [0], value_dtype=tf.int64)
+    with pytest.raises(NotImplementedError, match="num_oov_buckets=3"):
+        tf.lookup.StaticVocabularyTable(words, 3)
+    with pytest.raises(NotImplementedError, match="list is not supported as an initializer"):
+        tf.lookup.StaticHashTable(["a"], 0)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="different value for same key"):
+        tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "a"], [1, 2]), 0)
+
+
+def test_variable_when_a_map_uses_it_then_runs_as_python() -> None:
+    counter: Any = tf.Variable(np.float32(2))
+    scaled = D.range(3).map(lambda x: tf.cast(x, tf.float32) * counter).batch(3)
+    assert "tf.Variable" in scaled.explain() and listed(scaled) == [[0, 2, 4]]
+    with pytest.raises(NotImplementedError, match="synchronization"):
+        tf.Variable(1, synchronization=1)
+    again = pickle.loads(pickle.dumps(counter))
+    assert isinstance(again, tf.Variable) and repr(again) == repr(counter)
+
+
+@pytest.mark.parametrize("act", [lambda x: x + 1, lambda x: 2 * x, lambda x: x < 1, abs])
+def test_arithmetic_when_rows_differ_in_length_then_is_refused_by_name(act: Any) -> None:
+    for one in (tf.ragged.constant([[1], [2, 3]]), tf.sparse.from_dense([0, 1])):
+        with pytest.raises(TypeError, match=f"arithmetic of a {type(one).__name__} is not supported"):
+            act(one)
