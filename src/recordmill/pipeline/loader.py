@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
 from recordmill.dataclass import dataclass
-from recordmill.pipeline.checks import is_whole
+from recordmill.pipeline.checks import epoch_of, is_whole, settle
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.threads import ThreadCrew
 from recordmill.pipeline.failing import OnError, Report
@@ -48,9 +48,11 @@ class LoaderOptions:
             )
         if self.on_error not in ("raise", "skip", "substitute"):
             raise ValueError(f'on_error is "raise", "skip" or "substitute", not {self.on_error!r}')
-        index, count = self.workers
-        if not 0 <= index < count:
-            raise ValueError(f"workers is (index, count) with an index from 0 to count - 1, not {self.workers}")
+        given = self.workers
+        pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(is_whole, given))
+        if not pair or not given[0] < given[1]:
+            raise ValueError(f"workers is (index, count) with an index from 0 to count - 1, not {given!r}")
+        settle(self, workers=(int(given[0]), int(given[1])))
 
 
 class Loader:
@@ -205,9 +207,7 @@ class Loader:
         ----------
         epoch : int
         """
-        if not is_whole(epoch):
-            raise ValueError(f"an epoch is a whole number from 0, not {epoch!r}")
-        self._stand(State(epoch))
+        self._stand(State(epoch_of(epoch)))
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loader stands: behind the element that was delivered last.

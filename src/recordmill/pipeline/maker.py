@@ -19,6 +19,7 @@ from recordmill.pipeline.program import Program
 from recordmill.pipeline.rows import Columns, Rows, samples_of
 from recordmill.pipeline.spent import Spent
 from recordmill.pipeline.stages.batch import Batch
+from recordmill.pipeline.stages.filter import Filter
 from recordmill.pipeline.stages.map import Map
 
 
@@ -91,6 +92,12 @@ class Maker:
     def functions(self) -> list[Map]:
         """Stages that call functions of users."""
         return [*self.program.functions, *self.maps]
+
+    @property
+    def limits(self) -> list[float]:
+        """Seconds that calls of functions may take, of those that have a limit."""
+        stages = [*self.functions, *(stage for stage in self.program.stages if isinstance(stage, Filter))]
+        return [stage.timeout for stage in stages if stage.timeout is not None]
 
     def carefully(self, number: int) -> Made:
         """Make an element that could not be handed over once more; an error names the function that is at fault.
@@ -227,7 +234,7 @@ class Maker:
         """What a function on batches is handed: the batch stands for its first sample."""
         first = Places(part.epochs, part.array[:1] if len(part) else np.zeros(1, np.int64))
         one = Rows({}, np.zeros(1, np.int64), rows.origins[start : start + 1])
-        return self.program.work(one, first, len(self.program.stages) + place, context)
+        return self.program.work(one, first, len(self.program.stages) + place, context, first)
 
 
 def _together(parts: list[Places]) -> Places:

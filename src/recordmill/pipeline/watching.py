@@ -46,8 +46,7 @@ def take_watched(crew: Crew, place: int, maker: Maker) -> Any:
     RuntimeWarning
         A call has taken a minute.
     """
-    limits = [stage.timeout for stage in maker.functions if stage.timeout is not None]
-    look_s = min([_TELL_S, *limits]) / 2
+    look_s = min([_TELL_S, *maker.limits]) / 2
     begun = monotonic()
     while True:
         try:
@@ -71,7 +70,7 @@ def _told(crew: Crew, maker: Maker, long: bool) -> bool:
                 f"{calling.function} hangs: it has not returned for {calling.seconds:.1f} s",
                 kind="function_hangs",
                 expected=f"at most {calling.timeout:g} s",
-                hint="map(timeout=…) sets the limit",
+                hint="timeout= of the stage sets the limit",
                 **calling.parts(sources),
             )
     if not long or not callings:
@@ -79,7 +78,7 @@ def _told(crew: Crew, maker: Maker, long: bool) -> bool:
     longest = max(callings, key=lambda calling: calling.seconds)
     place = _words(longest, sources)
     warnings.warn(
-        f"{longest.function} has not returned for {longest.seconds:.0f} s ({place}); map(timeout=…) sets a limit",
+        f"{longest.function} has not returned for {longest.seconds:.0f} s ({place}); timeout= of the stage sets a limit",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.dataclass import dataclass
-from recordmill.pipeline.checks import is_whole
+from recordmill.pipeline.checks import settle, whole
 from recordmill.pipeline.rows import Columns, column_of
 from recordmill.types import Ragged
 
@@ -39,8 +39,7 @@ class Batch:
 
     def __post_init__(self) -> None:
         """Refuse what makes no batch."""
-        if not is_whole(self.size, 1):
-            raise ValueError(f"a batch holds at least one example, not {self.size!r}")
+        settle(self, size=whole(self.size, "a batch holds at least one example", 1))
         if self.last not in ("keep", "drop", "pad", "wrap"):
             raise ValueError(f'last is "keep", "drop", "pad" or "wrap", not {self.last!r}')
         if self.ragged not in ("ragged", "pad", "list"):
