@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
@@ -97,6 +96,11 @@ class Dataset(Chain):
         return in_processes([*self.program.functions, *self.maps])
 
     @property
+    def is_sharded(self) -> bool:
+        """Whether loaders divide it among ranks."""
+        return any(isinstance(stage, Shard) for stage in self.stages)
+
+    @property
     def schema(self) -> Schema:
         """Kinds and shapes of the features that records have."""
         return self.origin.sources[0].schema
@@ -142,7 +146,7 @@ class Dataset(Chain):
         """Elements at positions of epoch 0."""
         return self.fetch(positions)
 
-    def fetch(self, positions: Sequence[int] | NDArray[np.integer[Any]], epoch: int = 0) -> list[dict[str, Any]]:
+    def fetch(self, positions: Iterable[SupportsIndex], epoch: int = 0) -> list[dict[str, Any]]:
         """Elements at the given positions, in the given order.
 
         Parameters

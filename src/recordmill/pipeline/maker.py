@@ -96,8 +96,9 @@ class Maker:
     @property
     def limits(self) -> list[float]:
         """Seconds that calls of functions may take, of those that have a limit."""
-        stages = [*self.functions, *(stage for stage in self.program.stages if isinstance(stage, Filter))]
-        return [stage.timeout for stage in stages if stage.timeout is not None]
+        filters = [stage for stage in self.program.stages if isinstance(stage, Filter)]
+        found = [*(stage.timeout for stage in self.functions), *(stage.timeout for stage in filters)]
+        return [limit for limit in found if limit is not None]
 
     def carefully(self, number: int) -> Made:
         """Make an element that could not be handed over once more; an error names the function that is at fault.

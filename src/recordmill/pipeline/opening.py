@@ -92,7 +92,8 @@ def mix(datasets: Iterable[Dataset], weights: Iterable[float], *, num_samples: i
     ValueError
         Pipelines that cannot be mixed, or weights that are none.
     """
-    parts = () if isinstance(datasets, Dataset) else tuple(datasets)
+    given: Any = datasets
+    parts = () if isinstance(given, Dataset) else tuple(given)
     if not parts:
         raise ValueError(f"mix takes a list of pipelines, at least one, not {datasets!r}")
     for part in parts:

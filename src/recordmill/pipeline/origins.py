@@ -109,9 +109,7 @@ class SourceOrigin:
         ordinals = np.arange(first, first + count, dtype=np.int64)
         return Rows(columns, ordinals, np.stack([np.zeros(count, np.int64), places.array], axis=1))
 
-    def _halves(
-        self, places: Places, first: int, context: Context, asked: Places, error: RecordmillError
-    ) -> Rows:
+    def _halves(self, places: Places, first: int, context: Context, asked: Places, error: RecordmillError) -> Rows:
         """The sound ones among places of which one at least is damaged."""
         count = len(places)
         if count == 1:

@@ -251,15 +251,16 @@ class Program:
         Rows
         """
         rows = self.evaluate(places, context)
-        failed = [entry.error for entry in context.skipped]
+        num_skipped = len(context.skipped)
         for attempt in range(_ATTEMPTS):
             missing = np.setdiff1d(np.arange(len(places)), rows.ordinals)
             if not len(missing):
                 return rows
-            found = self.evaluate(self._others(places.take(missing), attempt), Context(True, context.threads))
+            found = self.evaluate(self._others(places.take(missing), attempt), context)
+            del context.skipped[num_skipped:]  # it is what was asked for that is told of
             stand_in = Rows(found.columns, missing[found.ordinals], found.origins)
             rows = joined_rows([rows, stand_in]) if len(rows) else stand_in
-        raise failed[0]
+        raise context.skipped[0].error
 
     def _others(self, places: Places, attempt: int) -> Places:
         length = min(self.length or 1 << 31, 1 << 31)

@@ -70,7 +70,7 @@ def _told(crew: Crew, maker: Maker, long: bool) -> bool:
                 f"{calling.function} hangs: it has not returned for {calling.seconds:.1f} s",
                 kind="function_hangs",
                 expected=f"at most {calling.timeout:g} s",
-                hint="timeout= of the stage sets the limit",
+                hint="timeout= sets the limit",
                 **calling.parts(sources),
             )
     if not long or not callings:
@@ -78,7 +78,7 @@ def _told(crew: Crew, maker: Maker, long: bool) -> bool:
     longest = max(callings, key=lambda calling: calling.seconds)
     place = _words(longest, sources)
     warnings.warn(
-        f"{longest.function} has not returned for {longest.seconds:.0f} s ({place}); timeout= of the stage sets a limit",
+        f"{longest.function} has not returned for {longest.seconds:.0f} s ({place}); timeout= sets a limit",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.dataclass import dataclass
+from recordmill.errors import FeatureError
 from recordmill.pipeline.checks import settle, whole
 from recordmill.pipeline.rows import Columns, column_of
 from recordmill.types import Ragged
@@ -64,6 +65,12 @@ class Batch:
         formed = {name: self._form(column) for name, column in columns.items()}
         if self.last != "pad":
             return formed
+        if VALID in formed:
+            raise FeatureError(
+                f'samples have a feature {VALID!r}, and so has what last="pad" makes',
+                kind="feature_mismatch",
+                hint="give it another name with map before batch",
+            )
         valid = np.zeros(count, bool)
         valid[slice(None) if ordinals is None else ordinals] = True
         if not valid.all():
