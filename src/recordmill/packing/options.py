@@ -113,6 +113,10 @@ class RecordOptions:
         """Refuse words that mean nothing."""
         if self.label_kind is not None:
             one_of("label_kind", self.label_kind, LABEL_KINDS)
+        for option in ("image_feature", "label_feature", "name_feature"):
+            name = getattr(self, option)
+            if name is not None and not (isinstance(name, str) and name):
+                raise ValueError(f"{option} is the name of a feature, not {name!r}")
 
 
 @dataclass(frozen=True, slots=True)

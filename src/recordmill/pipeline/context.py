@@ -18,6 +18,7 @@ from recordmill.pipeline.failing import Skipped
 from recordmill.pipeline.spent import Spent
 
 if TYPE_CHECKING:
+    from recordmill.pipeline.order.places import Places
     from recordmill.pipeline.source import ExampleSource
 
 _NOTE = Struct("<qqqdd")
@@ -33,8 +34,9 @@ class Calling:
     stage : str
         As it prints.
     function : str
+        Empty where samples go through a stage together, without a call for each.
     position : int
-        Of the sample in the epoch.
+        Of the sample in the epoch; of the first of several.
     source, record : int
         Where the sample comes from: which of the sources of the run, and position in it; -1 where that is not known.
     timeout : float, optional
@@ -188,6 +190,26 @@ class Context:
         yield
         self.first_source, self.part = outside
 
+    def enter(self, stage: object, asked: Places, source: int, record: int) -> None:
+        """Note that samples go through a stage together, where another process may have to tell of it.
+
+        Parameters
+        ----------
+        stage : str
+        asked : Places
+            Of the samples in the epoch of the run.
+        source, record : int
+            Where the first of them comes from.
+        """
+        if Slate.here is not None and len(asked):
+            first = Calling(str(stage), "", asked.at(0)[1], self.first_source + source, record, None, monotonic())
+            Slate.here.write(first.note())
+
+    def leave(self) -> None:
+        """Note that they are through."""
+        if Slate.here is not None:
+            Slate.here.clear()
+
     def begin(self, caller: Called, row: int) -> None:
         """Note that a function is called; told in full where another process may have to tell of it.
 
@@ -204,8 +226,7 @@ class Context:
     def end(self) -> None:
         """Note that it has returned."""
         self.called = None
-        if Slate.here is not None:
-            Slate.here.clear()
+        self.leave()
 
     def fail(self, epoch: int, position: int, error: RecordmillError) -> None:
         """Raise an error, or note it.

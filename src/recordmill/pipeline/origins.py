@@ -89,8 +89,10 @@ class SourceOrigin:
         -------
         Rows
         """
+        context.enter("read", asked, 0, places.at(0)[1] if len(places) else -1)
         with context.spent.timed("read"):
             rows = self._rows(places, 0, context, asked)
+        context.leave()
         context.num_bytes += sum(_num_bytes(column) for column in rows.columns.values())
         return rows
 

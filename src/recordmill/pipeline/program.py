@@ -182,8 +182,11 @@ class Program:
             if not isinstance(stage, SampleStage) or not len(rows):
                 continue
             places = behind[number + 1].take(rows.ordinals)
+            told = asked.take(rows.ordinals)
+            context.enter(stage, told, *map(int, rows.origins[0]))
             with context.spent.timed(stage.name):
-                rows = stage.apply(self.work(rows, places, number, context, asked.take(rows.ordinals)))
+                rows = stage.apply(self.work(rows, places, number, context, told))
+            context.leave()
         return rows
 
     def work(self, rows: Rows, places: Places, number: int, context: Context, asked: Places) -> Work:

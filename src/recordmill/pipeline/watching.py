@@ -63,7 +63,7 @@ def take_watched(crew: Crew, place: int, maker: Maker) -> Any:
 def _told(crew: Crew, maker: Maker, long: bool) -> bool:
     """Whether a warning was given; raises where a call has taken longer than it may."""
     sources = maker.program.sources
-    callings = [*maker.calling(), *_noted(crew).values()]
+    callings = [*maker.calling(), *(one for one in _noted(crew).values() if one.function)]
     for calling in callings:
         if calling.timeout is not None and calling.seconds > calling.timeout:
             raise MapError(
@@ -99,8 +99,9 @@ def _noted(crew: Crew) -> dict[int, Calling]:
 
 
 def _named(crew: Crew, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
-    """The same error with the call that the process was in."""
+    """The same error with the call, or the stage, that the process was in."""
     calling = None if error.place is None else _noted(crew).get(error.place)
     if calling is None:
         return error
-    return WorkerError(f"{error.message} in {calling.function}", **(error.parts() | calling.parts(sources)))
+    where = f" in {calling.function}" if calling.function else ", with samples in one stage, of which this is the first"
+    return WorkerError(f"{error.message}{where}", **(error.parts() | calling.parts(sources)))
