@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from recordmill.dataclass import dataclass
 from recordmill.packing.images import Encoding, Recoding
