@@ -113,10 +113,9 @@ class RecordOptions:
         """Refuse words that mean nothing."""
         if self.label_kind is not None:
             one_of("label_kind", self.label_kind, LABEL_KINDS)
-        options = {"image_feature": self.image_feature, "label_feature": self.label_feature}
-        options["keep_name"] = self.name_feature
-        for option, name in options.items():
-            if name is not None and not (isinstance(name, str) and name):
+        names: tuple[Any, ...] = (self.image_feature, self.label_feature, self.name_feature)
+        for option, name in zip(("image_feature", "label_feature", "keep_name"), names, strict=True):
+            if name is not None and (not isinstance(name, str) or not name):
                 raise ValueError(f"{option} is the name of a feature, not {name!r}")
 
 

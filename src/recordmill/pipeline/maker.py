@@ -217,18 +217,18 @@ class Maker:
     def _batches(self, stage: Batch, rows: Rows, parts: list[Places], context: Context) -> list[Columns]:
         edges = np.cumsum([0, *(len(part) for part in parts)])
         inside = np.searchsorted(rows.ordinals, edges)
-        batches = []
-        for number, part in enumerate(parts):
-            start, stop = int(inside[number]), int(inside[number + 1])
-            ordinals = rows.ordinals[start:stop] - edges[number]
-            if start == stop and len(part):
-                raise context.skipped[-1].error
-            with context.spent.timed("batch"):
-                batch = stage.collate(rows.slice(start, stop), stage.size, ordinals)
+        with context.spent.timed("batch"):  # once for all of them: small ones take hardly longer than the clocks
+            batches = []
+            for part, edge, start, stop in zip(parts, edges, inside, inside[1:], strict=False):
+                if start == stop and len(part):
+                    raise context.skipped[-1].error
+                columns = rows.slice(int(start), int(stop))
+                batches.append(stage.collate(columns, stage.size, rows.ordinals[start:stop] - edge))
+        for number, part in enumerate(parts if self.maps else ()):
             for place, step in enumerate(self.maps):
+                work = self._work(rows, part, int(inside[number]), place, context)
                 with context.spent.timed(step.name):
-                    batch = step.apply_batch(self._work(rows, part, start, place, context), batch)
-            batches.append(batch)
+                    batches[number] = step.apply_batch(work, batches[number])
         return batches
 
     def _work(self, rows: Rows, part: Places, start: int, place: int, context: Context) -> Any:
