@@ -218,3 +218,24 @@ def test_pack_when_payload_is_raw_then_holds_the_file_alone(flat_folder: Path, t
         assert reader[2] == (flat_folder / "02.jpg").read_bytes()
     with pytest.raises(FeatureError, match="nothing else"):
         pack(ImageFolder(flat_folder, labels=None), tmp_path / "b", payload="raw", keep_name=True)
+
+
+@pytest.mark.parametrize("word", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("format_", ["tfrecord", "recordio", "ofrecord"])
+def test_pack_when_a_label_is_no_finite_number_then_is_stored_only_if_asked_for(
+    flat_folder: Path, tmp_path: Path, word: str, format_: str
+) -> None:
+    path = tmp_path / "a.lst"
+    path.write_text(f"0\t1\t00.jpg\n1\t{word}\t01.jpg\n")
+    source = ListFile(path, root=flat_folder)
+    with pytest.raises(LabelError, match=rf"01\.jpg.*line 2.*\(expected a finite number, found {word}\)"):
+        pack(source, tmp_path / "out/train", format=format_)
+    result = pack(source, tmp_path / "train", format=format_, label_kind="float32")
+    found = read(result.paths[0])["labels" if format_ == "ofrecord" else "label"]
+    assert np.array_equal(found, np.array([1, float(word)], np.float32), equal_nan=True)
+
+
+@pytest.mark.parametrize("option", ["image_feature", "label_feature", "keep_name"])
+def test_pack_when_a_feature_has_no_name_then_is_refused(flat_folder: Path, tmp_path: Path, option: str) -> None:
+    with pytest.raises(ValueError, match=f"{option} is the name of a feature, not ''"):
+        pack([], tmp_path / "train", **{option: ""})

@@ -6,17 +6,34 @@ import os
 import pickle
 import signal
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 import recordmill as rm
+from recordmill.pipeline.crew.slate import Slate
 from recordmill.pipeline.dataset import Dataset
+from recordmill.pipeline.origins import SourceOrigin
 from tests.pipeline.crews import nothing_left
-from tests.pipeline.sources import ids, numbers
+from tests.pipeline.sources import Numbers, ids, numbers
 
 pytestmark = pytest.mark.usefixtures("_light_main")
+
+
+@dataclass(frozen=True)
+class Deadly(Numbers):
+    """Examples of which one ends the worker process that reads it."""
+
+    def columns(self, positions: Any, schema: rm.Schema | None = None) -> dict[str, Any]:
+        if Slate.here is not None and 13 in positions:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().columns(positions, schema)
+
+
+def same(sample: dict[str, Any]) -> dict[str, Any]:
+    return sample
 
 
 def exits(sample: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +84,7 @@ def raised_by(dataset: Dataset, kind: type[Exception]) -> Any:
         (numbers(40).batch(4).map(is_killed, workers="processes"), 12, -signal.SIGKILL),
         pytest.param(
             rm.mix([numbers(40, name="other"), numbers(40).map(exits, workers="processes")], [1, 1]).batch(4),
-            13,
+            27,
             9,
             marks=pytest.mark.deep,
         ),
@@ -77,9 +94,9 @@ def raised_by(dataset: Dataset, kind: type[Exception]) -> Any:
 def test_function_when_it_ends_its_process_then_is_named_with_the_sample(
     dataset: Dataset, position: int, code: int
 ) -> None:
-    error = raised_by(dataset, rm.WorkerError)
+    error, record = raised_by(dataset, rm.WorkerError), 2 if position == 12 else 3
     assert (error.exit_code, error.position, error.function) == (code, position, error.stage[4:].split(",")[0])
-    assert (error.shard, error.record, error.offset) == ("numbers-1", position % 10, position % 10 * 100)
+    assert (error.shard, error.record, error.offset) == ("numbers-1", record, record * 100)
     told = str(error)
     assert f" in {error.function}\n" in told
     assert f"stage {error.stage}, sample {position} of the epoch, shard 'numbers-1'" in told
@@ -127,3 +144,13 @@ def test_function_when_it_hangs_in_a_process_then_is_named_with_the_sample(mixed
 def test_function_when_another_one_has_a_limit_then_it_does_not_hold_for_it(workers: Any) -> None:
     samples = numbers(4).map(exits, workers=workers, timeout=0.02).map(slow, workers=workers).batch(1)
     assert ids(samples.loader(threads=1)) == list(range(4))
+
+
+def test_process_when_it_dies_between_functions_then_the_stage_and_its_first_sample_are_named() -> None:
+    samples = Dataset(SourceOrigin(Deadly(40))).shuffle(2).map(same, workers="processes").batch(4)
+    error = raised_by(samples, rm.WorkerError)
+    first, *others = ids(numbers(40).shuffle(2).fetch(range(error.position, error.position + 4)))
+    assert error.position % 4 == 0 and 13 in (first, *others)
+    assert (error.stage, error.shard, error.record) == ("read", f"numbers-{first // 10}", first % 10)
+    assert error.exit_code == -signal.SIGKILL and not error.function
+    assert "with samples in one stage, of which this is the first" in str(error)

@@ -14,7 +14,7 @@ import pytest
 import recordmill as rm
 from recordmill.pipeline import watching
 from tests.pipeline.crews import run_script, script
-from tests.pipeline.sources import numbers
+from tests.pipeline.sources import ids, numbers
 
 ROOT = str(Path(__file__).parents[2])
 HANGS = f"""
@@ -101,3 +101,35 @@ def test_loader_when_a_function_hangs_then_closing_and_leaving_do_not(stage: str
     # In the element behind the first one, or the chunk that is held against the filter behind it.
     done = run_script(text.replace("== 13", "== 70" if "filter" in stage else "== 5"), tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("head", [0, 1])
+def test_filter_when_it_takes_longer_than_it_may_then_is_named(head: int) -> None:
+    gate = Gate()
+    samples = (numbers(200).filter(len) if head else numbers(200)).filter(gate, timeout=0.05)
+    try:
+        with pytest.raises(rm.MapError, match="Gate hangs") as caught:
+            ids(samples.batch(4).loader(threads=2))
+    finally:
+        gate.opened.set()
+    assert (caught.value.stage, caught.value.position) == ("filter(Gate, timeout=0.05)", 13)
+    assert "timeout" not in samples.fingerprint()  # a state of the same without a limit goes on here
+
+
+def test_function_when_it_hangs_on_a_substitute_then_is_named() -> None:
+    opened, calls = threading.Event(), []
+
+    def refuses(sample: dict[str, Any]) -> dict[str, Any]:
+        calls.append(sample)
+        if len(calls) > 12:  # all of the batch were called
+            opened.wait(30)
+        if sample["id"] < 5:
+            raise ValueError("no")
+        return sample
+
+    samples = numbers(12).map(refuses, timeout=0.05).batch(12)
+    try:
+        with pytest.raises(rm.MapError, match="refuses hangs"):
+            ids(samples.loader(threads=1, on_error="substitute"))
+    finally:
+        opened.set()

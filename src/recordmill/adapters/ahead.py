@@ -9,6 +9,7 @@ from threading import Semaphore, Thread
 from typing import Any, Self
 
 _END = object()
+_PATIENT_S = 5.0
 
 
 class Ahead:
@@ -51,11 +52,11 @@ class Ahead:
         raise error or StopIteration
 
     def close(self) -> None:
-        """End the thread, behind the item that it is making."""
+        """End the thread, behind the item that it is making; one that hangs ends by itself if it ever goes on."""
         self._is_closed = True
         if self._process == os.getpid():
             self._room.release()
-            self._thread.join()
+            self._thread.join(_PATIENT_S)
 
     def _work(self) -> None:
         try:

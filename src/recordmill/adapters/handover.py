@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from inspect import GEN_RUNNING, getgeneratorstate
 from types import TracebackType
 from typing import Any, Self, TypeAlias
+from weakref import WeakSet
 
 import recordmill as rm
 
@@ -23,6 +25,7 @@ class Handover:
     def __init__(self, loader: rm.Loader) -> None:
         self._loader = loader
         self._delivered: dict[str, Any] | None = None
+        self._running: WeakSet[Generator[Any]] = WeakSet()
 
     def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
         """Batches as the framework has them, each with the state behind it; may run ahead of the caller."""
@@ -34,6 +37,11 @@ class Handover:
 
     def __iter__(self) -> Iterator[Any]:
         """Batches of one epoch: the one that was set, the rest of the one that was loaded, else the next one."""
+        running = self._deliver()
+        self._running.add(running)
+        return running
+
+    def _deliver(self) -> Generator[Any]:
         placed = iter(self._place(self._stated()))
         try:
             for batch, state in placed:
@@ -117,8 +125,11 @@ class Handover:
         return self._loader.stats()
 
     def close(self) -> None:
-        """End the threads."""
-        self._loader.close()
+        """End the threads; nothing more can be taken from iterators."""
+        self._loader.close()  # first: whoever waits for a batch, in a thread ahead for one, is let go
+        for running in list(self._running):
+            if getgeneratorstate(running) != GEN_RUNNING:
+                running.close()
 
     def __enter__(self) -> Self:
         """Return the loader itself."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -42,7 +43,8 @@ def convert_labels(items: Items, kind: LabelKind | None, codec: PayloadCodec) ->
         With labels.
     kind : {"int32", "int64", "float32", "vector"} or None
         "vector" stores float32 values, and one label too as a vector of one. By default whole labels are int64 (int32
-        in OFRecord messages, float32 in image records), and others float32.
+        in OFRecord messages, float32 in image records), and others float32; what is no number or not finite is then
+        refused, as it is a gap in a table more often than a label.
     codec : PayloadCodec
 
     Returns
@@ -61,6 +63,8 @@ def convert_labels(items: Items, kind: LabelKind | None, codec: PayloadCodec) ->
     flat = np.asarray(labels.data if isinstance(labels, Ragged) else labels.reshape(-1))
     stored = _stored_kind(flat, kind, codec)
     bad = _misfits(flat, stored)
+    if kind is None and flat.dtype.kind == "f":
+        bad |= ~np.isfinite(flat)
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
         raise _refused(items, _row_of(labels, at), flat[at].item(), stored)
@@ -125,14 +129,23 @@ def _row_of(labels: Labels, at: int) -> int:
 
 def _refused(items: Items, row: int, value: Any, kind: Kind) -> LabelError:
     place = items.place(row)
-    exact = "a label that float32 holds exactly" if kind == "float32" else f"a whole number that fits {kind}"
-    whole = not isinstance(value, float) or value.is_integer()
-    wider = '"int64"' if whole else '"float32"'
+    if isinstance(value, float) and not math.isfinite(value):
+        exact, hint = "a finite number", 'fill the gap in the list; label_kind="float32" stores it as it is'
+    else:
+        exact, hint = _expected(value, kind)
     return LabelError(
         f"the label of {items.names[row]!r} cannot be stored as {kind}" + (f", {place}" if place else ""),
         kind="bad_label",
         shard=items.paths()[row],
         expected=exact,
         found=repr(value),
-        hint=f"label_kind={wider}, in a format that has it",
+        hint=hint,
     )
+
+
+def _expected(value: Any, kind: Kind) -> tuple[str, str]:
+    """What a label ought to be, and how to go on."""
+    exact = "a label that float32 holds exactly" if kind == "float32" else f"a whole number that fits {kind}"
+    whole = not isinstance(value, float) or value.is_integer()
+    wider = '"int64"' if whole else '"float32"'
+    return exact, f"label_kind={wider}, in a format that has it"

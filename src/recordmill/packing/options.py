@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from recordmill.dataclass import dataclass
 from recordmill.packing.images import Encoding, Recoding
@@ -113,6 +113,10 @@ class RecordOptions:
         """Refuse words that mean nothing."""
         if self.label_kind is not None:
             one_of("label_kind", self.label_kind, LABEL_KINDS)
+        names: tuple[Any, ...] = (self.image_feature, self.label_feature, self.name_feature)
+        for option, name in zip(("image_feature", "label_feature", "keep_name"), names, strict=True):
+            if name is not None and (not isinstance(name, str) or not name):
+                raise ValueError(f"{option} is the name of a feature, not {name!r}")
 
 
 @dataclass(frozen=True, slots=True)

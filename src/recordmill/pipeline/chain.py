@@ -156,7 +156,14 @@ class Chain(ABC):
         """
         return self.then(Map(function, rng, workers, timeout, seed))
 
-    def filter(self, function: Callable[..., Any], *, rng: bool = False, seed: int | None = None) -> Self:
+    def filter(
+        self,
+        function: Callable[..., Any],
+        *,
+        rng: bool = False,
+        timeout: float | None = None,
+        seed: int | None = None,
+    ) -> Self:
         """Keep the samples for which a function is true.
 
         How many there are is known only at the end: such a pipeline has no length and is read in order. All ranks hold
@@ -168,6 +175,8 @@ class Chain(ABC):
             Takes a sample.
         rng : bool
             Whether it takes a `numpy.random.Generator` as its second argument.
+        timeout : float, optional
+            Seconds after which a call in a worker counts as hanging, as in `map`.
         seed : int, optional
             Of the generators; that of the shuffle before, or 0.
 
@@ -175,7 +184,7 @@ class Chain(ABC):
         -------
         Dataset
         """
-        return self.then(Filter(function, rng, seed))
+        return self.then(Filter(function, rng, timeout, seed))
 
     def batch(self, size: int, *, last: Last = "keep", ragged: RaggedAs = "ragged") -> Self:
         """Put samples together, in order.

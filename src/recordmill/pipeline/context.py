@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from math import inf
 from struct import Struct
@@ -17,9 +18,11 @@ from recordmill.pipeline.failing import Skipped
 from recordmill.pipeline.spent import Spent
 
 if TYPE_CHECKING:
+    from recordmill.pipeline.order.places import Places
     from recordmill.pipeline.source import ExampleSource
 
 _NOTE = Struct("<qqqdd")
+_WORD = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,9 @@ class Calling:
     stage : str
         As it prints.
     function : str
+        Empty where samples go through a stage together, without a call for each.
     position : int
-        Of the sample in the epoch.
+        Of the sample in the epoch; of the first of several.
     source, record : int
         Where the sample comes from: which of the sources of the run, and position in it; -1 where that is not known.
     timeout : float, optional
@@ -100,6 +104,27 @@ class Calling:
         return cls(stage, function, position, source, record, None if limit == inf else limit, begun)
 
 
+def scrambled(number: int) -> int:
+    """64 bits that look random, others for every number.
+
+    Parameters
+    ----------
+    number : int
+
+    Returns
+    -------
+    int
+
+    References
+    ----------
+    Steele, Lea, Flood: Fast splittable pseudorandom number generators. OOPSLA 2014 (the finalizer of SplitMix64).
+    """
+    word = number * 0x9E3779B97F4A7C15 & _WORD
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & _WORD
+    word = (word ^ word >> 27) * 0x94D049BB133111EB & _WORD
+    return word ^ word >> 31
+
+
 class Called(Protocol):
     """What knows the call for a row that it is in."""
 
@@ -126,6 +151,8 @@ class Context:
         Functions of which what they return has to be what can be pickled.
     first_source : int
         Sources of the run before those of what is evaluated, as one part of a mixture.
+    part : int
+        Of a mixture, what tells the random numbers of its parts apart; 0 outside of any.
     """
 
     collects: bool = False
@@ -137,6 +164,7 @@ class Context:
     spent: Spent = field(default_factory=Spent)
     num_bytes: int = 0
     first_source: int = 0
+    part: int = 0
     called: tuple[Called, int, float] | None = None
 
     @property
@@ -144,6 +172,43 @@ class Context:
         """The call that the thread of this context is in."""
         called = self.called
         return None if called is None else called[0].calling(*called[1:])
+
+    @contextmanager
+    def inside(self, number: int, first_source: int) -> Iterator[None]:
+        """Evaluate a part of a mixture.
+
+        Parameters
+        ----------
+        number : int
+            Of the part in its mixture.
+        first_source : int
+            Sources of the mixture before those of the part.
+        """
+        outside = self.first_source, self.part
+        self.first_source += first_source
+        self.part = scrambled(self.part + number + 1)
+        yield
+        self.first_source, self.part = outside
+
+    def enter(self, stage: object, asked: Places, source: int, record: int) -> None:
+        """Note that samples go through a stage together, where another process may have to tell of it.
+
+        Parameters
+        ----------
+        stage : str
+        asked : Places
+            Of the samples in the epoch of the run.
+        source, record : int
+            Where the first of them comes from.
+        """
+        if Slate.here is not None and len(asked):
+            first = Calling(str(stage), "", asked.at(0)[1], self.first_source + source, record, None, monotonic())
+            Slate.here.write(first.note())
+
+    def leave(self) -> None:
+        """Note that they are through."""
+        if Slate.here is not None:
+            Slate.here.clear()
 
     def begin(self, caller: Called, row: int) -> None:
         """Note that a function is called; told in full where another process may have to tell of it.
@@ -161,8 +226,7 @@ class Context:
     def end(self) -> None:
         """Note that it has returned."""
         self.called = None
-        if Slate.here is not None:
-            Slate.here.clear()
+        self.leave()
 
     def fail(self, epoch: int, position: int, error: RecordmillError) -> None:
         """Raise an error, or note it.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
 from recordmill.pipeline.chain import Chain
+from recordmill.pipeline.checks import epoch_of, positions_of
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.cuts import Cuts
 from recordmill.pipeline.maker import Maker
@@ -96,6 +96,11 @@ class Dataset(Chain):
         return in_processes([*self.program.functions, *self.maps])
 
     @property
+    def is_sharded(self) -> bool:
+        """Whether loaders divide it among ranks."""
+        return any(isinstance(stage, Shard) for stage in self.stages)
+
+    @property
     def schema(self) -> Schema:
         """Kinds and shapes of the features that records have."""
         return self.origin.sources[0].schema
@@ -135,22 +140,18 @@ class Dataset(Chain):
         """Element at a position of epoch 0 (negative counts from the end), or the elements of a slice."""
         if isinstance(key, slice):
             return self.fetch(range(len(self))[key])
-        if not self.stages and isinstance(self.origin, SourceOrigin):
-            return self.origin.source.__getitems__([key])[0]
-        if not -len(self) <= key < len(self):
-            raise IndexError(f"position {key} of {len(self)} elements")
         return self.fetch([key])[0]
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """Elements at positions of epoch 0."""
         return self.fetch(positions)
 
-    def fetch(self, positions: Sequence[int] | NDArray[np.integer[Any]], epoch: int = 0) -> list[dict[str, Any]]:
+    def fetch(self, positions: Iterable[SupportsIndex], epoch: int = 0) -> list[dict[str, Any]]:
         """Elements at the given positions, in the given order.
 
         Parameters
         ----------
-        positions : sequence of int
+        positions : iterable of int
             Negative ones count from the end.
         epoch : int
 
@@ -165,9 +166,13 @@ class Dataset(Chain):
         DamageError, FeatureError, DecodeError, MapError
             A sample that cannot be had; with shard, record and offset.
         """
+        wanted, epoch = positions_of(positions), epoch_of(epoch)
         if not self.stages and isinstance(self.origin, SourceOrigin):
-            return self.origin.source.__getitems__([int(position) for position in positions])
-        places = [range(len(self))[int(position)] for position in positions]
+            return self.origin.source.__getitems__(wanted)
+        count = len(self)
+        if outside := [position for position in wanted if not -count <= position < count]:
+            raise IndexError(f"position {outside[0]} of {count} elements")
+        places = [range(count)[position] for position in wanted]
         if self.stage is None:
             rows = self.program.evaluate(Places(epoch, np.array(places, np.int64)), Context())
             return samples_of(rows.columns, len(rows), lock=False)
@@ -201,6 +206,8 @@ class Dataset(Chain):
         -------
         Dataset
         """
+        if not isinstance(stage, OrderStage | SampleStage | Batch | Shard):
+            raise TypeError(f"a pipeline is made of stages, not of {stage!r}")
         return Dataset(self.origin, (*self.stages, stage))
 
     def loader(

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from recordmill.dataclass import dataclass
 from recordmill.errors import LimitError, RecordmillError
+from recordmill.pipeline.checks import is_number, is_whole
 
 OnError = Literal["raise", "skip", "substitute"]
 # A rate is held against the samples seen so far once there are this many.
@@ -60,8 +61,9 @@ class Report:
 
     def __post_init__(self) -> None:
         """Refuse what is no limit."""
-        if self.limit is not None and not self.limit >= 0:
-            raise ValueError(f"max_errors is a number of samples, or a share of them below 1, not {self.limit}")
+        limit = self.limit
+        if limit is not None and not (is_number(limit) and limit >= 0):
+            raise ValueError(f"max_errors is a number of samples, or a share of them below 1, not {limit!r}")
 
     def add(self, num_samples: int, skipped: list[Skipped]) -> None:
         """Count samples that were asked for, and note those that failed.
@@ -80,7 +82,7 @@ class Report:
         self.skipped += skipped
         if self.limit is None or not skipped:
             return
-        count, share = len(self.skipped), isinstance(self.limit, float) and self.limit < 1
+        count, share = len(self.skipped), not is_whole(self.limit) and self.limit < 1
         allowed = self.limit * max(self.num_samples, _LEAST) if share else self.limit
         if count > allowed:
             raise LimitError(

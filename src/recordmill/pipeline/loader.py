@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from inspect import GEN_RUNNING, getgeneratorstate
 from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
 from recordmill.dataclass import dataclass
-from recordmill.pipeline.checks import is_whole
+from recordmill.pipeline.checks import epoch_of, is_whole, settle
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.threads import ThreadCrew
 from recordmill.pipeline.failing import OnError, Report
@@ -48,9 +49,11 @@ class LoaderOptions:
             )
         if self.on_error not in ("raise", "skip", "substitute"):
             raise ValueError(f'on_error is "raise", "skip" or "substitute", not {self.on_error!r}')
-        index, count = self.workers
-        if not 0 <= index < count:
-            raise ValueError(f"workers is (index, count) with an index from 0 to count - 1, not {self.workers}")
+        given: Any = self.workers
+        pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(is_whole, given))
+        if not pair or not given[0] < given[1]:
+            raise ValueError(f"workers is (index, count) with an index from 0 to count - 1, not {given!r}")
+        settle(self, workers=(int(given[0]), int(given[1])))
 
 
 class Loader:
@@ -130,14 +133,21 @@ class Loader:
 
     def __iter__(self) -> Iterator[Any]:
         """Elements of the next epoch, or of the rest of the one whose state was loaded."""
-        if self._closed:
-            raise ValueError("the loader is closed")
+        self._check_open()
         if self._begun:
             self._stand(State(self._state.epoch + 1))
         self._run = object()
         running = self._deliver(self._state, self._run)
         self._running.add(running)
         return running
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError("the loader is closed")
+
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled or copied: workers belong to their process."""
+        raise TypeError("a loader stays in its process: pickle the pipeline it was made from, and its state_dict()")
 
     def _stand(self, state: State) -> None:
         """Be between two epochs, or where a state says: runs that still go on do not count any more."""
@@ -150,6 +160,7 @@ class Loader:
         begun = perf_counter()
         with closing(elements):
             for element, behind in elements:
+                self._check_open()
                 if self._run is this:
                     self._state, self._begun = behind, True
                 self._tally.elements += 1
@@ -205,9 +216,7 @@ class Loader:
         ----------
         epoch : int
         """
-        if not is_whole(epoch):
-            raise ValueError(f"an epoch is a whole number from 0, not {epoch!r}")
-        self._stand(State(epoch))
+        self._stand(State(epoch_of(epoch)))
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loader stands: behind the element that was delivered last.
@@ -247,11 +256,20 @@ class Loader:
         return self._tally.stats()
 
     def close(self) -> None:
-        """End the workers; the loader cannot be used afterwards."""
+        """End the workers; the loader cannot be used afterwards. A thread that waits for an element gets an error."""
         self._closed = True
         for running in list(self._running):
-            running.close()
+            self._end(running)
         self._memory.close()
+
+    def _end(self, running: Generator[Any]) -> None:
+        try:
+            running.close()
+        except ValueError:
+            if getgeneratorstate(running) != GEN_RUNNING:
+                raise
+            for crew in list(self._tally.crews):  # it waits for them, in another thread or below a signal handler
+                crew.dismiss()
 
     def __enter__(self) -> Self:
         """Return the loader itself."""

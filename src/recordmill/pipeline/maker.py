@@ -19,6 +19,7 @@ from recordmill.pipeline.program import Program
 from recordmill.pipeline.rows import Columns, Rows, samples_of
 from recordmill.pipeline.spent import Spent
 from recordmill.pipeline.stages.batch import Batch
+from recordmill.pipeline.stages.filter import Filter
 from recordmill.pipeline.stages.map import Map
 
 
@@ -91,6 +92,13 @@ class Maker:
     def functions(self) -> list[Map]:
         """Stages that call functions of users."""
         return [*self.program.functions, *self.maps]
+
+    @property
+    def limits(self) -> list[float]:
+        """Seconds that calls of functions may take, of those that have a limit."""
+        filters = [stage for stage in self.program.stages if isinstance(stage, Filter)]
+        found = [*(stage.timeout for stage in self.functions), *(stage.timeout for stage in filters)]
+        return [limit for limit in found if limit is not None]
 
     def carefully(self, number: int) -> Made:
         """Make an element that could not be handed over once more; an error names the function that is at fault.
@@ -209,25 +217,25 @@ class Maker:
     def _batches(self, stage: Batch, rows: Rows, parts: list[Places], context: Context) -> list[Columns]:
         edges = np.cumsum([0, *(len(part) for part in parts)])
         inside = np.searchsorted(rows.ordinals, edges)
-        batches = []
-        for number, part in enumerate(parts):
-            start, stop = int(inside[number]), int(inside[number + 1])
-            ordinals = rows.ordinals[start:stop] - edges[number]
-            if start == stop and len(part):
-                raise context.skipped[-1].error
-            with context.spent.timed("batch"):
-                batch = stage.collate(rows.slice(start, stop), stage.size, ordinals)
+        with context.spent.timed("batch"):  # once for all of them: small ones take hardly longer than the clocks
+            batches = []
+            for part, edge, start, stop in zip(parts, edges, inside, inside[1:], strict=False):
+                if start == stop and len(part):
+                    raise context.skipped[-1].error
+                columns = rows.slice(int(start), int(stop))
+                batches.append(stage.collate(columns, stage.size, rows.ordinals[start:stop] - edge))
+        for number, part in enumerate(parts if self.maps else ()):
             for place, step in enumerate(self.maps):
+                work = self._work(rows, part, int(inside[number]), place, context)
                 with context.spent.timed(step.name):
-                    batch = step.apply_batch(self._work(rows, part, start, place, context), batch)
-            batches.append(batch)
+                    batches[number] = step.apply_batch(work, batches[number])
         return batches
 
     def _work(self, rows: Rows, part: Places, start: int, place: int, context: Context) -> Any:
         """What a function on batches is handed: the batch stands for its first sample."""
         first = Places(part.epochs, part.array[:1] if len(part) else np.zeros(1, np.int64))
         one = Rows({}, np.zeros(1, np.int64), rows.origins[start : start + 1])
-        return self.program.work(one, first, len(self.program.stages) + place, context)
+        return self.program.work(one, first, len(self.program.stages) + place, context, first)
 
 
 def _together(parts: list[Places]) -> Places:

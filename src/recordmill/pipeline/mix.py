@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recordmill.dataclass import dataclass
+from recordmill.pipeline.checks import is_number
 from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.rows import Rows, joined_rows
 
@@ -76,13 +78,15 @@ class Mixture:
         inner = ", ".join(program.fingerprint() for program in self.programs)
         return f"mix([{inner}], {list(self.shares)}, {self.num_samples})"
 
-    def rows(self, places: Places, context: Context) -> Rows:
+    def rows(self, places: Places, context: Context, asked: Places) -> Rows:
         """Samples at places; a program that runs out begins its next epoch.
 
         Parameters
         ----------
         places : Places
         context : Context
+        asked : Places
+            Of the same samples in the epoch of the run.
 
         Returns
         -------
@@ -94,9 +98,8 @@ class Mixture:
             rows = np.flatnonzero(chosen == number)
             if len(rows):
                 turns, inside = np.divmod(ordinals[rows], len(program))
-                context.first_source += first
-                found = program.evaluate(Places(turns, inside), context)
-                context.first_source -= first
+                with context.inside(number, first):
+                    found = program.evaluate(Places(turns, inside), context, asked.take(rows))
                 origins = found.origins + np.array([first, 0])
                 parts.append(Rows(found.columns, rows[found.ordinals], origins))
             first += len(program.sources)
@@ -134,12 +137,12 @@ def _counts(shares: Sequence[float]) -> Ints:
     return found
 
 
-def shares_of(weights: Sequence[float], count: int) -> tuple[float, ...]:
+def shares_of(weights: Iterable[float], count: int) -> tuple[float, ...]:
     """Shares that add up to 1.
 
     Parameters
     ----------
-    weights : sequence of float
+    weights : iterable of float
         Above 0.
     count : int
         How many there have to be.
@@ -153,9 +156,10 @@ def shares_of(weights: Sequence[float], count: int) -> tuple[float, ...]:
     ValueError
         Another number of weights, or weights that are not above 0 and finite.
     """
-    numbers = np.asarray(weights, np.float64)
-    if numbers.shape != (count,) or not np.isfinite(numbers).all() or (numbers <= 0).any():
-        raise ValueError(f"weights are {count} numbers above 0, not {weights!r}")
+    given = [] if isinstance(weights, Mapping) or not isinstance(weights, Iterable) else list(weights)
+    if len(given) != count or not all(is_number(one) and 0 < one < math.inf for one in given):
+        raise ValueError(f"weights are {count} numbers above 0, not {given or weights!r}")
+    numbers = np.array(given, np.float64) / (1.0 if sum(given) < math.inf else max(given))
     shares = numbers / numbers.sum()
     if (shares < 1 / _PERIOD).any():
         raise ValueError(f"a weight is at least 1/{_PERIOD} of all, not {shares.min():.2g}")

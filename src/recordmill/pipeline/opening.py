@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
+from recordmill.pipeline.checks import whole
 from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.origins import SourceOrigin
 from recordmill.pipeline.stages.shard import Shard
@@ -69,14 +70,14 @@ def open(  # noqa: A001
     return Dataset(SourceOrigin(source))
 
 
-def mix(datasets: Sequence[Dataset], weights: Sequence[float], *, num_samples: int | None = None) -> Dataset:
+def mix(datasets: Iterable[Dataset], weights: Iterable[float], *, num_samples: int | None = None) -> Dataset:
     """Put the samples of several pipelines together, in given shares, spread evenly.
 
     Parameters
     ----------
-    datasets : sequence of Dataset
+    datasets : iterable of Dataset
         Of samples with the same features; finite, not batched, without a filter. Shuffles of each stay in effect.
-    weights : sequence of float
+    weights : iterable of float
         In which the samples come, one for each data set; they need not add up to 1. Met to one part in 65,536.
     num_samples : int, optional
         Per epoch; by default as many as there are before the first data set runs out. One that runs out begins its
@@ -91,16 +92,26 @@ def mix(datasets: Sequence[Dataset], weights: Sequence[float], *, num_samples: i
     ValueError
         Pipelines that cannot be mixed, or weights that are none.
     """
-    if not datasets:
-        raise ValueError("there is nothing to mix")
-    for dataset in datasets:
-        if dataset.stage is not None or dataset.program.is_stream or not len(dataset.program):
-            raise ValueError(f"samples are mixed before batch and filter, and there must be some: not {dataset!r}")
-        if any(isinstance(stage, Shard) for stage in dataset.stages):
-            raise ValueError(f"ranks divide what is mixed, not its parts: put shard behind mix, not in {dataset!r}")
-    if num_samples is not None and num_samples < 1:
-        raise ValueError(f"num_samples is at least 1, not {num_samples}")
-    programs = tuple(dataset.program for dataset in datasets)
+    given: Any = datasets
+    parts = () if isinstance(given, Dataset) else tuple(given)
+    if not parts:
+        raise ValueError(f"mix takes a list of pipelines, at least one, not {datasets!r}")
+    for part in parts:
+        _check_part(part)
+    if num_samples is not None:
+        num_samples = whole(num_samples, "num_samples is a whole number of at least 1", 1)
+    programs = tuple(part.program for part in parts)
     from recordmill.pipeline.mix import Mixture, shares_of
 
-    return Dataset(Mixture(programs, shares_of(weights, len(datasets)), num_samples))
+    return Dataset(Mixture(programs, shares_of(weights, len(parts)), num_samples))
+
+
+def _check_part(part: Any) -> None:
+    if not isinstance(part, Dataset):
+        raise TypeError(f"mix takes pipelines, as open gives them, not {part!r}")
+    if part.stage is not None or part.program.is_stream or part.program.length == 0:
+        raise ValueError(f"samples are mixed before batch and filter, and there must be some: not {part!r}")
+    if part.program.length is None:
+        raise ValueError(f"what is mixed has an end, and begins anew by itself: leave out repeat() in {part!r}")
+    if any(isinstance(stage, Shard) for stage in part.stages):
+        raise ValueError(f"ranks divide what is mixed, not its parts: put shard behind mix, not in {part!r}")

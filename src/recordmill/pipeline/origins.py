@@ -37,8 +37,8 @@ class Origin(Protocol):
         """Samples of an epoch; None is endless."""
         ...
 
-    def rows(self, places: Places, context: Context) -> Rows:
-        """Samples at places."""
+    def rows(self, places: Places, context: Context, asked: Places) -> Rows:
+        """Samples at places; errors tell where they were asked for in the epoch of the run."""
         ...
 
     def fingerprint(self) -> str:
@@ -75,20 +75,24 @@ class SourceOrigin:
         """Short text that differs between sources."""
         return self.source.fingerprint()
 
-    def rows(self, places: Places, context: Context) -> Rows:
+    def rows(self, places: Places, context: Context, asked: Places) -> Rows:
         """Examples at places.
 
         Parameters
         ----------
         places : Places
         context : Context
+        asked : Places
+            Of the same samples in the epoch of the run.
 
         Returns
         -------
         Rows
         """
+        context.enter("read", asked, 0, places.at(0)[1] if len(places) else -1)
         with context.spent.timed("read"):
-            rows = self._rows(places, 0, context)
+            rows = self._rows(places, 0, context, asked)
+        context.leave()
         context.num_bytes += sum(_num_bytes(column) for column in rows.columns.values())
         return rows
 
@@ -96,28 +100,29 @@ class SourceOrigin:
         """Readable form."""
         return repr(self.source)
 
-    def _rows(self, places: Places, first: int, context: Context) -> Rows:
+    def _rows(self, places: Places, first: int, context: Context, asked: Places) -> Rows:
         count = len(places)
         try:
             columns = self.source.columns(places.positions)
         except _OF_A_RECORD as error:
             if not context.collects:
                 raise
-            return self._halves(places, first, context, error)
+            return self._halves(places, first, context, asked, error)
         ordinals = np.arange(first, first + count, dtype=np.int64)
         return Rows(columns, ordinals, np.stack([np.zeros(count, np.int64), places.array], axis=1))
 
-    def _halves(self, places: Places, first: int, context: Context, error: RecordmillError) -> Rows:
+    def _halves(self, places: Places, first: int, context: Context, asked: Places, error: RecordmillError) -> Rows:
         """The sound ones among places of which one at least is damaged."""
         count = len(places)
         if count == 1:
-            epoch, _ = places.by_epoch()[0]
-            context.fail(epoch, int(places.array[0]), error)
+            context.fail(*asked.at(0), error)
             empty = self.source.columns(range(0))
             return Rows(empty, np.empty(0, np.int64), np.empty((0, 2), np.int64))
         middle = count // 2
         parts = (np.arange(middle), np.arange(middle, count))
-        return joined_rows([self._rows(places.take(rows), first + int(rows[0]), context) for rows in parts])
+        return joined_rows(
+            [self._rows(places.take(rows), first + int(rows[0]), context, asked.take(rows)) for rows in parts]
+        )
 
 
 def entry_points(sources: Sequence[ExampleSource], origins: Ints, feature: str) -> Ragged | None:

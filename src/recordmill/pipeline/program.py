@@ -132,29 +132,33 @@ class Program:
 
     def fingerprint(self) -> str:
         """Short text that differs between programs that give other samples in another order."""
-        told = [repr(stage) for stage in self.stages if isinstance(stage, OrderStage | Filter)]
+        deciding = [stage for stage in self.stages if isinstance(stage, OrderStage | Filter)]
+        told = [repr(replace(one, timeout=None) if isinstance(one, Filter) else one) for one in deciding]
         return ".".join([self.origin.fingerprint(), *told])
 
-    def evaluate(self, places: Places, context: Context) -> Rows:
+    def evaluate(self, places: Places, context: Context, asked: Places | None = None) -> Rows:
         """Samples at places of an epoch.
 
         Parameters
         ----------
         places : Places
         context : Context
+        asked : Places, optional
+            Of the same samples in the epoch of the run, where this is a part of a mixture: what errors tell.
 
         Returns
         -------
         Rows
         """
+        asked = places if asked is None else asked
         behind = [places]
         for number in range(len(self.stages) - 1, -1, -1):
             stage = self.stages[number]
             if isinstance(stage, OrderStage):
                 places = stage.at(places, self.lengths[number])
             behind.append(places)
-        rows = self.origin.rows(places, context)
-        return self._worked(rows, behind[::-1], 0, context)
+        rows = self.origin.rows(places, context, asked)
+        return self._worked(rows, behind[::-1], 0, context, asked)
 
     def evaluate_tail(self, rows: Rows, places: Places, context: Context) -> Rows:
         """Samples behind the last filter, of samples that passed it.
@@ -170,19 +174,22 @@ class Program:
         -------
         Rows
         """
-        return self._worked(rows, [places] * (len(self.stages) + 1), self._last_filter + 1, context)
+        return self._worked(rows, [places] * (len(self.stages) + 1), self._last_filter + 1, context, places)
 
-    def _worked(self, rows: Rows, behind: list[Places], first: int, context: Context) -> Rows:
+    def _worked(self, rows: Rows, behind: list[Places], first: int, context: Context, asked: Places) -> Rows:
         for number in range(first, len(self.stages)):
             stage = self.stages[number]
             if not isinstance(stage, SampleStage) or not len(rows):
                 continue
             places = behind[number + 1].take(rows.ordinals)
+            told = asked.take(rows.ordinals)
+            context.enter(stage, told, *map(int, rows.origins[0]))
             with context.spent.timed(stage.name):
-                rows = stage.apply(self.work(rows, places, number, context))
+                rows = stage.apply(self.work(rows, places, number, context, told))
+            context.leave()
         return rows
 
-    def work(self, rows: Rows, places: Places, number: int, context: Context) -> Work:
+    def work(self, rows: Rows, places: Places, number: int, context: Context, asked: Places) -> Work:
         """Samples for the stage of a number.
 
         Parameters
@@ -192,6 +199,8 @@ class Program:
             Of the rows.
         number : int
         context : Context
+        asked : Places
+            Of the rows in the epoch of the run.
 
         Returns
         -------
@@ -209,7 +218,8 @@ class Program:
         def tables(feature: str) -> Any:
             return entry_points(self.sources, rows.origins, feature)
 
-        return Work(rows, places, where, tables, self.seed(number), before, context)
+        seed = (self.seed(number) + context.part) & (1 << 64) - 1
+        return Work(rows, places, asked, where, tables, seed, before, context)
 
     def seed(self, number: int) -> int:
         """Seed of a stage: its own, else that of the last shuffle before it, else 0.
@@ -244,15 +254,16 @@ class Program:
         Rows
         """
         rows = self.evaluate(places, context)
-        failed = [entry.error for entry in context.skipped]
+        num_skipped = len(context.skipped)
         for attempt in range(_ATTEMPTS):
             missing = np.setdiff1d(np.arange(len(places)), rows.ordinals)
             if not len(missing):
                 return rows
-            found = self.evaluate(self._others(places.take(missing), attempt), Context(True, context.threads))
+            found = self.evaluate(self._others(places.take(missing), attempt), context)
+            del context.skipped[num_skipped:]  # it is what was asked for that is told of
             stand_in = Rows(found.columns, missing[found.ordinals], found.origins)
             rows = joined_rows([rows, stand_in]) if len(rows) else stand_in
-        raise failed[0]
+        raise context.skipped[0].error
 
     def _others(self, places: Places, attempt: int) -> Places:
         length = min(self.length or 1 << 31, 1 << 31)

@@ -33,8 +33,8 @@ def check_rank(rank: int, world_size: int) -> tuple[int, int]:
         They do not.
     """
     if not is_whole(world_size, 1) or not is_whole(rank, 0, world_size):
-        raise ValueError(f"a rank is 0 to world_size - 1: not rank {rank} of {world_size}")
-    return rank, world_size
+        raise ValueError(f"a rank is 0 to world_size - 1: not rank {rank!r} of {world_size!r}")
+    return int(rank), int(world_size)
 
 
 def find_rank(rank: int | None = None, world_size: int | None = None) -> tuple[int, int]:

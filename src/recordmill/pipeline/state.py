@@ -88,8 +88,8 @@ def state_from(saved: Any, pipeline: str) -> State:
         raise StateError(
             "the state was saved by another version",
             kind="bad_state",
-            expected=f"{VERSION}",
-            found=f"{saved['version']}",
+            expected=repr(VERSION),
+            found=repr(saved["version"]),
         )
     if saved["pipeline"] != digest(pipeline):
         raise StateError(
@@ -102,7 +102,7 @@ def state_from(saved: Any, pipeline: str) -> State:
     numbers = [saved[name] for name in ("epoch", "position", "passed")]
     if not all(is_whole(number) for number in numbers):
         raise StateError("a state counts from 0", kind="bad_state", found=str(numbers))
-    return State(*numbers)
+    return State(*map(int, numbers))
 
 
 def check_inside(state: State, length: int | None, stop: int | None) -> None:

@@ -46,8 +46,7 @@ def take_watched(crew: Crew, place: int, maker: Maker) -> Any:
     RuntimeWarning
         A call has taken a minute.
     """
-    limits = [stage.timeout for stage in maker.functions if stage.timeout is not None]
-    look_s = min([_TELL_S, *limits]) / 2
+    look_s = min([_TELL_S, *maker.limits]) / 2
     begun = monotonic()
     while True:
         try:
@@ -64,14 +63,14 @@ def take_watched(crew: Crew, place: int, maker: Maker) -> Any:
 def _told(crew: Crew, maker: Maker, long: bool) -> bool:
     """Whether a warning was given; raises where a call has taken longer than it may."""
     sources = maker.program.sources
-    callings = [*maker.calling(), *_noted(crew).values()]
+    callings = [*maker.calling(), *(one for one in _noted(crew).values() if one.function)]
     for calling in callings:
         if calling.timeout is not None and calling.seconds > calling.timeout:
             raise MapError(
                 f"{calling.function} hangs: it has not returned for {calling.seconds:.1f} s",
                 kind="function_hangs",
                 expected=f"at most {calling.timeout:g} s",
-                hint="map(timeout=…) sets the limit",
+                hint="timeout= sets the limit",
                 **calling.parts(sources),
             )
     if not long or not callings:
@@ -79,7 +78,7 @@ def _told(crew: Crew, maker: Maker, long: bool) -> bool:
     longest = max(callings, key=lambda calling: calling.seconds)
     place = _words(longest, sources)
     warnings.warn(
-        f"{longest.function} has not returned for {longest.seconds:.0f} s ({place}); map(timeout=…) sets a limit",
+        f"{longest.function} has not returned for {longest.seconds:.0f} s ({place}); timeout= sets a limit",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -100,8 +99,9 @@ def _noted(crew: Crew) -> dict[int, Calling]:
 
 
 def _named(crew: Crew, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
-    """The same error with the call that the process was in."""
+    """The same error with the call, or the stage, that the process was in."""
     calling = None if error.place is None else _noted(crew).get(error.place)
     if calling is None:
         return error
-    return WorkerError(f"{error.message} in {calling.function}", **(error.parts() | calling.parts(sources)))
+    where = f" in {calling.function}" if calling.function else ", with samples in one stage, of which this is the first"
+    return WorkerError(f"{error.message}{where}", **(error.parts() | calling.parts(sources)))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import recordmill as rm
+from recordmill.adapters.checks import whole
 from recordmill.adapters.frameworks import extra
 from recordmill.adapters.handover import Handover, Stated
 from recordmill.adapters.jax.arrays import arrays
@@ -28,8 +29,9 @@ class Loader(Handover):
     """
 
     def __init__(self, loader: rm.Loader, *, device: Any = None, sharding: Any = None, ahead: int = 1) -> None:
-        if ahead < 0:
-            raise ValueError(f"ahead is not negative, not {ahead}")
+        ahead = whole(ahead, "ahead is a whole number of batches, not negative")
+        if device is not None and sharding is not None:
+            raise ValueError("arrays go to a device or are sharded, not both")
         super().__init__(loader)
         self._where = {"device": device, "sharding": sharding}
         self._num_ahead = ahead

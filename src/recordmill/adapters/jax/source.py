@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 import recordmill as rm
+from recordmill.adapters.checks import check_by_position, epoch_of
 from recordmill.dataclass import dataclass
 
 
@@ -22,10 +23,20 @@ class Source:
         Of samples, decoded or not.
     epoch : int
         Whose random numbers the samples are made with.
+
+    Raises
+    ------
+    ValueError
+        A data set with a `shard` stage, or an epoch that is none.
     """
 
     dataset: rm.Dataset
     epoch: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what has no effect here."""
+        check_by_position(self.dataset, "Grain divides what it asks for (ShardOptions, or slices of the data set)")
+        object.__setattr__(self, "epoch", epoch_of(self.epoch))
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -37,5 +48,5 @@ class Source:
 
     def _getitems(self, positions: Sequence[SupportsIndex]) -> list[dict[str, Any]]:
         """Samples at positions, in one read (the name is Grain's)."""
-        found: list[dict[str, Any]] = self.dataset.fetch([int(place) for place in positions], epoch=self.epoch)
+        found: list[dict[str, Any]] = self.dataset.fetch(positions, epoch=self.epoch)
         return found

@@ -22,3 +22,7 @@ def __getattr__(name: str) -> Any:
         from keras.utils import PyDataset as Base
     globals()[name] = joined(dataset.PyDataset, Base, __name__)
     return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import recordmill as rm
+from recordmill.adapters.checks import check_by_position, epoch_of
 from recordmill.adapters.keras.progress import progress
 from recordmill.adapters.keras.selection import Choose, Names, Selection
 
@@ -39,7 +40,7 @@ class PyDataset:
     TypeError
         A data set without positions, as filters make them.
     ValueError
-        A data set of samples.
+        A data set of samples, or one with a `shard` stage.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class PyDataset:
         super().__init__(**options)
         if dataset.stage is None:
             raise ValueError("Keras takes batches: end the pipeline with batch(n)")
+        check_by_position(dataset, "Stream gives each rank its own batches")
         self.dataset = dataset
         self._choose = Selection(x, y, sample_weight)
         self._num_batches = len(dataset)
@@ -88,9 +90,7 @@ class PyDataset:
         epoch : int
             From 0.
         """
-        if epoch < 0:
-            raise ValueError(f"epochs count from 0; {epoch} is none")
-        self._epoch, self._start, self._trained = epoch, 0, 0
+        self._epoch, self._start, self._trained = epoch_of(epoch), 0, 0
         self._asked.clear()
 
     def on_epoch_begin(self) -> None:

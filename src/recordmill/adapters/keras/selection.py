@@ -36,6 +36,11 @@ class Selection:
 
     def __post_init__(self) -> None:
         """Refuse what no batch can give."""
+        for what, names in (("x", self.x), ("y", self.y)):
+            if not (_are_names(names) or (what == "x" and callable(names)) or (what == "y" and names is None)):
+                raise TypeError(f"{what} is a name of a feature, or a list or dict of such names, not {names!r}")
+        if not isinstance(self.sample_weight, str | None):
+            raise TypeError(f"sample_weight is a name of a feature, not {self.sample_weight!r}")
         if callable(self.x) and (self.y is not None or self.sample_weight is not None):
             raise TypeError("a function makes the whole tuple: leave out y and sample_weight")
         if self.sample_weight is not None and self.y is None:
@@ -63,6 +68,14 @@ class Selection:
         if self.sample_weight is not None:
             chosen.append(_array(batch, self.sample_weight).astype(np.float32, copy=False))
         return tuple(chosen)
+
+
+def _are_names(names: Any) -> bool:
+    """Whether something names features, one at least."""
+    if isinstance(names, str):
+        return True
+    inside = names.values() if isinstance(names, Mapping) else names if isinstance(names, Sequence) else ()
+    return bool(inside) and all(isinstance(name, str) for name in inside)
 
 
 def _pick(batch: dict[str, Any], names: Names) -> Any:

@@ -10,6 +10,9 @@ import recordmill as rm
 from recordmill.adapters.keras.progress import progress
 from recordmill.adapters.keras.selection import Choose, Names, Selection
 
+# Epochs without a batch after which no other is tried.
+_BARREN = 3
+
 
 class Stream:
     """Epoch after epoch of a loader, for ``fit(stream.batches(), steps_per_epoch=len(stream), shuffle=False)``.
@@ -33,6 +36,8 @@ class Stream:
     def __init__(
         self, loader: rm.Loader, x: Names | Choose, y: Names | None = None, sample_weight: str | None = None
     ) -> None:
+        if isinstance(loader, rm.Dataset):
+            raise TypeError("a stream takes a loader: dataset.loader(…)")
         self._loader = loader
         self._choose = Selection(x, y, sample_weight)
         self._ahead: deque[dict[str, Any]] = deque()
@@ -49,14 +54,23 @@ class Stream:
         Yields
         ------
         tuple of ndarray, or of their lists and dicts
+
+        Raises
+        ------
+        ValueError
+            Epochs give no batch, so that ``fit`` would wait for ever.
         """
         if self._trained is not None:
             self._loader.load_state_dict(self._trained)
         self._ahead.clear()
-        while True:
+        barren = 0  # an epoch that was resumed at its very end gives nothing either
+        while barren < _BARREN:
+            barren += 1
             for batch in self._loader:
+                barren = 0
                 self._ahead.append(self._loader.state_dict())
                 yield self._choose(batch)
+        raise ValueError(f"{_BARREN} epochs in a row gave no batch, as nothing passes a filter in {self._loader!r}")
 
     def callback(self) -> Any:
         """What tells this object which batches the model was trained on.

@@ -24,3 +24,7 @@ def __getattr__(name: str) -> Any:
         from torch.utils.data import IterableDataset as Base
     globals()[name] = joined(iterable.IterableDataset, Base, __name__)
     return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from recordmill.adapters.checks import epoch_of
 from recordmill.adapters.frameworks import extra
 
 
@@ -32,6 +33,4 @@ class SharedEpoch:
         epoch : int
             From 0.
         """
-        if epoch < 0:
-            raise ValueError(f"epochs count from 0; {epoch} is none")
-        self._value.fill_(epoch)
+        self._value.fill_(epoch_of(epoch))

@@ -35,12 +35,16 @@ class IterableDataset:
     ------
     MissingExtraError
         PyTorch is not installed.
+    TypeError, ValueError
+        Options that make no sense, or an epoch without a batch.
     """
 
     def __init__(self, dataset: rm.Dataset, *, threads: int = 1, prefetch: int = 1, **options: Any) -> None:
         self.dataset = dataset
         self._epoch = SharedEpoch()
-        with dataset.loader(**options) as settled:
+        if "workers" in options:
+            raise TypeError("workers are those of the DataLoader that has this data set, which divide it themselves")
+        with dataset.loader(threads=threads, prefetch=prefetch, **options) as settled:
             ranks = {"rank": settled.rank, "world_size": settled.world_size}
         self._options = options | ranks | {"threads": threads, "prefetch": prefetch}
 

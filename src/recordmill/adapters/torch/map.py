@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 import recordmill as rm
+from recordmill.adapters.checks import check_by_position
 from recordmill.adapters.torch.epoch import SharedEpoch
 from recordmill.adapters.torch.tensors import tensors
 
@@ -27,9 +28,12 @@ class MapDataset:
         PyTorch is not installed.
     TypeError
         A data set without positions, as filters make them.
+    ValueError
+        A data set with a `shard` stage.
     """
 
     def __init__(self, dataset: rm.Dataset) -> None:
+        check_by_position(dataset, "the DataLoader's sampler divides what it asks for (DistributedSampler)")
         self.dataset = dataset
         self._length = len(dataset)
         self._epoch = SharedEpoch()
@@ -70,8 +74,7 @@ class MapDataset:
         -------
         list of dict
         """
-        places = [position.__index__() for position in positions]
-        found: list[dict[str, Any]] = tensors(self.dataset.fetch(places, epoch=self.epoch))
+        found: list[dict[str, Any]] = tensors(self.dataset.fetch(positions, epoch=self.epoch))
         return found
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recordmill.dataclass import dataclass
-from recordmill.pipeline.checks import is_whole
+from recordmill.pipeline.checks import settle, whole
 from recordmill.pipeline.order.places import Places
 
 
@@ -23,7 +23,7 @@ class Take:
 
     def __post_init__(self) -> None:
         """Refuse what is no number of samples."""
-        _check("take", self.count, 0)
+        settle(self, count=_count("take", self.count, 0))
 
     def length(self, upstream: int | None) -> int | None:
         """Samples that come out of so many."""
@@ -52,7 +52,7 @@ class Skip:
 
     def __post_init__(self) -> None:
         """Refuse what is no number of samples."""
-        _check("skip", self.count, 0)
+        settle(self, count=_count("skip", self.count, 0))
 
     def length(self, upstream: int | None) -> int | None:
         """Samples that come out of so many."""
@@ -86,7 +86,7 @@ class Repeat:
     def __post_init__(self) -> None:
         """Refuse what is no number of times."""
         if self.count is not None:
-            _check("repeat", self.count, 1)
+            settle(self, count=_count("repeat", self.count, 1))
 
     def length(self, upstream: int | None) -> int | None:
         """Samples that come out of so many."""
@@ -114,6 +114,5 @@ class Repeat:
         return f"repeat({'' if self.count is None else self.count})"
 
 
-def _check(name: str, count: int, least: int) -> None:
-    if not is_whole(count, least):
-        raise ValueError(f"{name} needs a whole number of at least {least}, not {count!r}")
+def _count(name: str, count: int, least: int) -> int:
+    return whole(count, f"{name} needs a whole number of at least {least}", least)

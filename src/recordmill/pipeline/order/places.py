@@ -56,6 +56,20 @@ class Places:
         epochs = self.epochs if isinstance(self.epochs, int) else self.epochs[rows]
         return Places(epochs, self.array[rows])
 
+    def at(self, row: int) -> tuple[int, int]:
+        """Epoch and position of one of the places.
+
+        Parameters
+        ----------
+        row : int
+
+        Returns
+        -------
+        (int, int)
+        """
+        epoch = self.epochs if isinstance(self.epochs, int) else int(self.epochs[row])
+        return epoch, int(self.positions[row])
+
     def by_epoch(self) -> list[tuple[int, Ints]]:
         """Rows of each epoch.
 

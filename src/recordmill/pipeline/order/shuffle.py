@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from recordmill.dataclass import dataclass
-from recordmill.pipeline.checks import is_whole
+from recordmill.pipeline.checks import seed_of, settle, whole
 from recordmill.pipeline.order.permutation import Ints, Permutation
 from recordmill.pipeline.order.places import Places
 
 # Blocks whose samples are mixed with one another; what a reader has in hand at a time.
 BLOCKS_TOGETHER = 16
+_MOST = 1 << 48  # as many entries as a permutation may have
 _GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)
 
 
@@ -42,12 +43,11 @@ class Shuffle:
         """Refuse what makes no order."""
         if self.block is not None and self.window is not None:
             raise ValueError("block= and window= exclude each other")
+        settle(self, seed=seed_of(self.seed))
         for name in ("block", "window"):
-            size = getattr(self, name)
-            if size is not None and not is_whole(size, 2):
-                raise ValueError(f"{name} is a whole number of at least 2, not {size!r}")
-        if not is_whole(self.seed, 0, 1 << 64):
-            raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {self.seed!r}")
+            if (size := getattr(self, name)) is not None:
+                size = whole(size, f"{name} is a whole number from 2 to 2**48", 2, _MOST + 1)
+                settle(self, **{name: size})
 
     def length(self, upstream: int | None) -> int | None:
         """Samples that come out of so many."""

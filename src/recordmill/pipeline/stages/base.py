@@ -21,6 +21,8 @@ class Work:
     rows : Rows
     places : Places
         Of the rows, where the stage stands: what its draws depend on.
+    asked : Places
+        Of the rows in the epoch of the run: what errors tell.
     where : callable
         Shard, record and offset of a row, as keyword arguments of an error.
     tables : callable
@@ -33,6 +35,7 @@ class Work:
 
     rows: Rows
     places: Places
+    asked: Places
     where: Callable[[int], dict[str, Any]]
     tables: Callable[[str], Any]
     seed: int

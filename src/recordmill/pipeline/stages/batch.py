@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.dataclass import dataclass
-from recordmill.pipeline.checks import is_whole
+from recordmill.errors import FeatureError
+from recordmill.pipeline.checks import settle, whole
 from recordmill.pipeline.rows import Columns, column_of
 from recordmill.types import Ragged
 
@@ -39,8 +40,7 @@ class Batch:
 
     def __post_init__(self) -> None:
         """Refuse what makes no batch."""
-        if not is_whole(self.size, 1):
-            raise ValueError(f"a batch holds at least one example, not {self.size!r}")
+        settle(self, size=whole(self.size, "a batch holds at least one example", 1))
         if self.last not in ("keep", "drop", "pad", "wrap"):
             raise ValueError(f'last is "keep", "drop", "pad" or "wrap", not {self.last!r}')
         if self.ragged not in ("ragged", "pad", "list"):
@@ -65,6 +65,12 @@ class Batch:
         formed = {name: self._form(column) for name, column in columns.items()}
         if self.last != "pad":
             return formed
+        if VALID in formed:
+            raise FeatureError(
+                f'samples have a feature {VALID!r}, and so has what last="pad" makes',
+                kind="feature_mismatch",
+                hint="give it another name with map before batch",
+            )
         valid = np.zeros(count, bool)
         valid[slice(None) if ordinals is None else ordinals] = True
         if not valid.all():

@@ -10,6 +10,7 @@ from recordmill.dataclass import dataclass
 from recordmill.decode.batch import decode_batch
 from recordmill.decode.specs.image import Image
 from recordmill.errors import DecodeError
+from recordmill.pipeline.checks import seed_of, settle
 from recordmill.pipeline.rows import Rows, joined_rows
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class Decode:
     specs: tuple[tuple[str, Spec], ...]
     seed: int | None = None
     options: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a seed that is none."""
+        if self.seed is not None:
+            settle(self, seed=seed_of(self.seed))
 
     @property
     def name(self) -> str:
@@ -108,7 +114,7 @@ class Decode:
             return Rows(columns, rows.ordinals, rows.origins)
         lost = [int(fault.position or 0) for fault in faults]
         for row, fault in zip(lost, faults, strict=True):
-            work.context.fail(epoch, int(positions[row]), _placed(fault, work.where(int(chosen[row]))))
+            work.context.fail(*work.asked.at(int(chosen[row])), _placed(fault, work.where(int(chosen[row]))))
         kept = np.delete(np.arange(len(rows)), lost)
         return Rows(columns, rows.ordinals[kept], rows.origins[kept])
 

@@ -9,7 +9,7 @@ import numpy as np
 from recordmill.dataclass import dataclass
 from recordmill.errors import MapError
 from recordmill.pipeline.rows import Rows
-from recordmill.pipeline.stages.function import Caller, Function, function_name
+from recordmill.pipeline.stages.function import Caller, Function, check_function, function_name
 
 if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import Work
@@ -25,18 +25,20 @@ class Filter:
         Takes a sample; returns something true or false.
     rng : bool
         Whether it takes a `numpy.random.Generator` as its second argument.
+    timeout : float, optional
+        Seconds after which it counts as hanging.
     seed : int, optional
         Of the generators; that of the shuffle before, or 0.
     """
 
     function: Function
     rng: bool = False
+    timeout: float | None = None
     seed: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be called."""
-        if not callable(self.function):
-            raise TypeError(f"filter needs a function, not {type(self.function).__name__}")
+        check_function("filter", self.function, self.timeout, self.seed)
 
     @property
     def name(self) -> str:
@@ -54,7 +56,7 @@ class Filter:
         -------
         Rows
         """
-        caller = Caller(self.function, repr(self), work, rng=self.rng)
+        caller = Caller(self.function, repr(self), work, rng=self.rng, timeout=self.timeout)
         kept = []
         for row, sample in enumerate(work.rows.samples()):
             try:
@@ -76,5 +78,6 @@ class Filter:
         """Readable form."""
         told = [function_name(self.function)]
         told += ["rng=True"] if self.rng else []
+        told += [f"timeout={self.timeout}"] if self.timeout is not None else []
         told += [f"seed={self.seed}"] if self.seed is not None else []
         return f"filter({', '.join(told)})"

@@ -10,6 +10,7 @@ import numpy as np
 
 from recordmill.decode.draws import Stage
 from recordmill.errors import MapError
+from recordmill.pipeline.checks import is_number, seed_of
 from recordmill.pipeline.context import Calling
 from recordmill.types import Ragged
 
@@ -32,6 +33,30 @@ def function_name(function: Function) -> str:
     """
     inner = getattr(function, "func", function)
     return str(getattr(inner, "__qualname__", None) or type(inner).__qualname__)
+
+
+def check_function(kind: str, function: Any, timeout: Any, seed: Any) -> None:
+    """Refuse what cannot be called, and options that make no sense.
+
+    Parameters
+    ----------
+    kind : str
+        Of stage.
+    function, timeout, seed : object
+
+    Raises
+    ------
+    TypeError
+        Nothing that can be called.
+    ValueError
+        A limit that is none, or a seed that is none.
+    """
+    if not callable(function):
+        raise TypeError(f"{kind} needs a function, not {type(function).__name__}")
+    if timeout is not None and not (is_number(timeout) and timeout > 0):
+        raise ValueError(f"timeout is a number of seconds, not {timeout!r}")
+    if seed is not None:
+        seed_of(seed)
 
 
 class Caller:
@@ -57,15 +82,14 @@ class Caller:
         self._function, self._stage, self._work = function, stage, work
         self._timeout, self._key, self._first = timeout, key, work.context.first_source
         self._name = function_name(function)
-        self._positions = work.places.array
-        self._epochs = np.broadcast_to(np.asarray(work.places.epochs, np.int64), len(work.places))
         self._words = self._drawn() if rng else None
 
     def _drawn(self) -> Any:
-        words = np.empty((len(self._positions), 2), np.uint64)
+        positions = self._work.places.array
+        words = np.empty((len(positions), 2), np.uint64)
         stage = int(Stage.FREE) + self._work.number
         for epoch, rows in self._work.places.by_epoch():
-            words[rows] = self._work.draws(epoch).words(self._positions[rows], stage, 2)
+            words[rows] = self._work.draws(epoch).words(positions[rows], stage, 2)
         return words
 
     def __call__(self, row: int, value: Any) -> Any:
@@ -111,7 +135,8 @@ class Caller:
         """
         origins = self._work.rows.origins
         source, record = (self._first + int(origins[row, 0]), int(origins[row, 1])) if row < len(origins) else (-1, -1)
-        return Calling(self._stage, self._name, int(self._positions[row]), source, record, self._timeout, begun)
+        position = self._work.asked.at(row)[1]
+        return Calling(self._stage, self._name, position, source, record, self._timeout, begun)
 
     def error(self, row: int, what: str, cause: Exception | None = None, hint: str | None = None) -> MapError:
         """Error of a row.
@@ -134,7 +159,7 @@ class Caller:
             kind="function_failed",
             stage=self._stage,
             function=self._name,
-            position=int(self._positions[row]),
+            position=self._work.asked.at(row)[1],
             cause=cause,
             hint="work on a copy: value = value.copy()" if changes else hint,
             **self._work.where(row),
@@ -148,7 +173,7 @@ class Caller:
         row : int
         error : MapError
         """
-        self._work.context.fail(int(self._epochs[row]), int(self._positions[row]), error)
+        self._work.context.fail(*self._work.asked.at(row), error)
 
     def check(self, row: int, result: Any) -> None:
         """Hold a result against the first one of the run.

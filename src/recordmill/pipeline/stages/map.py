@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from recordmill.dataclass import dataclass
 from recordmill.errors import MapError
 from recordmill.pipeline.rows import Columns, Rows, locked, stacked
-from recordmill.pipeline.stages.function import Caller, Function, function_name
+from recordmill.pipeline.stages.function import Caller, Function, check_function, function_name
 
 if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import Work
@@ -42,12 +42,9 @@ class Map:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be called."""
-        if not callable(self.function):
-            raise TypeError(f"map needs a function, not {type(self.function).__name__}")
+        check_function("map", self.function, self.timeout, self.seed)
         if self.workers not in ("threads", "processes"):
             raise ValueError(f'workers is "threads" or "processes", not {self.workers!r}')
-        if self.timeout is not None and not self.timeout > 0:
-            raise ValueError(f"timeout is a number of seconds, not {self.timeout!r}")
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recordmill.dataclass import dataclass
+from recordmill.pipeline.checks import settle
 from recordmill.pipeline.ranks import find_rank
 
 
@@ -22,7 +23,8 @@ class Shard:
     def __post_init__(self) -> None:
         """Refuse numbers that make no sense."""
         if self.rank is not None or self.world_size is not None:
-            find_rank(self.rank, self.world_size)
+            rank, world_size = find_rank(self.rank, self.world_size)
+            settle(self, rank=rank, world_size=world_size)
 
     def found(self) -> tuple[int, int]:
         """Rank and world size of this process."""

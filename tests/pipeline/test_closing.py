@@ -1,0 +1,90 @@
+"""Loaders that are closed while another thread, or what a signal interrupted, waits in them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Any
+
+import pytest
+
+import recordmill as rm
+from recordmill.pipeline.loader import Loader
+from tests.pipeline.crews import nothing_left
+from tests.pipeline.sources import ids, numbers
+
+
+class Gate:
+    """A function that waits behind the first samples, and tells that it does."""
+
+    def __init__(self) -> None:
+        self.waits, self.opened = threading.Event(), threading.Event()
+
+    def __call__(self, sample: dict[str, Any]) -> dict[str, Any]:
+        if sample["id"] > 8:
+            self.waits.set()
+            self.opened.wait(30)
+        return sample
+
+
+def consumed(loader: Loader, found: list[Any]) -> None:
+    try:
+        found += ids(loader)
+    except Exception as error:  # noqa: BLE001 (looked at below)
+        found.append(error)
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_loader_when_closed_by_another_thread_then_whoever_waits_is_told(filtered: bool) -> None:
+    gate, found = Gate(), list[Any]()
+    samples = numbers(40).map(gate)
+    with nothing_left():
+        loader = (samples.filter(len) if filtered else samples).batch(4).loader(threads=1)
+        thread = threading.Thread(target=consumed, args=(loader, found))
+        thread.start()
+        gate.waits.wait(30)
+        closing = threading.Thread(target=loader.close)
+        closing.start()
+        thread.join(30)
+        gate.opened.set()
+        closing.join(30)
+    assert isinstance(found[-1], rm.WorkerError) and "were dismissed" in str(found[-1])
+
+
+def test_loader_without_workers_when_closed_by_another_thread_then_ends_behind_the_element() -> None:
+    gate, found = Gate(), list[Any]()
+    loader = numbers(40).map(gate).batch(4).loader(threads=0)
+    thread = threading.Thread(target=consumed, args=(loader, found))
+    thread.start()
+    gate.waits.wait(30)
+    loader.close()
+    gate.opened.set()
+    thread.join(30)
+    assert isinstance(found[-1], ValueError) and "closed" in str(found[-1])
+
+
+def test_loader_when_closed_by_a_signal_handler_then_the_loop_ends_with_an_error() -> None:
+    gate = Gate()
+    loader = numbers(40).map(gate).batch(4).loader(threads=1)
+    threading.Thread(target=lambda: gate.waits.wait(30) and signal.raise_signal(signal.SIGUSR1)).start()
+
+    def close(*_: Any) -> None:
+        gate.opened.set()
+        loader.close()
+
+    before = signal.signal(signal.SIGUSR1, close)
+    try:
+        with pytest.raises(rm.WorkerError, match="dismissed"):
+            ids(loader)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    with pytest.raises(ValueError, match="closed"):
+        iter(loader)
+
+
+def test_loader_when_closed_in_the_same_thread_then_iterators_are_at_their_end() -> None:
+    loader = numbers(40).batch(4).loader(threads=1)
+    batches = iter(loader)
+    next(batches)
+    loader.close()
+    assert list(batches) == []
