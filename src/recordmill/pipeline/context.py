@@ -187,8 +187,10 @@ class Context:
         outside = self.first_source, self.part
         self.first_source += first_source
         self.part = scrambled(self.part + number + 1)
-        yield
-        self.first_source, self.part = outside
+        try:
+            yield
+        finally:
+            self.first_source, self.part = outside
 
     def enter(self, stage: object, asked: Places, source: int, record: int) -> None:
         """Note that samples go through a stage together, where another process may have to tell of it.

@@ -41,7 +41,7 @@ class ShardWriter:
         Uncompressed bytes after which a shard is full; instead of `shards`.
     payload : {"example", "sequence_example", "ofrecord", "irheader", "raw"}, optional
         How examples become bytes; what is usual in the format by default.
-    schema : Schema, optional
+    schema : Schema or mapping of str to Feature, optional
         Kinds and shapes that examples must have; found from the examples otherwise.
     compression : {"gzip", "zlib"}, optional
         Whole-file compression (TFRecord only).
@@ -71,7 +71,7 @@ class ShardWriter:
         shards: int | None = None,
         max_shard_bytes: int | None = None,
         payload: str | None = None,
-        schema: Schema | None = None,
+        schema: Schema | Mapping[str, Feature] | None = None,
         compression: str | None = None,
         compression_level: int = -1,
         overwrite: bool = False,
@@ -80,7 +80,7 @@ class ShardWriter:
             raise ValueError("shards is at least 1, and not given together with max_shard_bytes")
         self.path, self._format = os.fspath(path), get_format(format)
         self._codec = get_payload(payload, self._format)
-        self._given, self._schema = schema, schema
+        self._given = self._schema = None if schema is None else Schema(schema)
         self._compression = compressions.check(compression)
         if self._compression is not None and not self._format.compressible:
             raise ValueError(f"{format} is not compressed: its readers could not read it")
