@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hypothesis import given, strategies as st
 
-from recordmill.pipeline.run import Jobs, Pace
+import recordmill as rm
+from recordmill.pipeline.run import Jobs, Pace, run
+from recordmill.pipeline.state import State
 
 
 def plan_all(jobs: Jobs) -> list[tuple[int, int]]:
@@ -55,3 +59,13 @@ def test_jobs_when_only_the_first_call_is_slow_then_many_elements_are_made_toget
     assert jobs[jobs.plan(3) - 1][1] == 1
     jobs.size_known(10, 0.001)
     assert jobs[jobs.plan(6) - 1][1] == 64
+
+
+def test_run_when_an_earlier_one_told_how_large_elements_are_then_makes_them_in_bundles_at_once(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "small", format="tfrecord", shards=1) as writer:
+        for number in range(100):
+            writer.write({"id": number})
+    loader = rm.open(tmp_path / "small-*").batch(1).loader(threads=0)
+    assert len(list(loader)) == 100
+    made = [len(one.elements) for one in run(loader._maker(State(1)), Pace(0, 0), None, loader._tally, processes=False)]
+    assert sum(made) == 100 and made[0] > 1

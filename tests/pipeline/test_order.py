@@ -154,3 +154,9 @@ def test_take_and_skip_when_chained_then_act_like_slices(length: int, skip: int,
 def test_order_when_it_makes_no_sense_then_is_refused(make: object) -> None:
     with pytest.raises(ValueError, match=r"seed|block|needs"):
         make()  # type: ignore[operator]
+
+
+def test_sorted_when_words_are_equal_then_they_stay_as_they_come() -> None:
+    assert permutation_module._sorted(np.array([5, 1, 5, 1, 0], np.uint64)).tolist() == [4, 1, 3, 0, 2]
+    words = np.random.default_rng(1).integers(0, 1 << 63, 5000).astype(np.uint64)
+    assert permutation_module._sorted(words).tolist() == np.argsort(words, kind="stable").tolist()

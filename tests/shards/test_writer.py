@@ -272,3 +272,15 @@ def test_write_when_the_kind_changes_then_says_how_to_go_on(tmp_path: Path) -> N
     with pytest.raises(rm.FeatureError, match="schema=") as caught:
         writer.close()
     assert (caught.value.expected, caught.value.found) == ("int64", "bytes") and not list(tmp_path.iterdir())
+
+
+def test_writer_when_the_schema_is_a_plain_dict_then_takes_it(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "a", format="tfrecord", shards=1, schema={"id": rm.Feature("int64", ())}) as writer:
+        writer.write({"id": 7})
+    assert rm.open(tmp_path / "a-*").schema == rm.Schema({"id": rm.Feature("int64", ())})
+
+
+@pytest.mark.parametrize("read", [rm.open, rm.verify, rm.info, rm.build_index])
+def test_readers_when_no_path_is_named_then_say_so(read: Any) -> None:
+    with pytest.raises(FileNotFoundError, match="no shard was named"):
+        read([])

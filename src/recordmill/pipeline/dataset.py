@@ -140,6 +140,8 @@ class Dataset(Chain):
         """Element at a position of epoch 0 (negative counts from the end), or the elements of a slice."""
         if isinstance(key, slice):
             return self.fetch(range(len(self))[key])
+        if type(key) is int and not self.stages and isinstance(self.origin, SourceOrigin):
+            return self.origin.source.__getitems__([key])[0]
         return self.fetch([key])[0]
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:

@@ -181,8 +181,11 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
     ------
     Made
     """
-    together = not processes and pace.workers > maker.threads and _is_native(maker)
+    is_known = tally.element_bytes > 0
+    together = not processes and not is_known and pace.workers > maker.threads and _is_native(maker)
     jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else _SAMPLES_AT_FIRST, first_alone=together)
+    if is_known:
+        jobs.size_known(tally.element_bytes, tally.element_s)
     work = PlainWork(maker, pace.part) if processes else _Work(maker, jobs, pace.workers if together else maker.threads)
     crew = None if make_crew is None else make_crew(work)
     if crew is not None:
@@ -202,8 +205,9 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
             jobs.done(taken)
             taken += 1
             if taken <= _TELLING and made.elements:
-                in_functions = made.spent.total("map") / len(made.elements)
-                jobs.size_known(max(1, _num_bytes(made.elements[0][1])), in_functions)
+                tally.element_bytes = max(1, _num_bytes(made.elements[0][1]))
+                tally.element_s = made.spent.total("map") / len(made.elements)
+                jobs.size_known(tally.element_bytes, tally.element_s)
             failed = made.error is not None
             yield made
             failed = True

@@ -151,6 +151,9 @@ class LoaderStats:
 class Tally:
     """Counts what `LoaderStats` tells; written by the consumer alone."""
 
+    # From run to run: how large elements are, 0 while that is not known, and how long functions take for one.
+    element_bytes: int = 0
+    element_s: float = 0.0
     elements: int = 0
     samples: int = 0
     num_bytes: int = 0

@@ -87,10 +87,17 @@ def _keys(key: tuple[int, ...]) -> NDArray[np.uint64]:
 
 @lru_cache(maxsize=32)
 def _table(length: int, key: tuple[int, ...]) -> tuple[Ints, Ints]:
-    order = np.argsort(_words(key, length), kind="stable")
+    order = _sorted(_words(key, length))
     places = np.empty(length, np.int64)
     places[order] = np.arange(length)
     return order.astype(np.int64), places
+
+
+def _sorted(words: NDArray[np.uint64]) -> Ints:
+    """Where the words stand in ascending order, equal ones as they come; there are next to never any."""
+    order = np.argsort(words)
+    ascending = words[order]
+    return np.argsort(words, kind="stable") if (ascending[1:] == ascending[:-1]).any() else order
 
 
 def _words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
