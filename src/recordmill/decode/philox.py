@@ -31,16 +31,20 @@ def philox(counters: NDArray[np.uint64], key: tuple[int, int]) -> NDArray[np.uin
     ----------
     Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011.
     """
-    first, second, third, fourth = counters
+    first, second, third, fourth = (np.array(row) for row in counters)
+    one, two = np.empty_like(first), np.empty_like(first)
     for number in range(_ROUNDS):
         low_key, high_key = (
             np.uint64((word + number * step) & 0xFFFFFFFF) for word, step in zip(key, _WEYL, strict=True)
         )
-        one, two = first * _MULTIPLIERS[0], third * _MULTIPLIERS[1]
-        first, second, third, fourth = (
-            (two >> _HALF) ^ second ^ low_key,
-            two & _LOW,
-            (one >> _HALF) ^ fourth ^ high_key,
-            one & _LOW,
-        )
+        np.multiply(first, _MULTIPLIERS[0], out=one)
+        np.multiply(third, _MULTIPLIERS[1], out=two)
+        np.right_shift(two, _HALF, out=first)
+        first ^= second
+        first ^= low_key
+        np.bitwise_and(two, _LOW, out=second)
+        np.right_shift(one, _HALF, out=third)
+        third ^= fourth
+        third ^= high_key
+        np.bitwise_and(one, _LOW, out=fourth)
     return np.stack([first, second, third, fourth])
