@@ -24,9 +24,9 @@ from recordmill.pipeline.stats import LoaderStats, Tally
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
 
-# Memory of batches that nobody has any more, kept for the next ones, between epochs too: three of 128 photographs in
-# float32, as many as threads may ask for at once.
-_KEPT_BYTES = 240 << 20
+# Memory of batches that nobody has any more, kept for the next ones, between epochs too: six of 128 photographs in
+# float32, which two threads, what is ready and whoever looks at one may hold at once.
+_KEPT_BYTES = 480 << 20
 
 
 @dataclass(frozen=True, slots=True)
