@@ -54,6 +54,11 @@ class Program:
             filtered = filtered or isinstance(stage, Filter)
         self.lengths  # noqa: B018 (stages check what they are given)
 
+    @cached_property
+    def _kinds(self) -> list[tuple[bool, bool]]:
+        """Whether each stage chooses samples, and whether it changes them: asking a protocol takes long."""
+        return [(isinstance(stage, OrderStage), isinstance(stage, SampleStage)) for stage in self.stages]
+
     @property
     def _last_filter(self) -> int:
         return max((number for number, stage in enumerate(self.stages) if isinstance(stage, Filter)), default=-1)
@@ -154,7 +159,7 @@ class Program:
         behind = [places]
         for number in range(len(self.stages) - 1, -1, -1):
             stage = self.stages[number]
-            if isinstance(stage, OrderStage):
+            if self._kinds[number][0]:
                 places = stage.at(places, self.lengths[number])
             behind.append(places)
         rows = self.origin.rows(places, context, asked)
@@ -179,7 +184,7 @@ class Program:
     def _worked(self, rows: Rows, behind: list[Places], first: int, context: Context, asked: Places) -> Rows:
         for number in range(first, len(self.stages)):
             stage = self.stages[number]
-            if not isinstance(stage, SampleStage) or not len(rows):
+            if not self._kinds[number][1] or not len(rows):
                 continue
             places = behind[number + 1].take(rows.ordinals)
             told = asked.take(rows.ordinals)
