@@ -32,6 +32,8 @@ def loaded(dataset: Any, **options: Any) -> Any:
 class Counting:
     """A data set that counts how often it is read."""
 
+    is_sharded = False
+
     def __init__(self, dataset: rm.Dataset) -> None:
         self.dataset, self.reads = dataset, 0
 
