@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.frameworks.swapping import RECORDINGS, interpreter_of, run, swapped
@@ -45,5 +46,10 @@ def test_recordings_when_made_anew_then_are_those_that_are_kept(python, tmp_path
     done = subprocess.run([python, str(script), str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     found, kept = (json.loads((folder / "expected.json").read_text()) for folder in (tmp_path, script.parent))
+    # Where MXNet multiplies matrices, the last digits are the processor's.
+    near, kept_near = found.pop("nearly augmented"), kept.pop("nearly augmented")
+    assert near.keys() == kept_near.keys()
+    for name, values in kept_near.items():
+        np.testing.assert_allclose(near[name], values, rtol=1e-5, atol=1e-4, err_msg=name)
     for name in kept:
         assert found[name] == kept[name], name
