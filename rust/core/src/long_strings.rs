@@ -52,13 +52,8 @@ impl Around {
     }
 
     /// Bytes of the string.
-    pub fn len(&self) -> usize {
+    pub fn num_bytes(&self) -> usize {
         self.cut.len
-    }
-
-    /// Whether it has none; it has some.
-    pub fn is_empty(&self) -> bool {
-        self.cut.len == 0
     }
 
     /// The string's first bytes, which stand for it in the rest.

@@ -67,7 +67,7 @@ fn read_round(py: Python<'_>, chosen: &Chosen, plan: &Plan, round: Range<usize>)
     let strings = Strings::default();
     let mut tasks = Vec::with_capacity(found.len());
     for (ordinal, around) in round.clone().zip(found) {
-        let long = around.map(|around| Ok::<_, PyErr>((strings.make(py, around.len())?, around)));
+        let long = around.map(|around| Ok::<_, PyErr>((strings.make(py, around.num_bytes())?, around)));
         let long = long.transpose()?.map(|(place, around)| (around, place));
         tasks.push(Task { ordinal, long });
     }
