@@ -10,10 +10,10 @@ use recordmill_core::payload::{Column, Plan, Values};
 use crate::buffers::give_buffer;
 use crate::columns::{Chosen, FrameArgs, Stopped, stopped_error};
 use crate::payload::{PyPlan, columns_out};
-use crate::straight::{most_threads, read_straight};
+use crate::straight::{most_threads, parts, read_straight};
 
 /// Bytes of records that are made into objects at a time, while they are in the processor's cache.
-const GROUP: i64 = 512 << 10;
+const GROUP: usize = 512 << 10;
 /// Groups for each thread, at least: a thread takes a while to begin.
 const GROUPS_PER_THREAD: usize = 2;
 
@@ -33,7 +33,7 @@ pub fn read_examples(
     if let Some(objects) = read_straight(py, &chosen, plan)? {
         return Ok(objects);
     }
-    let groups = groups(chosen.lengths());
+    let groups = parts(chosen.lengths(), 0..chosen.lengths().len(), GROUP);
     let threads = match groups.len() / GROUPS_PER_THREAD {
         0 | 1 => 1,
         most => most.min(most_threads()),
@@ -74,22 +74,6 @@ fn spawn<'s>(
         }
     };
     thread::Builder::new().name("recordmill-read".into()).spawn_scoped(scope, work).ok().map(|_| receiver)
-}
-
-/// Parts of the records that hold about as many bytes each.
-fn groups(lengths: &[i64]) -> Vec<Range<usize>> {
-    let (mut groups, mut start, mut held) = (Vec::new(), 0, 0);
-    for (ordinal, &length) in lengths.iter().enumerate() {
-        held = i64::saturating_add(held, length);
-        if held >= GROUP {
-            groups.push(start..ordinal + 1);
-            (start, held) = (ordinal + 1, 0);
-        }
-    }
-    if start < lengths.len() {
-        groups.push(start..lengths.len());
-    }
-    groups
 }
 
 fn objects(py: Python<'_>, count: usize, parsed: Parsed) -> PyResult<(usize, Vec<Py<PyTuple>>)> {

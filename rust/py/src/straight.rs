@@ -162,7 +162,7 @@ fn objects(py: Python<'_>, share: Share, strings: &mut impl Iterator<Item = Py<P
 }
 
 /// Parts of some records that hold about as many bytes each.
-fn parts(lengths: &[i64], all: Range<usize>, num_bytes: usize) -> Vec<Range<usize>> {
+pub fn parts(lengths: &[i64], all: Range<usize>, num_bytes: usize) -> Vec<Range<usize>> {
     let (mut parts, mut start, mut held) = (Vec::new(), all.start, 0_usize);
     for ordinal in all.clone() {
         held = held.saturating_add(lengths[ordinal] as usize);
