@@ -18,6 +18,7 @@ __all__ = [
     "CoreFault",
     "FrameKind",
     "FrameTable",
+    "HandedFile",
     "ImageRefused",
     "PayloadKind",
     "Plan",
@@ -40,6 +41,7 @@ __all__ = [
     "frame",
     "has_feature_lists",
     "image_headers",
+    "next_packet",
     "pad",
     "parse",
     "parse_each",
@@ -126,6 +128,11 @@ class WholeFiles:
     def __new__(cls, paths: Sequence[str | PathLike[str]]) -> WholeFiles: ...
     def heads(self) -> tuple[Block, Block]: ...
 
+@final
+class HandedFile:
+    def fileno(self) -> int: ...
+
+def next_packet(socket: int, room: int) -> tuple[bytes, HandedFile | None] | None: ...
 def scan(
     source: Source, kind: FrameKind, *, start: int = 0, verify: bool = False, max_records: int = ...
 ) -> tuple[Block, Block, int, _Fault | None]: ...

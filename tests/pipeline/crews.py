@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,16 @@ def tasks() -> int:
 
 
 def descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))
+    return len(opened())
+
+
+def opened() -> list[str]:
+    """What the descriptors of this process are of."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # the one that the list was read with
+            found.append(f"{name}: {os.readlink(f'/proc/self/fd/{name}')}")
+    return found
 
 
 def children(process: int | None = None) -> list[int]:
@@ -66,11 +75,11 @@ def nothing_left() -> Iterator[None]:
     A fork may end threads of native libraries, so that there may be fewer.
     """
     gc.collect()  # what the tests before have left
-    before = tasks(), descriptors(), sorted(children())
+    before, files = (tasks(), descriptors(), sorted(children())), opened()
     yield
     assert until(lambda: tasks() <= before[0] and descriptors() <= before[1] and sorted(children()) == before[2]), (
         f"threads, descriptors, children were {before}, are {tasks(), descriptors(), children()}; "
-        f"{[thread.name for thread in threading.enumerate()]}"
+        f"{[thread.name for thread in threading.enumerate()]}; new are {sorted(set(opened()) - set(files))}"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import random
+import socket
 import weakref
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill.pipeline.crew.failures import packed
+from recordmill.pipeline.crew.messages import Kind, Message, heard, tell
 from recordmill.pipeline.crew.passing import Parts, rebuild
 from recordmill.pipeline.crew.segments import MAX_SLOTS, NO_SLOT, Slots, Views
 from tests.pipeline.crews import batch, descriptors, same
@@ -66,6 +68,7 @@ class Pair:
 
     def __init__(self) -> None:
         self.slots, self.views = Slots(), Views()
+        self.ours, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
     def pass_on(self, value: Any) -> tuple[Any, int]:
         while self.views.returned:
@@ -76,7 +79,10 @@ class Pair:
         parts = Parts(value)
         lent = self.slots.lend(parts.nbytes)
         parts.write(lent.file)
-        root = self.views.receive(lent.slot, parts.nbytes, os.dup(lent.file) if lent.is_new else None)
+        tell(self.theirs, Message(Kind.MADE), lent.file if lent.is_new else None)
+        message = heard(self.ours)
+        assert message is not None
+        root = self.views.receive(lent.slot, parts.nbytes, message.file)
         if lent.slot == NO_SLOT:
             os.close(lent.file)
         return rebuild(root.data), lent.slot
@@ -84,6 +90,27 @@ class Pair:
     def close(self) -> None:
         for file, _ in self.slots._files.values():
             os.close(file)
+        self.ours.close()
+        self.theirs.close()
+
+
+def test_file_of_a_message_when_nobody_has_it_then_is_closed() -> None:
+    pair = Pair()
+    before = descriptors()
+    with open(os.memfd_create("test"), "wb") as file:
+        tell(pair.theirs, Message(Kind.MADE, 3, inside=b"here"), file.fileno())
+    message = heard(pair.ours)
+    assert message is not None and message.file is not None and (message.place, message.inside) == (3, b"here")
+    assert os.readlink(f"/proc/self/fd/{message.file.fileno()}").startswith("/memfd:test")
+    assert not os.get_inheritable(message.file.fileno())
+    assert descriptors() == before + 1
+    del message
+    assert descriptors() == before
+    with pytest.raises(BlockingIOError):
+        heard(pair.ours)
+    pair.theirs.close()
+    assert heard(pair.ours) is None
+    pair.close()
 
 
 WAYS = [
@@ -96,7 +123,7 @@ WAYS = [
 
 @given(st.integers(0, 1 << 32))
 def test_arrays_when_kept_in_any_way_then_never_change(seed: int) -> None:
-    choose, pair, before = random.Random(seed), Pair(), descriptors()
+    before, choose, pair = descriptors(), random.Random(seed), Pair()
     held: list[tuple[Any, int]] = []
     for number in range(25):
         element, _ = pair.pass_on({"a": np.full(choose.randrange(2000, 90_000), number), "b": b"x" * 5000})
@@ -106,7 +133,7 @@ def test_arrays_when_kept_in_any_way_then_never_change(seed: int) -> None:
         del held[choose.randrange(1, 12) :]
         for view, expected in held:
             assert (np.asarray(view) == expected).all()
-        assert descriptors() - before <= 2 * MAX_SLOTS
+        assert descriptors() - before <= 2 + 2 * MAX_SLOTS
     held.clear()
     pair.close()
     del pair, view

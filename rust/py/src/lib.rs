@@ -10,6 +10,7 @@ mod files;
 mod framing;
 mod image;
 mod order;
+mod packet;
 mod parse;
 mod payload;
 mod rows;
@@ -43,6 +44,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rows::row_checksums, module)?)?;
     module.add_function(wrap_pyfunction!(framing::count_fitting, module)?)?;
     module.add_function(wrap_pyfunction!(framing::read_files, module)?)?;
+    module.add_class::<packet::HandedFile>()?;
+    module.add_function(wrap_pyfunction!(packet::next_packet, module)?)?;
     module.add_class::<order::FrameTable>()?;
     module.add_function(wrap_pyfunction!(order::permute, module)?)?;
     image::register(module)?;

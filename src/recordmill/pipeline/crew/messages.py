@@ -8,6 +8,7 @@ import struct
 from array import array
 from enum import IntEnum
 
+from recordmill._core import HandedFile, next_packet
 from recordmill.dataclass import dataclass
 
 MAX_INSIDE = 32 * 1024
@@ -52,8 +53,8 @@ class Message:
         Seconds since the message before; of `Kind.BEGUN`, the time of the clock and the seconds waited.
     inside : bytearray
         A small element.
-    file : int, optional
-        Descriptor of a file that the other side does not know yet.
+    file : HandedFile, optional
+        That came with the message.
     """
 
     kind: Kind
@@ -63,20 +64,22 @@ class Message:
     busy_s: float = 0.0
     waited_s: float = 0.0
     inside: bytes | bytearray = b""
-    file: int | None = None
+    file: HandedFile | None = None
 
 
-def tell(link: socket.socket, message: Message) -> None:
+def tell(link: socket.socket, message: Message, file: int | None = None) -> None:
     """Send a message; waits while the other side has not read those before.
 
     Parameters
     ----------
     link : socket
     message : Message
+    file : int, optional
+        Descriptor of a file that the other side does not know yet.
     """
     one = message
     head = _HEAD.pack(one.kind, one.place, one.slot, one.nbytes, one.busy_s, one.waited_s)
-    files = [] if one.file is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [one.file]))]
+    files = [] if file is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [file]))]
     link.sendmsg([head, one.inside], files, socket.MSG_NOSIGNAL)
 
 
@@ -97,18 +100,12 @@ def heard(link: socket.socket) -> Message | None:
     BlockingIOError
         Nothing is there.
     """
-    flags = socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC
-    try:
-        data, ancillary, _, _ = link.recvmsg(_HEAD.size + MAX_INSIDE, socket.CMSG_SPACE(ORDER_BYTES), flags)
-    except ConnectionError:
+    packet = next_packet(link.fileno(), _HEAD.size + MAX_INSIDE)
+    if packet is None:
         return None
-    if not data:
-        return None
+    data, file = packet
     kind, place, slot, nbytes, busy_s, waited_s = _HEAD.unpack_from(data)
-    files = array("i")
-    for *_, part in ancillary:
-        files.frombytes(part)
-    inside, file = bytearray(data[_HEAD.size :]), files[0] if files else None
+    inside = bytearray(memoryview(data)[_HEAD.size :])
     return Message(Kind(kind), place, slot, nbytes, busy_s, waited_s, inside, file)
 
 

@@ -16,6 +16,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill._core import HandedFile
 from recordmill.dataclass import dataclass
 from recordmill.pipeline.crew.forks import Forks
 from recordmill.pipeline.crew.passing import ALIGNED
@@ -132,15 +133,15 @@ class Views:
         self._maps: dict[int, mmap.mmap] = {}
         self.returned: deque[tuple[int, bool]] = deque()
 
-    def receive(self, slot: int, nbytes: int, file: int | None) -> NDArray[np.uint8]:
+    def receive(self, slot: int, nbytes: int, file: HandedFile | None) -> NDArray[np.uint8]:
         """Memory that a worker filled.
 
         Parameters
         ----------
         slot : int
         nbytes : int
-        file : int, optional
-            Descriptor of a file that was not seen before; closed here.
+        file : HandedFile, optional
+            That was not seen before.
 
         Returns
         -------
@@ -149,13 +150,10 @@ class Views:
             cycles, so this cannot happen while anything can still reach one.
         """
         if file is not None:
-            try:
-                if slot == NO_SLOT:
-                    return _copied(file, nbytes)
-                size = os.fstat(file).st_size
-                self._maps[slot] = mmap.mmap(file, size, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE)
-            finally:
-                os.close(file)
+            if slot == NO_SLOT:
+                return _copied(file.fileno(), nbytes)
+            size = os.fstat(file.fileno()).st_size
+            self._maps[slot] = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE)
         root = np.frombuffer(self._maps[slot], np.uint8, nbytes)
         weakref.finalize(root, _give_back, self.returned, slot, Forks.seen).atexit = False
         return root

@@ -98,7 +98,7 @@ def _told(link: socket.socket, message: Message, value: Any, slots: Slots | None
         lent = (slots or Slots(0)).lend(parts.nbytes)
         try:
             parts.write(lent.file)
-            tell(link, Message(kind, place, lent.slot, parts.nbytes, *times, file=lent.file if lent.is_new else None))
+            tell(link, Message(kind, place, lent.slot, parts.nbytes, *times), lent.file if lent.is_new else None)
         except OSError:
             if slots is not None and lent.slot != NO_SLOT:
                 slots.give_back(lent.slot, again=not lent.is_new)
