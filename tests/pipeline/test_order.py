@@ -156,7 +156,13 @@ def test_order_when_it_makes_no_sense_then_is_refused(make: object) -> None:
         make()  # type: ignore[operator]
 
 
-def test_sorted_when_words_are_equal_then_they_stay_as_they_come() -> None:
-    assert permutation_module._sorted(np.array([5, 1, 5, 1, 0], np.uint64)).tolist() == [4, 1, 3, 0, 2]
-    words = np.random.default_rng(1).integers(0, 1 << 63, 5000).astype(np.uint64)
-    assert permutation_module._sorted(words).tolist() == np.argsort(words, kind="stable").tolist()
+@given(st.integers(0, 65_536), st.integers(0, 2**64 - 1), st.lists(st.integers(0, 2**32 - 1), max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_permutation_of_few_when_computed_then_is_the_order_of_random_words(
+    length: int, seed: int, stream: list[int]
+) -> None:
+    words = permutation_module._words((seed, *stream), length)
+    order = np.argsort(words, kind="stable")
+    permutation = Permutation(length, (seed, *stream))
+    assert permutation(np.arange(length)).tolist() == order.tolist()
+    assert permutation.inverse(order).tolist() == list(range(length))

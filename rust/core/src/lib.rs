@@ -11,6 +11,8 @@ pub mod inflate;
 pub mod long_strings;
 pub mod payload;
 pub mod permutation;
+pub mod philox;
+pub mod random_order;
 pub mod records;
 pub mod resident;
 pub mod source;

@@ -48,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(packet::next_packet, module)?)?;
     module.add_class::<order::FrameTable>()?;
     module.add_function(wrap_pyfunction!(order::permute, module)?)?;
+    module.add_function(wrap_pyfunction!(order::random_order, module)?)?;
     image::register(module)?;
     payload::register(module)
 }

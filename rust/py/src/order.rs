@@ -4,6 +4,7 @@ use std::hint::black_box;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use recordmill_core::permutation::Permutation;
+use recordmill_core::random_order as core_order;
 
 use crate::buffers::{Block, View, vector};
 
@@ -27,6 +28,12 @@ pub fn permute(
     py.detach(|| if invert { permutation.invert(&mut numbers) } else { permutation.apply(&mut numbers) })
         .map_err(|outside| PyIndexError::new_err(format!("position {outside} of {length}")))?;
     Ok(Block::integers(numbers))
+}
+
+/// 0 … length - 1 in a uniform order, which seed and stream tell.
+#[pyfunction]
+pub fn random_order(py: Python<'_>, length: u32, seed: u64, stream: [u32; 3]) -> Block {
+    Block::integers(py.detach(|| core_order::random_order(length, seed, stream)))
 }
 
 /// Where the records of many shards are, one shard behind the other: offsets and lengths of the frames of each.

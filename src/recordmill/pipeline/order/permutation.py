@@ -57,7 +57,7 @@ class Permutation:
         ndarray of int64
         """
         if self._length <= _TABLE:
-            return _table(self._length, self._key)[0][positions]
+            return _order(self._length, self._key)[positions]
         return self._walk(positions, invert=False)
 
     def inverse(self, entries: Ints) -> Ints:
@@ -72,7 +72,7 @@ class Permutation:
         ndarray of int64
         """
         if self._length <= _TABLE:
-            return _table(self._length, self._key)[1][entries]
+            return _places(self._length, self._key)[entries]
         return self._walk(entries, invert=True)
 
     def _walk(self, numbers: Ints, *, invert: bool) -> Ints:
@@ -86,22 +86,25 @@ def _keys(key: tuple[int, ...]) -> NDArray[np.uint64]:
 
 
 @lru_cache(maxsize=32)
-def _table(length: int, key: tuple[int, ...]) -> tuple[Ints, Ints]:
-    order = _sorted(_words(key, length))
+def _order(length: int, key: tuple[int, ...]) -> Ints:
+    seed, *stream = _padded(key)
+    return np.frombuffer(memoryview(_core.random_order(length, seed, stream)), np.int64)
+
+
+@lru_cache(maxsize=32)
+def _places(length: int, key: tuple[int, ...]) -> Ints:
     places = np.empty(length, np.int64)
-    places[order] = np.arange(length)
-    return order.astype(np.int64), places
+    places[_order(length, key)] = np.arange(length)
+    return places
 
 
-def _sorted(words: NDArray[np.uint64]) -> Ints:
-    """Where the words stand in ascending order, equal ones as they come; there are next to never any."""
-    order = np.argsort(words)
-    ascending = words[order]
-    return np.argsort(words, kind="stable") if (ascending[1:] == ascending[:-1]).any() else order
+def _padded(key: tuple[int, ...]) -> tuple[int, ...]:
+    seed, *stream = (*key, 0, 0, 0)[:4]
+    return (seed, *(word & 0xFFFFFFFF for word in stream))
 
 
 def _words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
-    seed, first, second, third = (*key, 0, 0, 0)[:4]
+    seed, first, second, third = _padded(key)
     counters = np.empty((4, -(-count // 2)), np.uint64)
     counters[0] = np.arange(counters.shape[1], dtype=np.uint64)
     counters[1], counters[2], counters[3] = first, second, third
