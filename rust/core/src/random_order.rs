@@ -56,7 +56,7 @@ mod tests {
         check(&[7]);
         check(&[5, 1, 5, 1, 0]);
         check(&[u64::MAX, 0, u64::MAX, u64::MAX - 1, 1 << 63, 0]);
-        check(&words(1000, 3, [1, 2, 3]).iter().map(|word| word % 64 << 58).collect::<Vec<_>>());
+        check(&words(1000, 3, [1, 2, 3]).iter().map(|word| (word % 64) << 58).collect::<Vec<_>>());
         (0..70).for_each(|length| check(&words(length, u64::from(length), [0; 3])));
         check(&words(65_536, 1 << 40, [9, 0, 1]));
     }

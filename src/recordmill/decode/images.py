@@ -61,8 +61,9 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     entry_points : buffer, optional
         Of this very image, as `find_entry_points` gives them; empty for none. Rows above a window then are not read.
     recover_truncated : bool
-        Whether a sequential file that is damaged or ends too early passes: an end marker is put behind it, and
-        libjpeg-turbo's pixels are given, grey from there on. The last blocks in front of it are noise as a rule.
+        Whether a file that is damaged or ends too early passes: an end marker is put behind it, and libjpeg-turbo's
+        pixels are given, those of 2.1 where progressive files are estimated; sequential ones are grey from there on.
+        The last blocks in front of it are noise as a rule.
     acceptable_fraction : float, optional
         Of the rows of such a file, 0 to 1, that is enough without an end marker; the others become zeros.
 

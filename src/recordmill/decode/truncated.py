@@ -115,6 +115,6 @@ def refuse_recovery(error: ImageError) -> NoReturn:
     raise ImageError(
         "recover_truncated is not supported for such a file",
         kind="unsupported",
-        expected="a JPEG of one sequential scan, grey or of three components",
+        expected="a JPEG that is grey or of three components",
         found=error.message,
     ) from error

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
@@ -46,13 +48,20 @@ def test_recordings_when_counted_then_hold_pixels_errors_and_silence() -> None:
     assert (found == MAKE.SILENT).any()
 
 
-def test_decode_jpeg_when_several_scans_are_cut_then_recovery_is_refused_by_name() -> None:
-    data = jpeg(1, 64, 64, progressive=True)
-    assert np.array_equal(tf.io.decode_jpeg(data, **RECOVER), tf.io.decode_jpeg(data))
+def test_decode_jpeg_when_four_components_are_cut_then_recovery_is_refused_by_name() -> None:
+    memory = io.BytesIO()
+    Image.fromarray(np.random.default_rng(1).integers(0, 256, (64, 64, 4), np.uint8), "CMYK").save(memory, "JPEG")
+    data = memory.getvalue()
     for options in (RECOVER, RECOVER | {"dct_method": "INTEGER_ACCURATE"}):
         with pytest.raises(NotImplementedError, match="try_recover_truncated") as caught:
             tf.io.decode_jpeg(data[:-200], **options)
         assert isinstance(caught.value, tf.errors.UnimplementedError)
+
+
+def test_decode_jpeg_when_several_scans_are_cut_then_end_is_made_up_but_rows_are_not_counted() -> None:
+    data = jpeg(1, 64, 64, progressive=True)
+    assert np.array_equal(tf.io.decode_jpeg(data, **RECOVER), tf.io.decode_jpeg(data))
+    assert tf.io.decode_jpeg(data[:-200], **RECOVER).shape == (64, 64, 3)
     with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid JPEG data"):
         tf.io.decode_jpeg(data[:-200], acceptable_fraction=0.1)
 

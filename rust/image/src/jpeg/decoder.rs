@@ -8,7 +8,7 @@ use super::huffman::cache::required;
 use super::options::{Limits, Options, Wanted};
 use super::picture::{Picture, Target};
 use super::samples::{Scale, run};
-use super::scans::{decode_scans, num_blocks};
+use super::scans::{decode_scans, decode_truncated_scans, num_blocks};
 use super::scratch::{Scratch, TableCaches};
 use super::sequential::{Sequential, check_plausible, coders, transforms};
 use super::stream::Stream;
@@ -86,14 +86,14 @@ impl Decoder {
         self.finish(parsed, (options, points), picture, target)
     }
 
-    /// Decodes what a sequential file of one scan that ends too early still holds of `window` to the front of `out`, which gets the
+    /// Decodes what a file that ends too early still holds of `window` to the front of `out`, which gets the
     /// size of the result; gives that, its channels, and how many of its rows there are. Those below are zeros.
     ///
     /// With `recovers` the end is made up by an end marker: all rows are there, level from the end on. All is as libjpeg-turbo gives
     /// it to a program that heeds no warnings: damage is not looked for, and some blocks in front of the end may be noise.
     ///
     /// # Errors
-    /// As [`Decoder::decode`]; `Unsupported` for an image of several scans; `Truncated` where libjpeg-turbo refuses such an end.
+    /// As [`Decoder::decode`]; `Unsupported` for an image of several scans where its end is not made up; `Truncated` where libjpeg-turbo refuses such an end.
     pub fn decode_truncated(
         &mut self,
         data: &[u8],
@@ -102,10 +102,10 @@ impl Decoder {
         recovers: bool,
         out: &mut Vec<u8>,
     ) -> Result<(Size, usize, usize)> {
-        let (reader, scan) = Reader::open(data)?;
+        let (mut reader, scan) = Reader::open(data)?;
         let size = reader.frame.size;
         Limits::check(options.limits.max_pixels, size.width * size.height, "pixels", 0)?;
-        if !scan.is_whole(&reader.frame) {
+        if !recovers && !scan.is_whole(&reader.frame) {
             let (kind, expected) = (ImageFaultKind::Unsupported, "an image of one scan");
             return Err(ImageFault::new(kind, scan.offset, expected, "several scans"));
         }
@@ -114,7 +114,12 @@ impl Decoder {
         out.clear();
         out.resize(window.height * stride, 0);
         let target = (&mut picture, &mut Target { out, stride });
-        let rows = self.fill_truncated((&reader, &scan), options, recovers, target);
+        let rows = match scan.is_whole(&reader.frame) {
+            true => self.fill_truncated((&reader, &scan), options, recovers, target),
+            false => {
+                decode_truncated_scans(&mut reader, scan, options, &mut self.scratch.grids, target).map(|()| usize::MAX)
+            }
+        };
         self.scratch.planes = picture.into_scratch();
         let rows = rows?.saturating_sub(window.y).min(window.height);
         out[rows * stride..].fill(0);

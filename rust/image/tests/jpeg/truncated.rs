@@ -108,17 +108,80 @@ fn truncated_when_bytes_are_changed_then_ends_with_pixels_or_a_fault() {
     assert!(count > 500, "{count}");
 }
 
-#[test]
-fn truncated_when_there_are_several_scans_then_is_left_to_others() {
+/// Files of several scans, progressive and sequential.
+fn files_of_several_scans() -> Vec<Vec<u8>> {
     let scan = |component| Scan::new(&[component], [0, 63, 0, 0]);
-    let kinds = [
-        Recipe { progressive: true, ..Recipe::new(40, 30, (2, 2)) },
+    let progressive = |width, height, sampling| Recipe { progressive: true, ..Recipe::new(width, height, sampling) };
+    let recipes = [
+        progressive(40, 30, (2, 2)),
+        progressive(61, 45, (1, 1)),
+        Recipe { restart_interval: 2, ..progressive(50, 40, (2, 1)) },
         Recipe { scans: vec![scan(0), scan(1), scan(2)], ..Recipe::new(35, 40, (2, 1)) },
+        Recipe { scans: vec![scan(0), scan(1), scan(2)], restart_interval: 3, ..Recipe::new(35, 40, (2, 2)) },
     ];
-    for recipe in kinds {
-        let data = file(&recipe, 3);
+    recipes.iter().zip(3..).map(|(recipe, seed)| file(recipe, seed)).collect()
+}
+
+#[test]
+fn truncated_when_several_scans_are_sound_then_equals_the_strict_decoder_in_every_mode() {
+    let (mut decoder, mut out) = (Decoder::new(), Vec::new());
+    for data in files_of_several_scans() {
+        for options in all().into_iter().map(Wanted::options) {
+            let expected = whole(&mut decoder, &data, &options);
+            let (size, _, rows) = decoder.decode_truncated(&data, None, &options, true, &mut out).expect("sound");
+            assert_eq!(rows, size.height);
+            assert!(out == expected, "{options:?}");
+        }
+    }
+}
+
+#[test]
+fn truncated_when_several_scans_are_cut_then_a_window_is_that_part_of_the_whole() {
+    let (mut decoder, mut out, mut part) = (Decoder::new(), Vec::new(), Vec::new());
+    let (options, window) = (Options::default(), Window { x: 5, y: 7, width: 20, height: 16 });
+    let mut count = 0;
+    for data in files_of_several_scans() {
+        for cut in (200..data.len()).step_by(37) {
+            let Ok((size, channels, rows)) = decoder.decode_truncated(&data[..cut], None, &options, true, &mut out)
+            else {
+                continue;
+            };
+            assert_eq!(rows, size.height);
+            decoder.decode_truncated(&data[..cut], Some(window), &options, true, &mut part).expect("a window of it");
+            let rows = out.chunks_exact(size.width * channels).skip(window.y).take(window.height);
+            let expected: Vec<u8> =
+                rows.flat_map(|row| row[window.x * channels..][..window.width * channels].to_vec()).collect();
+            assert!(part == expected, "{cut}");
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count}");
+}
+
+#[test]
+fn truncated_when_several_scans_are_damaged_then_ends_with_pixels_or_a_fault() {
+    let (mut decoder, mut out, mut random) = (Decoder::new(), Vec::new(), Random::new(9));
+    let mut count = 0;
+    for data in files_of_several_scans() {
+        for _ in 0..400 {
+            let mut changed = data[..2 + random.below(data.len() - 2)].to_vec();
+            for _ in 0..random.below(4) {
+                let (at, any) = (random.below(changed.len()), random.below(256) as u8);
+                changed[at] = random.choose(&[0, 0xff, 0xc4, 0xd0, 0xd9, 0xda, any]);
+            }
+            let limits = Limits { max_pixels: 1 << 18, ..Limits::default() };
+            let options = Options { limits, ..Options::default() };
+            count += usize::from(decoder.decode_truncated(&changed, None, &options, true, &mut out).is_ok());
+        }
+    }
+    assert!(count > 300, "{count}");
+}
+
+#[test]
+fn truncated_when_several_scans_end_too_early_and_no_end_is_made_up_then_is_refused() {
+    for data in files_of_several_scans() {
         let fault = Decoder::new()
-            .decode_truncated(&data[..data.len() - 30], None, &Options::default(), true, &mut Vec::new())
+            .decode_truncated(&data[..data.len() - 30], None, &Options::default(), false, &mut Vec::new())
             .expect_err("several scans");
         assert_eq!(fault.kind, ImageFaultKind::Unsupported);
     }

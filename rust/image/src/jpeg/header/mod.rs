@@ -163,9 +163,7 @@ impl State {
         self.has_comment |= code == marker::COM;
         match code {
             marker::TEM | marker::RST0..=marker::RST7 => {}
-            marker::DQT => self.tables.read_quantisation(markers.segment()?)?,
-            marker::DHT => self.tables.read_huffman(markers.segment()?)?,
-            marker::DRI => self.restart_interval = read_restart_interval(markers.segment()?)?,
+            marker::DQT | marker::DHT | marker::DRI => self.take_over(code, markers.segment()?)?,
             marker::APP0 => self.hints.read_app0(skippable(markers)?)?,
             marker::APP14 => self.hints.read_app14(skippable(markers)?),
             marker::APP1 => {
@@ -187,6 +185,20 @@ impl State {
             _ => return Err(unexpected(markers, "a marker that T.81 defines here", &format!("{code:#04x}"))),
         }
         Ok(())
+    }
+}
+
+impl State {
+    /// Takes over tables, or an interval of restarts.
+    pub(in crate::jpeg) fn take_over(&mut self, code: u8, segment: Bytes<'_>) -> Result<()> {
+        match code {
+            marker::DQT => self.tables.read_quantisation(segment),
+            marker::DHT => self.tables.read_huffman(segment),
+            _ => {
+                self.restart_interval = read_restart_interval(segment)?;
+                Ok(())
+            }
+        }
     }
 }
 

@@ -86,14 +86,29 @@ impl Job for ScanJob<'_, '_, '_> {
 
 /// A block of every MCU: place of its component in the scan, index of the component, blocks of it across and down an MCU, and
 /// which of them it is.
-struct Slot {
-    part: usize,
+pub(in crate::jpeg) struct Slot {
+    pub(in crate::jpeg) part: usize,
     component: usize,
     step: (usize, usize),
     place: (usize, usize),
 }
 
-fn slots(frame: &Frame, scan: &Scan) -> Vec<Slot> {
+impl Slot {
+    /// The block in the MCU at `row` and `column` of the scan.
+    pub(in crate::jpeg) fn block_mut<'g>(&self, grids: &'g mut [Grid], row: usize, column: usize) -> &'g mut Block {
+        let grid = &mut grids[self.component];
+        let index = self.index(grid, row, column);
+        &mut grid.blocks[index]
+    }
+
+    #[inline(always)]
+    fn index(&self, grid: &Grid, row: usize, column: usize) -> usize {
+        (row * self.step.1 + self.place.1) * grid.columns + column * self.step.0 + self.place.0
+    }
+}
+
+/// The blocks of every MCU of a scan, in order.
+pub(in crate::jpeg) fn slots(frame: &Frame, scan: &Scan) -> Vec<Slot> {
     if let [only] = &scan.parts[..] {
         return vec![Slot { part: 0, component: only.component, step: (1, 1), place: (0, 0) }];
     }
@@ -133,7 +148,7 @@ fn each_block(
             let mut bits = walk.bits;
             for slot in slots {
                 let grid = &mut grids[slot.component];
-                let index = (row * slot.step.1 + slot.place.1) * grid.columns + column * slot.step.0 + slot.place.0;
+                let index = slot.index(grid, row, column);
                 let at = At {
                     bits: &mut bits,
                     data: walk.stream.bytes(),

@@ -1,6 +1,7 @@
 //! Images with several scans: progressive ones, and sequential ones with a scan per component.
 mod band;
 mod decode;
+mod estimate;
 mod progress;
 mod render;
 pub(in crate::jpeg) mod store;
@@ -19,11 +20,13 @@ use super::samples::run;
 use super::scratch::TableCaches;
 use super::sequential::{check_plausible, transforms};
 use super::stream::Stream;
+use super::truncated::scan::TruncatedScans;
 use super::walk::Walk;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use band::Band;
-pub(in crate::jpeg) use decode::num_blocks;
-use decode::{Content, ScanJob, mcus};
+use decode::{Content, ScanJob};
+pub(in crate::jpeg) use decode::{Slot, mcus, num_blocks, slots};
+use estimate::Estimates;
 use progress::Progress;
 use render::Render;
 use std::sync::Arc;
@@ -48,12 +51,7 @@ pub(in crate::jpeg) fn decode_scans<'a>(
     (stream, caches, grids): (&mut Stream<'a>, &mut TableCaches, &mut Vec<Grid>),
     (picture, target): (&mut Picture, &mut Target<'_>),
 ) -> Result<()> {
-    check_memory(&reader.frame, &options.limits)?;
-    let num_components = reader.frame.components.len();
-    grids.resize_with(num_components, Grid::default);
-    grids.iter_mut().for_each(Grid::clear);
-    let (progress, quantisation) = (Progress::new(num_components), vec![None; num_components]);
-    let mut session = Session { reader, options, progress, quantisation, num_scans: 0, num_visits: 0 };
+    let mut session = Session::new(reader, options, grids)?;
     let mut next = Some(scan);
     while let Some(scan) = next {
         session.admit(&scan, grids)?;
@@ -63,22 +61,48 @@ pub(in crate::jpeg) fn decode_scans<'a>(
     if session.reader.frame.coding == Coding::Progressive {
         session.progress.check_complete(0)?;
     }
-    let quantisation: Vec<Quantisation> = session.quantisation.iter().map(|table| table.unwrap_or([0; 64])).collect();
-    let transforms = transforms(&picture.layout, &quantisation, options.dct);
-    run(Render { grids, transforms: &transforms, picture, target });
+    session.render(grids, None, (picture, target));
     Ok(())
 }
 
-impl Session<'_, '_> {
+/// The same of a file that ends too early, whose end is made up by an end marker.
+pub(in crate::jpeg) fn decode_truncated_scans<'a>(
+    reader: &mut Reader<'a>,
+    scan: Scan,
+    options: &Options,
+    grids: &mut Vec<Grid>,
+    (picture, target): (&mut Picture, &mut Target<'_>),
+) -> Result<()> {
+    let mut scans = TruncatedScans::new(reader.data, &scan);
+    let mut session = Session::new(reader, options, grids)?;
+    let (mut next, mut last_good) = (Some(scan), 0);
+    while let Some(scan) = next {
+        session.check_limits(&scan)?;
+        session.progress.note(&scan);
+        session.make_room(&scan, grids)?;
+        last_good = scans.decode(session.reader, &scan, grids)?;
+        next = scans.next(session.reader)?;
+    }
+    grids.iter_mut().for_each(|grid| grid.last.fill(63));
+    let estimates = Estimates::new(&session.reader.frame, &session.progress, &session.quantisation, last_good);
+    session.render(grids, estimates, (picture, target));
+    Ok(())
+}
+
+impl<'j, 'a> Session<'j, 'a> {
+    fn new(reader: &'j mut Reader<'a>, options: &'j Options, grids: &mut Vec<Grid>) -> Result<Self> {
+        check_memory(&reader.frame, &options.limits)?;
+        let num_components = reader.frame.components.len();
+        grids.resize_with(num_components, Grid::default);
+        grids.iter_mut().for_each(Grid::clear);
+        let (progress, quantisation) = (Progress::new(num_components), vec![None; num_components]);
+        Ok(Self { reader, options, progress, quantisation, num_scans: 0, num_visits: 0 })
+    }
+
     /// Checks `scan` against limits and earlier scans, and makes room for its components.
     fn admit(&mut self, scan: &Scan, grids: &mut [Grid]) -> Result<()> {
-        let (frame, limits) = (&self.reader.frame, &self.options.limits);
-        let visits = num_blocks(frame, scan);
-        self.num_scans += 1;
-        self.num_visits += visits;
-        Limits::check(limits.max_scans, self.num_scans, "scans", scan.offset)?;
-        Limits::check(limits.max_block_visits, self.num_visits, "visits of blocks", scan.offset)?;
-        let is_sequential = frame.coding == Coding::Sequential;
+        let visits = self.check_limits(scan)?;
+        let is_sequential = self.reader.frame.coding == Coding::Sequential;
         if !is_sequential {
             self.progress.add(scan)?;
         }
@@ -86,16 +110,26 @@ impl Session<'_, '_> {
         if is_first {
             check_plausible(self.reader, scan, visits, if is_sequential { 2 } else { 1 })?;
         }
+        if let Some(part) = scan.parts.iter().find(|part| is_sequential && grids[part.component].is_set_up()) {
+            let (kind, found) = (ImageFaultKind::Unsupported, format!("component {} twice", part.component));
+            return Err(ImageFault::new(kind, scan.offset, "each component in one scan", found));
+        }
+        self.make_room(scan, grids)
+    }
+
+    /// Counts a scan and the blocks that it visits, which it gives.
+    fn check_limits(&mut self, scan: &Scan) -> Result<usize> {
+        let limits = &self.options.limits;
+        let visits = num_blocks(&self.reader.frame, scan);
+        self.num_scans += 1;
+        self.num_visits += visits;
+        Limits::check(limits.max_scans, self.num_scans, "scans", scan.offset)?;
+        Limits::check(limits.max_block_visits, self.num_visits, "visits of blocks", scan.offset)?;
+        Ok(visits)
+    }
+
+    fn make_room(&mut self, scan: &Scan, grids: &mut [Grid]) -> Result<()> {
         for part in &scan.parts {
-            if grids[part.component].is_set_up() && is_sequential {
-                let found = format!("component {} twice", part.component);
-                return Err(ImageFault::new(
-                    ImageFaultKind::Unsupported,
-                    scan.offset,
-                    "each component in one scan",
-                    found,
-                ));
-            }
             self.latch(part.component, scan)?;
             grids[part.component].set_up(padded_blocks(&self.reader.frame, part.component));
         }
@@ -125,6 +159,13 @@ impl Session<'_, '_> {
         let content = self.content(scan, &tables);
         let walk = Walk::new(stream, scan.data, self.reader.state.restart_interval, mcus.width * mcus.height, 0, &[])?;
         run(ScanJob { walk, frame, scan, content, grids })
+    }
+
+    /// Makes the picture of what the scans have brought.
+    fn render(&self, grids: &[Grid], estimates: Option<Estimates>, (picture, target): (&mut Picture, &mut Target<'_>)) {
+        let quantisation: Vec<Quantisation> = self.quantisation.iter().map(|table| table.unwrap_or([0; 64])).collect();
+        let transforms = &transforms(&picture.layout, &quantisation, self.options.dct);
+        run(Render { grids, estimates: estimates.as_ref(), transforms, picture, target });
     }
 
     /// The tables that a scan needs.

@@ -1,4 +1,5 @@
 //! From stored coefficients to a picture.
+use super::estimate::Estimates;
 use super::store::Grid;
 use crate::jpeg::picture::{Picture, Target};
 use crate::jpeg::samples::{Job, Kernel, Transform};
@@ -6,6 +7,7 @@ use crate::jpeg::samples::{Job, Kernel, Transform};
 /// The transformation of all blocks that a picture needs.
 pub(in crate::jpeg) struct Render<'j, 't> {
     pub(in crate::jpeg) grids: &'j [Grid],
+    pub(in crate::jpeg) estimates: Option<&'j Estimates>,
     pub(in crate::jpeg) transforms: &'j [Transform],
     pub(in crate::jpeg) picture: &'j mut Picture,
     pub(in crate::jpeg) target: &'j mut Target<'t>,
@@ -16,10 +18,10 @@ impl Job for Render<'_, '_> {
 
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
-        let Self { grids, transforms, picture, target } = self;
+        let Self { grids, estimates, transforms, picture, target } = self;
         for mcu_row in picture.mcu_rows.clone() {
             for (index, grid) in grids.iter().enumerate().take(picture.planes.len()) {
-                render_row(kernel, grid, &transforms[index], picture, index, mcu_row);
+                render_row(kernel, (grid, estimates), &transforms[index], picture, index, mcu_row);
             }
             picture.finish_rows(kernel, mcu_row, target);
         }
@@ -30,7 +32,7 @@ impl Job for Render<'_, '_> {
 #[inline(always)]
 fn render_row<K: Kernel>(
     kernel: K,
-    grid: &Grid,
+    (grid, estimates): (&Grid, Option<&Estimates>),
     transform: &Transform,
     picture: &mut Picture,
     index: usize,
@@ -42,9 +44,18 @@ fn render_row<K: Kernel>(
     for row in 0..v {
         for column in 0..mcu_columns.len() * h {
             let origin = plane.origins(column, row)[mcu_row % 2];
-            let at = (mcu_row * v + row) * grid.columns + mcu_columns.start * h + column;
-            let (block, last) = if grid.is_set_up() { (&grid.blocks[at], grid.last[at]) } else { (&[0; 64], 0) };
-            transform.block(kernel, block, last.into(), plane.samples_mut(origin), stride);
+            let (grid_row, grid_column) = (mcu_row * v + row, mcu_columns.start * h + column);
+            let (samples, at) = (plane.samples_mut(origin), grid_row * grid.columns + grid_column);
+            match estimates {
+                Some(estimates) => {
+                    let block = estimates.block(grid, index, (grid_column, grid_row));
+                    transform.block(kernel, &block, 63, samples, stride);
+                }
+                None if grid.is_set_up() => {
+                    transform.block(kernel, &grid.blocks[at], grid.last[at].into(), samples, stride)
+                }
+                None => transform.block(kernel, &[0; 64], 0, samples, stride),
+            }
         }
     }
 }

@@ -217,6 +217,20 @@ impl<'a> Feed<'a> {
         }
     }
 
+    /// What stands in the segment behind a marker that was passed. Where bytes are missing, it begins again at its length.
+    pub(super) fn segment(&mut self) -> Result<Vec<u8>, Stop> {
+        self.next = self.kept;
+        let length = u16::from_be_bytes([self.byte()?, self.byte()?]).checked_sub(2).ok_or(Stop::Fails)?;
+        let segment = (0..length).map(|_| self.byte()).collect();
+        self.keep();
+        segment
+    }
+
+    /// Begins with the data of another scan.
+    pub(super) fn begin_scan(&mut self) {
+        (self.word, self.left, self.marker, self.is_dry) = (0, 0, None, false);
+    }
+
     /// Steps over the segment behind a marker that was passed.
     pub(super) fn skip_segment(&mut self) -> Result<(), Stop> {
         self.next = self.kept;

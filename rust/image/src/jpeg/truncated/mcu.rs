@@ -9,7 +9,7 @@ use crate::jpeg::zigzag::NATURAL;
 /// Bytes that must be there for each block of an MCU so that it is read without looking for the end.
 const AHEAD: usize = 512;
 /// Run of a symbol without value that stands for sixteen zeros; smaller ones end the block.
-const ZEROS: usize = 15;
+pub(super) const ZEROS: usize = 15;
 
 /// The way through a scan.
 pub(super) struct Mcus<'a, 't> {
@@ -98,7 +98,7 @@ impl<'a, 't> Mcus<'a, 't> {
 }
 
 /// The number that `size` bits stand for.
-fn value<const AHEAD: bool>(feed: &mut Feed<'_>, size: u32) -> Result<i32, Stop> {
+pub(super) fn value<const AHEAD: bool>(feed: &mut Feed<'_>, size: u32) -> Result<i32, Stop> {
     if size == 0 {
         return Ok(0);
     }

@@ -4,6 +4,8 @@
 //! how far libjpeg-turbo has read ahead, which is followed here step by step.
 mod feed;
 mod mcu;
+mod progressive;
+pub(in crate::jpeg) mod scan;
 mod table;
 
 use super::header::Reader;
@@ -137,16 +139,24 @@ impl Truncated<'_, '_, '_> {
 fn expect_end(feed: &mut Feed<'_>) -> Result<()> {
     loop {
         let passed = match feed.pass_marker() {
-            Ok(EOI) | Err(Stop::Waits) => return Ok(()),
-            Ok(TEM | RST0..=RST7) => Ok(()),
-            Ok(APP0..=APP15 | COM | DNL) => feed.skip_segment(),
-            Ok(_) | Err(Stop::Fails) => Err(Stop::Fails),
+            Ok(EOI) => return Ok(()),
+            Ok(code) => skip_between(feed, code),
+            Err(stop) => Err(stop),
         };
         match passed {
             Ok(()) => {}
             Err(Stop::Waits) => return Ok(()),
             Err(Stop::Fails) => return Err(failed(feed)),
         }
+    }
+}
+
+/// Passes what may follow marker `code` behind the data of a scan and is of no consequence.
+fn skip_between(feed: &mut Feed<'_>, code: u8) -> std::result::Result<(), Stop> {
+    match code {
+        TEM | RST0..=RST7 => Ok(()),
+        APP0..=APP15 | COM | DNL => feed.skip_segment(),
+        _ => Err(Stop::Fails),
     }
 }
 

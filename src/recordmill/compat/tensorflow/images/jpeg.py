@@ -82,7 +82,7 @@ def jpeg_pixels(
         raise
     except RecordmillError as error:
         if options.try_recover_truncated and error.kind == "unsupported" and isinstance(error.__cause__, ImageError):
-            message = "try_recover_truncated is not supported for a JPEG of several scans"
+            message = "try_recover_truncated is not supported for a JPEG of four components"
             raise UnimplementedError(message, kind="unsupported", hint=str(error)) from error
         refuse(_FAILED, error)
     return pixels[:, :, None] if pixels.ndim == 2 else pixels

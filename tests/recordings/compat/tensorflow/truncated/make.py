@@ -72,7 +72,17 @@ def make_files(folder, seed):
         "444 restarts": jpeg(picture(35, 24), quality=70, subsampling=0, restart_marker_blocks=2),
         "progressive": jpeg(picture(45, 50), quality=80, subsampling=2, progressive=True),
     }
-    np.savez_compressed(folder / "files.npz", **files, **unusual(picture))
+    files |= unusual(picture)
+    files |= {
+        "progressive grey": jpeg(picture(30, 37), "L", quality=90, progressive=True),
+        "progressive 444": jpeg(picture(41, 30, 20), quality=75, subsampling=0, progressive=True),
+        "progressive 422 restarts": jpeg(
+            picture(50, 33), quality=60, subsampling=1, progressive=True, restart_marker_blocks=3
+        ),
+        "progressive narrow": jpeg(picture(12, 70, 10), quality=85, subsampling=2, progressive=True),
+        "progressive large": jpeg(picture(120, 100, 10), quality=80, subsampling=2, progressive=True),
+    }
+    np.savez_compressed(folder / "files.npz", **files)
 
 
 def unusual(picture):
@@ -99,8 +109,10 @@ def cuts(name, data, label):
     step = fine if label in ("recover", "rows") else 13
     if name == "420 large":
         return [*range(start, len(data) - 200, 29 * step), *range(len(data) - 200, len(data), step)]
-    if name == "progressive":
-        return [] if "recover" in label or label == "both" else [*range(start, len(data), 97), len(data) - 2]
+    if name.startswith("progressive"):
+        # A window of what libjpeg estimates is not a part of the whole picture.
+        skipped = label == "recover window"
+        return [] if skipped else [*range(start, len(data), 5 if label == "recover" else 97), len(data) - 2]
     return [*range(start, len(data), step), len(data) - 2, len(data) - 1]
 
 
