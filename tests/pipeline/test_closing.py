@@ -92,7 +92,7 @@ def test_loader_when_closed_in_the_same_thread_then_iterators_are_at_their_end()
 
 
 SCRIPT = """
-import sys
+import ctypes, sys
 import recordmill as rm
 
 with rm.ShardWriter("{folder}/part") as writer:
@@ -100,7 +100,7 @@ with rm.ShardWriter("{folder}/part") as writer:
         writer.write({{"id": number}})
 batches = iter(rm.open("{folder}/part*").map(dict).batch(4).loader(threads=2))
 next(batches)
-rm.errors.kept = sys.modules["__main__"]  # as frameworks do: what this module holds ends after ours
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.modules["__main__"]))  # as frameworks do: it ends after our modules
 """
 
 
