@@ -35,6 +35,14 @@ def test_loader_when_iterated_then_gives_the_batches_of_every_epoch_as_tensors(s
     assert no_threads()
 
 
+def test_loader_when_there_is_no_cuda_device_then_is_refused_as_it_is_made(
+    squares: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(ValueError, match=r"device='cuda:0', but torch\.cuda\.is_available"):
+        rm.torch.loader(batches(squares, "tfrecord"), device="cuda:0")
+
+
 def test_loader_when_memory_is_to_be_pinned_without_cuda_then_gives_the_same(squares: Path) -> None:
     with rm.torch.loader(batches(squares, "tfrecord"), pin_memory=True, device="cpu") as loader:
         assert same([as_arrays(batch) for batch in loader], list(batches(squares, "tfrecord")))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import recordmill as rm
 from recordmill.pipeline.loader import Loader
-from tests.pipeline.crews import nothing_left
+from tests.pipeline.crews import nothing_left, run_script
 from tests.pipeline.sources import ids, numbers
 
 
@@ -88,3 +89,21 @@ def test_loader_when_closed_in_the_same_thread_then_iterators_are_at_their_end()
     next(batches)
     loader.close()
     assert list(batches) == []
+
+
+SCRIPT = """
+import ctypes, sys
+import recordmill as rm
+
+with rm.ShardWriter("{folder}/part") as writer:
+    for number in range(64):
+        writer.write({{"id": number}})
+batches = iter(rm.open("{folder}/part*").map(dict).batch(4).loader(threads=2))
+next(batches)
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.modules["__main__"]))  # as frameworks do: it ends after our modules
+"""
+
+
+def test_script_when_it_ends_in_an_epoch_and_is_held_by_others_then_says_nothing(tmp_path: Path) -> None:
+    done = run_script(SCRIPT.format(folder=tmp_path), tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")

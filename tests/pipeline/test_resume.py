@@ -138,6 +138,14 @@ def test_state_when_it_is_none_then_is_refused(state: Any) -> None:
         numbers(100).batch(10).loader().load_state_dict(state)
 
 
+def test_state_when_it_is_text_or_of_no_epoch_then_the_error_leads_on() -> None:
+    loader = numbers(100).batch(10).loader()
+    with pytest.raises(rm.StateError, match=r"json\.loads"):
+        loader.load_state_dict(json.dumps(loader.state_dict()))  # type: ignore[arg-type]
+    with pytest.raises(rm.StateError, match="no such epoch"):
+        loader.load_state_dict(loader.state_dict() | {"epoch": 1 << 40})
+
+
 @pytest.mark.parametrize("change", [{"position": -1}, {"epoch": "1"}, {"passed": True}])
 def test_state_when_its_numbers_are_none_then_is_refused(change: Any) -> None:
     loader = numbers(100).batch(10).loader()

@@ -70,10 +70,6 @@ def test_filter_when_in_the_middle_then_batches_hold_what_passed() -> None:
     assert ids(cut) == [7, 9, 11, 13, 15]
 
 
-def test_filter_when_nothing_passes_then_the_epoch_is_empty() -> None:
-    assert list(numbers(50).filter(lambda sample: sample["id"] > 99).batch(3).loader()) == []
-
-
 @pytest.mark.parametrize("threads", [0, 2])
 def test_filter_when_nothing_of_an_endless_pipeline_passes_then_is_an_error(threads: int) -> None:
     endless = numbers(50).repeat().filter(lambda sample: sample["id"] > 99).batch(3)

@@ -15,6 +15,7 @@ from recordmill.dataclass import dataclass
 from recordmill.pipeline.checks import epoch_of, is_whole, settle
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.threads import ThreadCrew
+from recordmill.pipeline.ending import close_at_exit
 from recordmill.pipeline.failing import OnError, Report
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.run import MakeCrew, Pace, run
@@ -139,6 +140,7 @@ class Loader:
         self._run = object()
         running = self._deliver(self._state, self._run)
         self._running.add(running)
+        close_at_exit(running)
         return running
 
     def _check_open(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recordmill.pipeline.checks import whole
 from recordmill.pipeline.dataset import Dataset
+from recordmill.pipeline.order.cut import MOST
 from recordmill.pipeline.origins import SourceOrigin
 from recordmill.pipeline.stages.shard import Shard
 from recordmill.shards.collection import ShardSet
@@ -99,7 +100,7 @@ def mix(datasets: Iterable[Dataset], weights: Iterable[float], *, num_samples: i
     for part in parts:
         _check_part(part)
     if num_samples is not None:
-        num_samples = whole(num_samples, "num_samples is a whole number of at least 1", 1)
+        num_samples = whole(num_samples, "num_samples is a whole number from 1 to 2**62", 1, MOST + 1)
     programs = tuple(part.program for part in parts)
     from recordmill.pipeline.mix import Mixture, shares_of
 

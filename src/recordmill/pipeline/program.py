@@ -11,7 +11,7 @@ import numpy as np
 from recordmill.dataclass import dataclass
 from recordmill.decode.draws import Draws
 from recordmill.pipeline.context import Context
-from recordmill.pipeline.order.cut import Skip, Take
+from recordmill.pipeline.order.cut import MOST, Skip, Take
 from recordmill.pipeline.order.places import Places
 from recordmill.pipeline.order.shuffle import Shuffle
 from recordmill.pipeline.origins import Origin, entry_points
@@ -74,6 +74,8 @@ class Program:
         found: list[int | None] = [self.origin.length()]
         for stage in self.stages[: self._last_filter + 1] if self.is_stream else self.stages:
             found.append(stage.length(found[-1]) if isinstance(stage, OrderStage) else found[-1])
+            if (found[-1] or 0) > MOST:
+                raise ValueError(f"{stage!r} makes more than 2**62 samples: repeat() without a number has no end")
         return found
 
     @property

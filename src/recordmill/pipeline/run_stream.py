@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import perf_counter
@@ -149,6 +150,7 @@ class StreamRun:
         self._maker, self._pace, self._tally = maker, pace, tally
         self._heads, self._tails = _Heads(maker, state.position), _Tails(maker)
         self._stands: dict[int, Stand] = {}
+        self._is_whole = not state.position
         self._crews: tuple[Crew, Crew] | None = None
         near = make_crew(False)
         far = make_crew(True) if near is not None and in_processes(maker.functions) else near
@@ -236,7 +238,7 @@ class StreamRun:
             number += 1
 
     def _all_portions(self) -> Iterator[Portion | Made]:
-        chunk = barren = 0
+        chunk = barren = passed = portions = 0
         while (self._heads.count is None or chunk < self._heads.count) and not self._gatherer.is_done:
             made, rows, positions = self._head(chunk)
             chunk += 1
@@ -247,8 +249,20 @@ class StreamRun:
             else:
                 self._tally.count(made)
             if rows is not None and positions is not None:
-                yield from self._gatherer.add(rows, positions)
-        yield from self._gatherer.finish()
+                passed += len(rows)
+                for portion in self._gatherer.add(rows, positions):
+                    portions += 1
+                    yield portion
+        for portion in self._gatherer.finish():
+            portions += 1
+            yield portion
+        if self._maker.batch is not None and not portions and self._is_whole:
+            self._tell_empty(passed)
+
+    def _tell_empty(self, passed: int) -> None:
+        head = self._maker.program.head
+        found = f"{head.stages[-1]!r} let {passed:,} of {head.length:,} samples through"
+        warnings.warn(f"epoch {self._maker.epoch} has no batch: {found}", RuntimeWarning, stacklevel=2)
 
     def _check_passing(self, barren: int) -> None:
         """Refuse to look for ever for samples that pass."""

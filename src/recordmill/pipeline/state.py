@@ -83,13 +83,15 @@ def state_from(saved: Any, pipeline: str) -> State:
         It belongs to something else, or is no state.
     """
     if not isinstance(saved, Mapping) or not {"version", "pipeline", "epoch", "position", "passed"} <= saved.keys():
-        raise StateError("this is no state of a loader", kind="bad_state", found=f"{saved!r:.100}")
+        hint = "read it with json.loads first" if isinstance(saved, str | bytes) else None
+        raise StateError("this is no state of a loader", kind="bad_state", found=f"{saved!r:.100}", hint=hint)
     if saved["version"] != VERSION:
         raise StateError(
             "the state was saved by another version",
             kind="bad_state",
             expected=repr(VERSION),
             found=repr(saved["version"]),
+            hint="go on with the version of recordmill that saved it, to the end of the epoch",
         )
     if saved["pipeline"] != digest(pipeline):
         raise StateError(
@@ -102,6 +104,10 @@ def state_from(saved: Any, pipeline: str) -> State:
     numbers = [saved[name] for name in ("epoch", "position", "passed")]
     if not all(is_whole(number) for number in numbers):
         raise StateError("a state counts from 0", kind="bad_state", found=str(numbers))
+    if numbers[0] >= 1 << 32:
+        raise StateError(
+            "there is no such epoch", kind="bad_state", expected="at most 2**32 - 1", found=str(numbers[0])
+        )
     return State(*map(int, numbers))
 
 

@@ -17,6 +17,8 @@ from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS, get_payload
 from recordmill.schema import Feature, Schema
 from recordmill.shards.allocator import keep_freed_memory
+from recordmill.shards.gathering import gather
+from recordmill.shards.held import enough
 from recordmill.shards.identity import identity_of
 from recordmill.shards.index import keep_schema
 from recordmill.shards.infer import infer, usual_payload
@@ -111,8 +113,7 @@ class ShardSet:
         """Examples at the given positions, in the given order."""
         if self._mean_bytes >= _LARGE:
             keep_freed_memory()
-        places = resolve_few(positions, len(self))
-        codec, schema = self.codec, self.schema
+        places, codec, schema = resolve_few(positions, len(self)), self.codec, self.schema
         if codec is RAW:
             return _examples(self.columns(places), len(places))
         groups = self._read(_core.read_examples, places, schema)
@@ -138,20 +139,39 @@ class ShardSet:
             With shard, record and offset.
         """
         wanted = self.schema if schema is None else schema
-        read = self._payloads if self.codec is RAW else _core.read_columns
-        return self.codec.columns(self._read(read, positions, wanted), wanted, len(positions))
+        if self.codec is RAW:
+            return RAW.columns([self._payloads(positions)], wanted, len(positions))
+        return self.codec.columns(self._read(_core.read_columns, positions, wanted), wanted, len(positions))
 
     def _read(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
         """What a reader of the native module brings of the records at some positions."""
-        which, rows, offsets, lengths = self._locate(positions)
-        shards = [self.readers[number].shard for number in which[1]] or [self.readers[0].shard]
+        (which, used), rows, offsets, lengths = self._locate(positions)
+        if not enough(len(used)):
+            return self._parsed(read, positions, schema)
+        shards = [self.readers[number].shard for number in used] or [self.readers[0].shard]
         kind, sources = shards[0].format.framing.kind, [shard.source for shard in shards]
         try:
-            frames = (sources, which[0], kind, offsets, lengths)
+            frames = (sources, which, kind, offsets, lengths)
             return read(frames, self._compiled(schema), verify=self.verify)
         except (_core.CoreFault, _core.CoreChanged) as error:
-            with translated(shards[blamed(error, sources, which[0])].name, rows):
+            with translated(shards[blamed(error, sources, which)].name, rows):
                 raise
+
+    def _parsed(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
+        """The same for records of more shards than can be open at a time: payloads first."""
+        payloads = self._payloads(positions)
+        try:
+            parsed = _core.parse(payloads.data, payloads.row_splits, self._compiled(schema))
+        except _core.CoreFault as error:
+            at = int(error.args[1])
+            self._read(read, positions[at : at + 1], schema)  # one record: the error tells its place
+            raise
+        return parsed if read is _core.read_columns else [(len(payloads), parsed)]
+
+    def _payloads(self, positions: NDArray[np.int64] | range) -> Ragged:
+        (which, used), rows, *frames = self._locate(positions)
+        shards = (self.readers[number].shard for number in used or [0])
+        return gather(shards, which, rows, frames, verify=self.verify)
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
         """Entry points that are kept for the images at the given positions.
@@ -184,25 +204,6 @@ class ShardSet:
         if shard not in self._tables:
             self._tables[shard] = load_tables(self.readers[shard].shard)
         return self._tables[shard]
-
-    @staticmethod
-    def _payloads(frames: tuple[Any, ...], _: None, *, verify: bool) -> list[Ragged]:
-        """Payloads as they are, gathered shard by shard and put back into the order that was asked for."""
-        sources, which, kind, offsets, lengths = frames
-        parts: list[Ragged] = []
-        order: list[NDArray[np.int64]] = []
-        for number, source in enumerate(sources):
-            chosen = np.flatnonzero(which == number)
-            data, splits = _core.fetch(source, kind, offsets[chosen], lengths[chosen], verify=verify)
-            parts.append(Ragged.from_blocks(data, splits))
-            order.append(chosen)
-        if len(parts) == 1:
-            return parts
-        rows: list[bytes] = [b""] * len(which)
-        for chosen, part in zip(order, parts, strict=True):
-            for place, payload in zip(chosen, part, strict=True):
-                rows[place] = payload
-        return [Ragged.from_rows(rows)]
 
     def _locate(self, positions: NDArray[np.int64] | range) -> tuple[Any, Any, Any, Any]:
         """Shards and frames of positions: ((ordinals, shard numbers), rows, offsets, lengths)."""

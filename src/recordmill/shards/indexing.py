@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.errors import WriteError
 from recordmill.shards.entries import keep_entry_points
 from recordmill.shards.foreign import write_foreign
 from recordmill.shards.index import load_index, save_sidecar
 from recordmill.shards.opening import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand
+from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.translate import translated
 
 _CHUNK_RECORDS = 256
@@ -58,6 +60,8 @@ def build_index(
         A shard is damaged.
     FeatureError
         `entry_points` names a feature that holds no images.
+    WriteError
+        Neither the shard's folder nor the cache can be written to.
     """
     threads = threads or os.cpu_count() or 1
     written: list[str | None] = []
@@ -68,13 +72,24 @@ def build_index(
             raise damage
         if checksums and sidecar.checksums is None and not shard.format.framing.has_checksum:
             sidecar.checksums = _payload_checksums(shard)
-        written.append(save_sidecar(path, sidecar))
+        written.append(_kept(path, sidecar))
         if foreign:
             written.append(write_foreign(shard, sidecar.index))
         if entry_points is not False:
             options = {"format": shard.format.name, "compression": shard.compression}
             written.append(keep_entry_points(path, entry_points, threads=threads, **options))
     return [name for name in written if name is not None]
+
+
+def _kept(path: str, sidecar: Sidecar) -> str:
+    place = save_sidecar(path, sidecar)
+    if place is None:
+        raise WriteError(
+            "the index can be kept neither beside the shard nor in the cache",
+            shard=path,
+            hint="name a folder that can be written to in the environment variable RECORDMILL_CACHE",
+        )
+    return place
 
 
 def _payload_checksums(shard: OpenShard) -> NDArray[np.uint32]:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.errors import RecordmillError
 from recordmill.shards.foreign import read_foreign
-from recordmill.shards.identity import Identity, identity_of, open_known
+from recordmill.shards.handle import Handle
+from recordmill.shards.identity import identity_of
 from recordmill.shards.index import Keep, load_index
 from recordmill.shards.opening import OpenShard
 from recordmill.shards.positions import resolve
@@ -65,36 +66,22 @@ class ShardReader:
         max_decompressed_bytes: int | None = None,
     ) -> None:
         paths = [path] if isinstance(path, str | os.PathLike) else list(path)
-        self._paths = tuple(os.fspath(entry) for entry in paths)
-        self._options: dict[str, Any] = {
-            "format": format,
-            "compression": compression,
-            "max_decompressed_bytes": max_decompressed_bytes,
-        }
+        options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
+        self._handle = Handle([os.fspath(entry) for entry in paths], options)
         self._verify, self._keep = verify, index
-        self._open: OpenShard | None = None
-        self._known: Identity | None = None
         self._sidecar: Sidecar | None = None
         self._damage: RecordmillError | None = None
         self._keys: dict[str, int] | None = None
-        self._process = os.getpid()
-        self._closed = False
-        shard = self.shard
-        self._options |= {"format": shard.format.name, "compression": shard.compression}
 
     @property
     def shard(self) -> OpenShard:
-        """The open shard; opened again in a process that did not open it."""
-        if self._closed:
-            raise ValueError(f"the reader of {self._paths[0]!r} is closed")
-        if self._open is None or self._process != os.getpid():
-            self._open, self._process = open_known(self._paths, self._options, self._known), os.getpid()
-        return self._open
+        """The open shard; opened again in a process that did not open it, and where others needed its descriptor."""
+        return self._handle.shard
 
     @property
     def path(self) -> str:
         """Path of the shard, of its first file if there are several."""
-        return self._paths[0]
+        return self._handle.paths[0]
 
     @property
     def format(self) -> str:
@@ -111,7 +98,7 @@ class ShardReader:
         """What is kept about the shard; raises if the shard is damaged."""
         if self._sidecar is None:
             self._sidecar, self._damage = load_index(self.shard, self._keep)
-            self._known = identity_of(self._sidecar)
+            self._handle.known, self._handle.seek_points = identity_of(self._sidecar), self._sidecar.seek_points
         if self._damage is not None:
             raise self._damage
         return self._sidecar
@@ -270,7 +257,8 @@ class ShardReader:
 
     def close(self) -> None:
         """Let go of the file; the reader cannot be used afterwards."""
-        self._open, self._sidecar, self._closed = None, None, True
+        self._handle.close()
+        self._sidecar = None
 
     def __enter__(self) -> Self:
         """Return the reader itself."""
@@ -283,13 +271,9 @@ class ShardReader:
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """State without open files."""
-        return self.__dict__ | {"_open": None, "_sidecar": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Open again when needed."""
-        self.__dict__.update(state)
+        """State without the index."""
+        return self.__dict__ | {"_sidecar": None}
 
     def __repr__(self) -> str:
         """Readable form."""
-        return f"ShardReader({self.path!r}, format={self._options['format']!r})"
+        return f"ShardReader({self.path!r}, format={self._handle.format!r})"

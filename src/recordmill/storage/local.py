@@ -6,6 +6,7 @@ import contextlib
 import glob
 import os
 import re
+import stat
 from collections.abc import Sequence
 
 from recordmill import _core
@@ -152,7 +153,7 @@ class LocalStorage:
             return [pattern]
         else:
             names = glob.glob(pattern, recursive=True)
-        return sorted((name for name in names if os.path.isfile(name)), key=natural_key)
+        return sorted((name for name in names if _is_file(name)), key=natural_key)
 
     def stat(self, path: str) -> Stat:
         """Size and time of change."""
@@ -181,6 +182,16 @@ class LocalStorage:
         """Remove a file, if it is there."""
         with named(path, "cannot remove the file"), contextlib.suppress(FileNotFoundError):
             os.unlink(path)
+
+
+def _is_file(path: str) -> bool:
+    """Whether a name that was listed is a file's; what cannot be looked at is not left out in silence."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except FileNotFoundError:
+        if os.path.islink(path):
+            raise FileNotFoundError(2, f"the link leads to {os.readlink(path)!r}, where nothing is", path) from None
+        return False  # it was removed since
 
 
 LOCAL: Storage = LocalStorage()

@@ -100,11 +100,15 @@ def transfer_to(device: Any, pin_memory: bool) -> Transfer | None:
     ------
     MissingExtraError
         PyTorch is not installed.
+    ValueError
+        PyTorch finds no CUDA device.
     """
     with extra("torch"):
         import torch
     target = torch.device("cpu" if device is None else device)
     if target.type == "cuda":
+        if not torch.cuda.is_available():
+            raise ValueError(f"device={str(target)!r}, but torch.cuda.is_available() is False: leave device= out")
         return CudaTransfer(target)
     if target.type != "cpu":
         return Transfer(lambda tensor: tensor.to(target))

@@ -255,7 +255,7 @@ def _one_size(name: str, plan: ImagePlan) -> tuple[int, int]:
             kind="size_mismatch",
             expected=f"{first[0]} x {first[1]}",
             found=f"{second[0]} x {second[1]}",
-            hint="resize= or crop= brings them to one size; stack=False gives a list",
+            hint="crop= or resize=(height, width) brings them to one size, a number does not; stack=False lists them",
             position=int(plan.rows[other[0]]),
             feature=name,
         )

@@ -8,6 +8,9 @@ from recordmill.dataclass import dataclass
 from recordmill.pipeline.checks import settle, whole
 from recordmill.pipeline.order.places import Places
 
+# Positions are counted with 64 bits.
+MOST = 1 << 62
+
 
 @dataclass(frozen=True, slots=True)
 class Take:
@@ -52,7 +55,7 @@ class Skip:
 
     def __post_init__(self) -> None:
         """Refuse what is no number of samples."""
-        settle(self, count=_count("skip", self.count, 0))
+        settle(self, count=_count("skip", self.count, 0, MOST))
 
     def length(self, upstream: int | None) -> int | None:
         """Samples that come out of so many."""
@@ -86,7 +89,7 @@ class Repeat:
     def __post_init__(self) -> None:
         """Refuse what is no number of times."""
         if self.count is not None:
-            settle(self, count=_count("repeat", self.count, 1))
+            settle(self, count=_count("repeat", self.count, 1, MOST))
 
     def length(self, upstream: int | None) -> int | None:
         """Samples that come out of so many."""
@@ -114,5 +117,6 @@ class Repeat:
         return f"repeat({'' if self.count is None else self.count})"
 
 
-def _count(name: str, count: int, least: int) -> int:
-    return whole(count, f"{name} needs a whole number of at least {least}", least)
+def _count(name: str, count: int, least: int, most: int | None = None) -> int:
+    up_to = "" if most is None else " and at most 2**62"
+    return whole(count, f"{name} needs a whole number of at least {least}{up_to}", least, most and most + 1)

@@ -79,7 +79,9 @@ class Batch:
 
     def _form(self, column: Any) -> Any:
         if isinstance(column, list):
-            column = column_of(column)  # the rows of this batch alone decide, not of those that were made with it
+            column = column_of(
+                _of_one_width(column)
+            )  # the rows of this batch alone decide, not of those that were made with it
         if isinstance(column, list) and self.ragged != "list":
             column = _ragged_of(column)
         if not isinstance(column, Ragged) or self.ragged == "ragged":
@@ -92,6 +94,17 @@ class Batch:
         """Readable form."""
         ragged = f", ragged={self.ragged!r}" if self.ragged != "ragged" else ""
         return f"batch({self.size}, last={self.last!r}{ragged})"
+
+
+def _of_one_width(rows: list[Any]) -> list[Any]:
+    """Rows of NumPy's strings as long as the longest; others as they are."""
+    if not all(isinstance(row, np.ndarray | np.generic) for row in rows):
+        return rows
+    dtypes = {row.dtype for row in rows}
+    if len(dtypes) < 2 or {dtype.kind for dtype in dtypes} not in ({"S"}, {"U"}):
+        return rows
+    widest = np.result_type(*dtypes)
+    return [np.asarray(row, widest) for row in rows]
 
 
 def _ragged_of(rows: list[Any]) -> Any:

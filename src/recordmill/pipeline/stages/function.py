@@ -242,7 +242,7 @@ def _form(value: Any) -> Any:
     """What stays the same from sample to sample: pictures have one shape, sequences may differ in length."""
     if isinstance(value, np.ndarray | np.generic):
         free = 1 <= value.ndim <= 2
-        return value.dtype.str, (None, *value.shape[1:]) if free else value.shape
+        return _kind(value.dtype), (None, *value.shape[1:]) if free else value.shape
     if isinstance(value, bool | int | float):
         return np.asarray(value).dtype.str, ()
     return "Ragged" if isinstance(value, Ragged) else type(value).__name__
@@ -252,7 +252,12 @@ def _dtype(value: Any) -> str | None:
     """Dtype of a feature of a batch; none of a list, which is an array where all rows happen to have one shape."""
     while isinstance(value, Ragged):
         value = value.data
-    return str(value.dtype) if isinstance(value, np.ndarray | np.generic) else None
+    return str(np.dtype(_kind(value.dtype))) if isinstance(value, np.ndarray | np.generic) else None
+
+
+def _kind(dtype: np.dtype[Any]) -> str:
+    """Dtype in a word; strings are of one kind however long they are."""
+    return dtype.kind if dtype.kind in "SU" else dtype.str
 
 
 def _told(form: Any) -> str:

@@ -1,0 +1,142 @@
+"""More shards than a process may have open: some are let go, and opened again when they are needed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import resource
+from collections import deque
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+from recordmill.shards import held
+from recordmill.shards.collection import ShardSet
+from tests.pipeline.crews import opened, run_script
+from tests.shards.made import FAMILIES, message, shard
+
+SHARDS, RECORDS = 60, 3
+
+
+@pytest.fixture(params=FAMILIES)
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    for number in range(SHARDS):
+        rows = [message(request.param, number * RECORDS + row) for row in range(RECORDS)]
+        shard(tmp_path, request.param, rows, f"part-{number:03}")
+    return tmp_path
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that may open 16 files, its shards half of them."""
+    monkeypatch.setattr(held, "limit", lambda: 16)
+    monkeypatch.setattr(held, "raise_limit", lambda: False)
+
+
+def payload(folder: Path) -> str | None:
+    return "example" if next(folder.glob("*.rec"), None) else None
+
+
+def shards_open(folder: Path) -> int:
+    return sum(str(folder) in one for one in opened())
+
+
+@pytest.mark.usefixtures("few")
+def test_shards_when_there_are_more_than_descriptors_then_all_are_read(folder: Path) -> None:
+    samples = rm.open(folder, payload=payload(folder))
+    order = [int(one["id"]) for one in samples]
+    assert order == list(range(SHARDS * RECORDS))
+    shuffled = [int(one) for batch in samples.shuffle(seed=1).batch(50).loader(threads=3) for one in batch["id"]]
+    assert sorted(shuffled) == order and shuffled != order
+    assert [int(one["id"]) for one in samples.fetch([170, 0, 90, -1, 3])] == [170, 0, 90, 179, 3]
+    assert len(rm.open(folder, payload="raw").to_numpy()["payload"]) == len(order)
+    assert shards_open(folder) <= 8
+
+
+@pytest.mark.usefixtures("few")
+def test_shard_when_changed_after_it_was_let_go_then_is_a_named_error(folder: Path) -> None:
+    samples = ShardSet(folder, payload=payload(folder))
+    path = samples.paths[0]
+    os.utime(path, ns=(0, 0))
+    with pytest.raises(rm.ShardChangedError, match="another one than before") as caught:
+        samples.__getitems__([0])
+    assert caught.value.shard == path
+    os.unlink(path)
+    with pytest.raises(rm.ShardChangedError, match="not there any more"):
+        samples.__getitems__([0])
+
+
+@pytest.mark.usefixtures("few")
+def test_record_when_damaged_among_many_shards_then_is_named(folder: Path) -> None:
+    path = sorted(folder.iterdir())[41]
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"text", b"tex\xff", 1))
+    samples = rm.open(folder, payload=payload(folder), verify=False)
+    with pytest.raises(rm.RecordmillError) as caught:
+        list(samples.shuffle(seed=1).batch(60).loader())
+    assert (caught.value.shard, caught.value.record) == (str(path), 0)
+
+
+def test_compressed_shard_when_let_go_or_forked_then_is_not_inflated_from_its_start(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0)
+    path = shard(tmp_path, "tfrecord", [noise.bytes(10_000) for _ in range(400)], "a", "gzip")
+    reader = rm.ShardReader(path)
+    points = reader.sidecar.seek_points
+    assert len(reader) == 400 and points is not None and len(points) > 30_000
+    reader._handle.let_go()
+    assert bytes(memoryview(reader.shard.source.save_seek_points() or b"")) == points
+
+
+SCRIPT = """
+import resource, sys
+import recordmill as rm
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (40, {hard}))
+samples = rm.open("{folder}", payload={payload!r})
+found = sorted(int(one) for batch in samples.shuffle(seed=1).batch(30).loader() for one in batch["id"])
+assert found == list(range(180)), len(found)
+print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+"""
+
+
+@pytest.mark.parametrize("hard", [40, 1_000])
+def test_script_when_few_files_are_allowed_then_raises_that_or_lives_with_it(hard: int, tmp_path: Path) -> None:
+    hard = min(hard, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    data = tmp_path / "data"
+    data.mkdir()
+    for number in range(SHARDS):
+        shard(data, "tfrecord", [message("tfrecord", number * 3 + row) for row in range(3)], f"part-{number:03}")
+    done = run_script(SCRIPT.format(hard=hard, folder=data, payload=None), tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (int(done.stdout) == 40) == (hard == 40)
+
+
+def test_files_when_none_can_be_opened_then_the_error_tells_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held, "raise_limit", lambda: False)
+    monkeypatch.setattr(held, "_HOLDERS", deque())
+
+    def none_left() -> None:
+        raise OSError(24, "Too many open files")
+
+    with pytest.raises(OSError, match="ulimit -n") as caught:
+        held.opened(none_left, str(tmp_path))
+    assert caught.value.filename == str(tmp_path)
+
+
+def test_relative_paths_when_the_folder_changes_then_are_still_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    shard(tmp_path / "data", "tfrecord", [message("tfrecord", number) for number in range(9)])
+    monkeypatch.chdir(tmp_path)
+    samples = rm.open("data").batch(3)
+    monkeypatch.chdir("elsewhere")
+    copy = pickle.loads(pickle.dumps(samples))
+    assert [batch["id"].tolist() for batch in copy] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    moved = samples.map(dict, workers="processes").loader(threads=1)
+    assert sum(len(batch["id"]) for batch in moved) == 9

@@ -1,0 +1,69 @@
+"""What names of shards lead to: links, folders, and what is no name at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recordmill as rm
+from tests.shards.made import message, shard
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shard(tmp_path, "tfrecord", [message("tfrecord", number) for number in range(5)], "part-0")
+    return tmp_path
+
+
+@pytest.mark.parametrize("pattern", ["", "part-*"])
+def test_folder_when_a_link_in_it_leads_nowhere_then_its_records_are_not_left_out_in_silence(
+    folder: Path, pattern: str
+) -> None:
+    (folder / "part-1.tfrecord").symlink_to("annex/part-1.tfrecord")
+    with pytest.raises(FileNotFoundError, match="leads to 'annex/part-1") as caught:
+        rm.open(os.path.join(folder, pattern))
+    assert caught.value.filename == str(folder / "part-1.tfrecord")
+
+
+def test_folder_when_links_in_it_lead_to_shards_and_folders_then_shards_are_read(folder: Path, tmp_path: Path) -> None:
+    links = tmp_path / "links"
+    links.mkdir()
+    (links / "part-0.tfrecord").symlink_to(folder / "part-0.tfrecord")
+    (links / "elsewhere").symlink_to(folder)
+    assert len(rm.open(links)) == 5
+
+
+ABSENT = {
+    "s3://bucket/part-*": "addresses are not",
+    "~/nothing-*": "expanduser",
+    "part-{0,1}.tfrecord": "no braces",
+    "nothing": "no shard of that name",
+}
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_name_when_nothing_is_there_then_the_error_leads_on(name: str) -> None:
+    with pytest.raises(FileNotFoundError, match=ABSENT[name]) as caught:
+        rm.open(name)
+    assert caught.value.filename == name
+
+
+def test_folder_when_it_is_empty_then_the_error_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no shard in that folder"):
+        rm.open(tmp_path)
+
+
+@pytest.mark.parametrize("paths", [None, 3, b"part", [b"part"], ["part", None]])
+def test_paths_when_they_are_none_then_are_refused(paths: Any) -> None:
+    with pytest.raises(TypeError, match="shards are named by paths"):
+        rm.open(paths)
+
+
+def test_build_index_when_it_can_be_kept_nowhere_then_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recordmill.shards.indexing.save_sidecar", lambda path, sidecar: None)
+    assert len(rm.open(folder)) == 5
+    with pytest.raises(rm.WriteError, match="RECORDMILL_CACHE"):
+        rm.build_index(folder)
