@@ -19,7 +19,7 @@ def rows(batches):
 
 
 @pytest.mark.parametrize(
-    ("how", "epochs"),
+    "how, epochs",
     [
         ("pad", [[([0, 1, 2, 3], 0), ([4, 5, 6, 7], 0), ([8, 9, 0, 1], 2)]] * 2),
         ("discard", [[([0, 1, 2, 3], 0), ([4, 5, 6, 7], 0)]] * 2),
@@ -53,7 +53,7 @@ def test_arrays_when_fewer_than_a_batch_then_fill_it_over_and_over() -> None:
 
 
 def test_arrays_when_shuffled_then_follow_the_seed_of_numpy() -> None:
-    np.random.seed(3)
+    np.random.seed(3)  # noqa: NPY002
     data = mx.io.NDArrayIter(ROWS, LABELS, batch_size=5, shuffle=True)
     assert rows(data) == [([5, 4, 1, 2, 9], 0), ([6, 7, 0, 3, 8], 0)]
     data.reset()
@@ -69,7 +69,7 @@ def test_arrays_when_described_then_have_mxnet_s_names_and_dtypes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "words"),
+    "arguments, error, words",
     [
         (("text", LABELS, 3), TypeError, "Input must be NDArray"),
         ((None, LABELS, 3), AssertionError, "one array at least"),
