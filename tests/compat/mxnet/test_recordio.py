@@ -226,3 +226,14 @@ def test_payload_writer_when_a_block_fails_then_leaves_nothing(tmp_path) -> None
     with pytest.raises(ZeroDivisionError):
         fail()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_writer_when_its_folder_is_not_there_then_is_refused_before_a_record_is_written(tmp_path) -> None:
+    for make in (
+        lambda: mx.recordio.MXRecordIO(tmp_path / "none" / "a.rec", "w"),
+        lambda: mx.recordio.MXIndexedRecordIO(tmp_path / "a.idx", tmp_path / "none" / "a.rec", "w"),
+    ):
+        with pytest.raises(FileNotFoundError, match="none") as caught:
+            make()
+        assert isinstance(caught.value, mx.MXNetError)
+    assert list(tmp_path.iterdir()) == []

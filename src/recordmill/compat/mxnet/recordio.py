@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import weakref
@@ -44,6 +45,12 @@ def _replace(path: str, text: str) -> None:
         Path(temporary).unlink(missing_ok=True)
 
 
+def _need_folder(path: str) -> None:
+    folder = os.path.dirname(path) or os.curdir
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "No such folder", folder)
+
+
 class MXRecordIO:
     """Reads or writes a RecordIO file from its beginning.
 
@@ -79,6 +86,7 @@ class MXRecordIO:
         self.writable = self.flag == "w"
         with translated():
             if self.writable:
+                _need_folder(self.uri)
                 self._output = _Output(self.uri, self._index_file())
                 self._finish = weakref.finalize(self, self._output.close)
             else:

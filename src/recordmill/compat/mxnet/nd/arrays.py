@@ -53,9 +53,13 @@ class NDArray(np.ndarray[Any, Any]):
         raise AbsentError(message, kind="unsupported", found=name, hint=hint)
 
     def __getitem__(self, key: Any) -> Any:
-        """Part of the array; a single value is an array of shape (1,), as in MXNet."""
-        part = super().__getitem__(_index(key))
-        return part if isinstance(part, np.ndarray) else wrap(part).reshape(1)
+        """Part of the array; a single value is an array of shape (1,) over the same memory, as in MXNet."""
+        place = _index(key)
+        part = super().__getitem__(place)
+        if isinstance(part, np.ndarray):
+            return part
+        whole = (*place, ...) if isinstance(place, tuple) else (place, ...)
+        return super().__getitem__(whole).reshape(1)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change a part of the array."""
