@@ -152,3 +152,14 @@ def test_name_when_nobody_has_it_then_is_an_attribute_error() -> None:
         mx.imagee  # noqa: B018
     mx.random.seed(5)
     assert mx.context.num_gpus() == 0
+
+
+def test_arrays_when_of_two_dtypes_then_are_refused_and_stay_as_they_were() -> None:
+    pixels = nd.array([[1, 2, 3]], dtype="uint8")
+    with pytest.raises(mx.MXNetError, match="float32 and uint8"):
+        mx.image.color_normalize(pixels, nd.array([1, 2, 3]))
+    with pytest.raises(mx.MXNetError, match="differ in dtype"):
+        pixels + nd.ones((1, 3))
+    with pytest.raises(TypeError):
+        pixels += np.array([0.5])
+    assert pixels.asnumpy().tolist() == [[1, 2, 3]]

@@ -52,7 +52,7 @@ def apply(ufunc: Any, inputs: tuple[Any, ...], kind: np.dtype[Any] | None, out: 
     Raises
     ------
     TypeError
-        An input that is neither array nor number.
+        An input that is neither array nor number, or a result of another kind than `out`.
     ParameterError
         Arrays whose shapes do not go together.
     """
@@ -62,7 +62,7 @@ def apply(ufunc: Any, inputs: tuple[Any, ...], kind: np.dtype[Any] | None, out: 
             found = _computed(ufunc, values, kind)
             if out is None:
                 return found
-            np.copyto(out, found, casting="unsafe")
+            np.copyto(out, found, casting="same_kind" if kind is None else "unsafe")
             return out
     except ValueError as error:
         raise ParameterError(f"{ufunc.__name__}: {error}", kind="bad_shape") from error

@@ -30,15 +30,10 @@ class NDArray(np.ndarray[Any, Any]):
         if method != "__call__" or options:
             extra = options if out is None else options | {"out": plain(out)}
             return _wrapped(getattr(ufunc, method)(*plain(inputs), **extra))
-        kinds = {one.dtype for one in inputs if isinstance(one, np.ndarray)}
         if out is not None:
-            apply(ufunc, inputs, self._kind(kinds), plain(out[0]))
+            apply(ufunc, inputs, _kind_of(inputs), plain(out[0]))
             return out[0]
-        return _wrapped(apply(ufunc, inputs, self._kind(kinds)))
-
-    @staticmethod
-    def _kind(kinds: set[np.dtype[Any]]) -> np.dtype[Any] | None:
-        return next(iter(kinds)) if len(kinds) == 1 else None
+        return _wrapped(apply(ufunc, inputs, _kind_of(inputs)))
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Functions of NumPy, by NumPy's rules."""
@@ -131,6 +126,16 @@ class NDArray(np.ndarray[Any, Any]):
         """Return at once: values are there when an array is."""
 
     wait_to_write = wait_to_read
+
+
+def _kind_of(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
+    """Dtype of all arrays; None where arrays of NumPy's own have another one."""
+    kinds = {one.dtype for one in inputs if isinstance(one, NDArray)}
+    if len(kinds) > 1:
+        found = " and ".join(sorted(map(str, kinds)))
+        message = "Incompatible attr: the arrays differ in dtype"
+        raise ParameterError(message, kind="bad_dtype", found=found, hint="make one of them the other's: .astype(...)")
+    return next(iter(kinds)) if all(one.dtype in kinds for one in inputs if isinstance(one, np.ndarray)) else None
 
 
 def _index(key: Any) -> Any:
