@@ -146,7 +146,7 @@ def test_image_iter_when_labels_are_of_another_width_then_says_which() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "amount"),
+    "make, amount",
     [
         (mx.image.BrightnessJitterAug, "brightness"),
         (mx.image.ContrastJitterAug, "contrast"),
@@ -166,9 +166,7 @@ def test_window_when_it_has_no_pixel_then_is_refused(window) -> None:
         mx.image.fixed_crop(picture(), *window)
 
 
-@pytest.mark.parametrize(
-    ("size", "words"), [((0, 20), "value 0 for Parameter w"), ((30, 2.5), "format for h expect int")]
-)
+@pytest.mark.parametrize("size, words", [((0, 20), "value 0 for Parameter w"), ((30, 2.5), "format for h expect int")])
 def test_size_when_it_is_none_then_is_refused_by_name(size, words) -> None:
     with pytest.raises(mx.MXNetError, match=words):
         mx.image.imresize(picture(), *size)
