@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 import shutil
+import struct
 
 import numpy as np
 import pytest
@@ -222,3 +224,17 @@ def test_image_iter_when_inherited_then_its_parts_are_at_hand() -> None:
 def test_image_iter_when_its_batches_are_empty_then_is_refused() -> None:
     with pytest.raises(ValueError, match="batch_size"):
         mx.image.ImageIter(0, (3, 24, 28), path_imgrec="images.rec")
+
+
+@pytest.mark.parametrize(
+    "payload, builtin", [(b"short", struct.error), (struct.pack("<IfQQ", 9, 0, 0, 0), ValueError)]
+)
+def test_image_iter_when_a_header_is_cut_then_the_record_is_named(payload, builtin, tmp_path) -> None:
+    record = mx.recordio.MXRecordIO(tmp_path / "cut.rec", "w")
+    record.write(payload)
+    record.close()
+    with pytest.raises(builtin) as caught:
+        mx.image.ImageIter(1, (3, 4, 4), path_imgrec=tmp_path / "cut.rec").next()
+    assert isinstance(caught.value, mx.MXNetError)
+    assert caught.value.record == 0
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import recordmill as rm
-from recordmill.compat.mxnet.base import MisuseError, as_mxnet_error, translated
+from recordmill.compat.mxnet.base import MisuseError, MXNetError, as_mxnet_error, translated
 from recordmill.compat.mxnet.headers import HEADER, IRHeader, pack, pack_img, unpack, unpack_img
 
 __all__ = ["HEADER", "IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
@@ -240,8 +240,11 @@ class MXIndexedRecordIO(MXRecordIO):
 
     def seek(self, idx: Any) -> None:
         """Read the record with a key next."""
-        reader = self._reading()
-        reader.seek(self.idx[idx])
+        reader, offset = self._reading(), self.idx[idx]
+        if offset < 0:
+            message = "Check failed: an offset of the index file is not negative"
+            raise MXNetError(message, kind="bad_index", shard=self.idx_path, found=f"{offset} for key {idx!r}")
+        reader.seek(offset)
 
     def tell(self) -> int:
         """Bytes that were written so far: where the next record begins."""

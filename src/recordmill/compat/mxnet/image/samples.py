@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ from recordmill.compat.mxnet.nd import array
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO, MXRecordIO, unpack
 
 Listed = dict[Any, tuple[Any, str]]
+
+
+class HeaderError(MXNetError, ValueError, struct.error):
+    """A record that is too short for its header, or for the labels that this promises."""
 
 
 class SampleSource:
@@ -102,7 +107,10 @@ class SampleSource:
                 return None
             raise MXNetError("the index file leads to no record", kind="bad_index", **self.last)
         self.place += 1
-        header, data = unpack(payload)
+        try:
+            header, data = unpack(payload)
+        except (struct.error, ValueError) as error:
+            raise HeaderError(f"the record has no whole header: {error}", kind="bad_payload", **self.last) from error
         if self.listed is None or key is None:
             return header.label, data
         if key not in self.listed:
