@@ -226,9 +226,7 @@ def test_image_iter_when_its_batches_are_empty_then_is_refused() -> None:
         mx.image.ImageIter(0, (3, 24, 28), path_imgrec="images.rec")
 
 
-@pytest.mark.parametrize(
-    "payload, builtin", [(b"short", struct.error), (struct.pack("<IfQQ", 9, 0, 0, 0), ValueError)]
-)
+@pytest.mark.parametrize("payload, builtin", [(b"short", struct.error), (struct.pack("<IfQQ", 9, 0, 0, 0), ValueError)])
 def test_image_iter_when_a_header_is_cut_then_the_record_is_named(payload, builtin, tmp_path) -> None:
     record = mx.recordio.MXRecordIO(tmp_path / "cut.rec", "w")
     record.write(payload)
