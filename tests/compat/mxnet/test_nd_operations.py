@@ -99,6 +99,13 @@ def test_functions_of_numpy_when_given_arrays_then_follow_numpy() -> None:
     assert np.mean(TABLE) == 3.75
     assert np.concatenate([TABLE, TABLE]).shape == (4, 2)
     assert np.take(TABLE, [3]).tolist() == [9]
+    assert TABLE.sum(dtype=np.int64) == 15
+    assert TABLE.reshape((4, 1), order="F").tolist() == [[3], [2], [1], [9]]
+    with pytest.raises(AssertionError, match="Mismatched elements: 3 / 4"):
+        np.testing.assert_array_equal(TABLE, np.array([[3, 0], [0, 0]]))
+    copied = pickle.loads(pickle.dumps(TABLE))
+    assert isinstance(copied, nd.NDArray)
+    np.testing.assert_array_equal(copied, TABLE)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ from recordmill.compat.mxnet.nd.making import (
     zeros,
     zeros_like,
 )
+from recordmill.compat.mxnet.nd.methods import as_method
 from recordmill.compat.mxnet.nd.reducing import (
     argmax,
     argmin,
@@ -116,7 +117,7 @@ _METHODS = {
 }
 for _module, _names in _METHODS.items():
     for _name in _names.split():
-        setattr(NDArray, _name, getattr(_module, _name))
+        setattr(NDArray, _name, as_method(_name, getattr(_module, _name)))
 NDArray.zeros_like, NDArray.ones_like = zeros_like, ones_like  # type: ignore[attr-defined]
 
 __getattr__ = absent(
