@@ -94,3 +94,10 @@ def test_side_when_it_comes_out_at_a_half_then_is_the_even_number_as_in_oneflow(
     picture = TensorBuffer([np.zeros((*size[::-1], 3), np.uint8)], [Place("part-0", 0, 0)])
     _, _, new = flow.nn.image.Resize(keep_aspect_ratio=True, **options)(picture)
     assert tuple(new.numpy()[0]) == expected
+
+
+@pytest.mark.parametrize("option", ["random_area", "random_aspect_ratio"])
+@pytest.mark.parametrize("value", [0.5, (0.1, 0.2, 0.3), "ab"])
+def test_range_of_windows_when_it_is_no_pair_then_is_refused_by_name(option, value) -> None:
+    with pytest.raises(ValueError, match=f"{option} is two numbers"):
+        flow.nn.OFRecordImageDecoderRandomCrop("images", **{option: value})
