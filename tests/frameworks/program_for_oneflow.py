@@ -94,6 +94,12 @@ for _ in range(2):
     print(tell(small.numpy()))
     print(tell(normal(small).numpy()), normal(small, coin()).numpy().shape)
 
+# 60 x 70 comes out at a half.
+for options in ({"target_size": 21}, {"target_size": 20, "resize_side": "longer", "min_size": 18}):
+    reader = flow.nn.OFRecordReader("parts", batch_size=4, data_part_num=2)
+    sided, scale, sizes = flow.nn.image.Resize(keep_aspect_ratio=True, **options)(pixels(reader()))
+    print([tell(one) for one in sided.numpy()], scale.numpy().tolist(), sizes.numpy().tolist())
+
 crop = flow.nn.OFRecordImageDecoderRandomCrop("images", color_space="RGB", random_seed=3)
 reader = flow.nn.OFRecordReader("parts", batch_size=4, data_part_num=2)
 print(len(crop(reader()).numpy()))

@@ -13,6 +13,7 @@ import pytest
 from tests.frameworks.swapping import RECORDINGS, interpreter_of, run, swapped
 
 PROGRAM = Path(__file__).parent / "program_for_mxnet.py"
+PROGRAMS = [PROGRAM, PROGRAM.with_name("program_with_arrays_for_mxnet.py")]
 LINES = {"import mxnet as mx": "import recordmill.compat.mxnet as mx"}
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
@@ -24,8 +25,9 @@ def python() -> str:
     return interpreter_of("mxnet")
 
 
-def test_program_when_its_import_is_changed_then_prints_the_same(python, tmp_path) -> None:
-    source = PROGRAM.read_text("utf-8")
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_program_when_its_import_is_changed_then_prints_the_same(python, tmp_path, program) -> None:
+    source = program.read_text("utf-8")
     expected = run(python, source, tmp_path / "mxnet")
     assert len(expected) > 20
     assert run(sys.executable, swapped(source, LINES), tmp_path / "ours") == expected

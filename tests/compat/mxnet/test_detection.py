@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 
 import pytest
 
@@ -58,3 +59,14 @@ def test_labels_when_they_do_not_fit_then_are_refused(wrong) -> None:
 def test_values_that_mean_nothing_when_given_then_are_refused(wrong) -> None:
     with pytest.raises(mx.MXNetError):
         mx.io.ImageDetRecordIter(**{**BASE, **wrong})
+
+
+@pytest.mark.parametrize("flag", [9999, 2**32 - 1])
+def test_labels_when_more_are_promised_than_there_are_then_the_record_is_named(flag) -> None:
+    record = mx.recordio.MXRecordIO("short.rec", "w")
+    record.write(mx.recordio.pack(mx.recordio.IRHeader(0, [1.0, 2.0], 0, 0), b"picture"))
+    record.write(struct.pack("<IfQQ", flag, 0, 1, 0) + b"picture")
+    record.close()
+    with pytest.raises(mx.MXNetError, match="fewer labels than it says") as caught:
+        mx.io.ImageDetRecordIter(**{**BASE, "path_imgrec": "short.rec", "batch_size": 1})
+    assert (caught.value.shard, caught.value.record, caught.value.offset) == ("short.rec", 1, 48)

@@ -124,3 +124,10 @@ def test_index_when_the_record_file_is_damaged_then_is_not_written(folder, capsy
     Path("cut.rec").write_bytes((LISTS / "packed" / "pass_through.rec").read_bytes()[:-6])
     assert rec2idx.main(["cut.rec", "cut.idx"]) == 1
     assert "cut.rec" in capsys.readouterr().err and not Path("cut.idx").exists()
+
+
+def test_im2rec_when_there_are_to_be_no_lists_then_cannot_run(folder, capsys) -> None:
+    with pytest.raises(SystemExit) as caught:
+        im2rec.main(["--list", "--chunks", "0", "x", str(folder)])
+    assert caught.value.code == 2
+    assert "at least 1, not 0" in capsys.readouterr().err

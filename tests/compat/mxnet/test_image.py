@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 import shutil
+import struct
 
 import numpy as np
 import pytest
@@ -143,3 +145,94 @@ def test_image_iter_when_labels_are_of_another_width_then_says_which() -> None:
     data = mx.image.ImageIter(2, (3, 8, 8), path_imgrec="vectors.rec")
     with pytest.raises(mx.MXNetError, match="2 values but label_width is 1"):
         data.next()
+
+
+@pytest.mark.parametrize(
+    "make, amount",
+    [
+        (mx.image.BrightnessJitterAug, "brightness"),
+        (mx.image.ContrastJitterAug, "contrast"),
+        (mx.image.SaturationJitterAug, "saturation"),
+        (mx.image.HueJitterAug, "hue"),
+    ],
+)
+def test_jitter_when_made_by_keyword_then_keeps_and_tells_its_amount(make, amount) -> None:
+    augmenter = make(**{amount: 0.3})
+    assert getattr(augmenter, amount) == 0.3
+    assert json.loads(augmenter.dumps()) == [make.__name__.lower(), {amount: 0.3}]
+
+
+@pytest.mark.parametrize("window", [(-5, 0, 20, 10), (5, 6, 0, 10), (500, 0, 20, 10)])
+def test_window_when_it_has_no_pixel_then_is_refused(window) -> None:
+    with pytest.raises(mx.MXNetError, match="no pixel of the image"):
+        mx.image.fixed_crop(picture(), *window)
+
+
+@pytest.mark.parametrize("size, words", [((0, 20), "value 0 for Parameter w"), ((30, 2.5), "format for h expect int")])
+def test_size_when_it_is_none_then_is_refused_by_name(size, words) -> None:
+    with pytest.raises(mx.MXNetError, match=words):
+        mx.image.imresize(picture(), *size)
+
+
+class ByClass(mx.image.ImageIter):
+    """Samples of one label alone, put into batches as many programs do."""
+
+    def reset(self):
+        super().reset()
+        self.keys = [key for key in self.seq if key % 2]
+
+    def next_sample(self):
+        if self.cur >= len(self.keys):
+            raise StopIteration
+        key = self.keys[self.cur]
+        self.cur += 1
+        header, encoded = mx.recordio.unpack(self.imgrec.read_idx(key))
+        return header.label, encoded
+
+    def next(self):
+        data, labels, row = mx.nd.empty((self.batch_size, *self.data_shape)), mx.nd.empty((self.batch_size,)), 0
+        try:
+            while row < self.batch_size:
+                label, encoded = self.next_sample()
+                image = self.imdecode(encoded)
+                self.check_valid_image(image)
+                data[row][:] = self.postprocess_data(self.augmentation_transform(image))
+                labels[row][:] = label
+                row += 1
+        except StopIteration:
+            if not row:
+                raise
+        return mx.io.DataBatch([data], [labels], self.batch_size - row)
+
+
+def test_image_iter_when_inherited_then_its_parts_are_at_hand() -> None:
+    files = {"path_imgrec": "images.rec", "path_imgidx": "images.idx"}
+    whole = mx.image.ImageIter(1, (3, 24, 28), **files)
+    expected = {place: batch for place, batch in enumerate(whole) if place % 2}
+    data = ByClass(3, (3, 24, 28), **files)
+    assert (data.num_image, data.imglist, data.path_root) == (11, None, None)
+    for _ in range(2):
+        batches = list(data)
+        assert [batch.pad for batch in batches] == [0, 1]
+        rows = [row for batch in batches for row in batch.data[0].asnumpy()[: 3 - batch.pad]]
+        assert [row.tolist() for row in rows] == [one.data[0].asnumpy()[0].tolist() for one in expected.values()]
+        labels = [one for batch in batches for one in batch.label[0].asnumpy()[: 3 - batch.pad].tolist()]
+        assert labels == [float(one.label[0].asscalar()) for one in expected.values()]
+        data.reset()
+
+
+def test_image_iter_when_its_batches_are_empty_then_is_refused() -> None:
+    with pytest.raises(ValueError, match="batch_size"):
+        mx.image.ImageIter(0, (3, 24, 28), path_imgrec="images.rec")
+
+
+@pytest.mark.parametrize("payload, builtin", [(b"short", struct.error), (struct.pack("<IfQQ", 9, 0, 0, 0), ValueError)])
+def test_image_iter_when_a_header_is_cut_then_the_record_is_named(payload, builtin, tmp_path) -> None:
+    record = mx.recordio.MXRecordIO(tmp_path / "cut.rec", "w")
+    record.write(payload)
+    record.close()
+    with pytest.raises(builtin) as caught:
+        mx.image.ImageIter(1, (3, 4, 4), path_imgrec=tmp_path / "cut.rec").next()
+    assert isinstance(caught.value, mx.MXNetError)
+    assert caught.value.record == 0
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

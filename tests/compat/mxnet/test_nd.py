@@ -35,3 +35,13 @@ def test_axes_when_transposed_then_are_in_the_order_that_is_asked_for() -> None:
     array = mx.nd.array(np.arange(24).reshape(2, 3, 4))
     assert mx.nd.transpose(array).shape == (4, 3, 2)
     assert np.array_equal(mx.nd.transpose(array, axes=(1, 2, 0)).asnumpy(), array.asnumpy().transpose(1, 2, 0))
+
+
+def test_value_when_set_through_an_array_of_one_then_the_whole_array_has_it() -> None:
+    labels, table = mx.nd.empty((3,)), mx.nd.zeros((2, 2))
+    for place in range(3):
+        labels[place][:] = place + 5
+    table[1, 0][:] = 7
+    table[0][1][:] = 3
+    assert labels.asnumpy().tolist() == [5, 6, 7]
+    assert table.asnumpy().tolist() == [[0, 3], [7, 0]]

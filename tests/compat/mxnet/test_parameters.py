@@ -46,6 +46,7 @@ IMPOSSIBLE = {
     "resize": "half",
     "shuffle": "perhaps",
     "path_imgrec": "",
+    "ctx": "tpu",
 }
 
 

@@ -226,3 +226,30 @@ def test_payload_writer_when_a_block_fails_then_leaves_nothing(tmp_path) -> None
     with pytest.raises(ZeroDivisionError):
         fail()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_writer_when_its_folder_is_not_there_then_is_refused_before_a_record_is_written(tmp_path) -> None:
+    for make in (
+        lambda: mx.recordio.MXRecordIO(tmp_path / "none" / "a.rec", "w"),
+        lambda: mx.recordio.MXIndexedRecordIO(tmp_path / "a.idx", tmp_path / "none" / "a.rec", "w"),
+    ):
+        with pytest.raises(FileNotFoundError, match="none") as caught:
+            make()
+        assert isinstance(caught.value, mx.MXNetError)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("offset", ["-4", str(2**64), "0.5"])
+def test_index_when_its_offset_cannot_be_one_then_is_an_mxnet_error_that_names_it(
+    offset, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    record = mx.recordio.MXRecordIO("a.rec", "w")
+    record.write(b"x" * 30)
+    record.close()
+    Path("a.idx").write_text(f"7\t{offset}\n")
+    with pytest.raises(mx.MXNetError, match="index file"):
+        mx.io.ImageRecordIter(path_imgrec="a.rec", path_imgidx="a.idx", data_shape=(3, 4, 4), batch_size=1)
+    if offset == "-4":
+        with pytest.raises(mx.MXNetError, match="-4 for key 7"):
+            mx.recordio.MXIndexedRecordIO("a.idx", "a.rec", "r").read_idx(7)

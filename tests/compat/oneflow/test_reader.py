@@ -276,3 +276,16 @@ def test_reader_when_its_process_was_forked_then_refuses_in_the_child(tmp_path: 
     with pytest.raises(RuntimeError, match="before the process was forked"), patch("os.getpid", return_value=-1):
         reader()
     assert labels_of(reader()) == [5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize("option", ["batch_size", "data_part_num", "shuffle_buffer_size"])
+@pytest.mark.parametrize("value", [2.5, "2", True, None])
+def test_count_when_it_is_no_whole_number_then_is_refused_by_name(option, value, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=f"{option} is a whole number"):
+        flow.nn.OFRecordReader(str(tmp_path), **{option: value})
+
+
+def test_decoder_when_called_with_something_else_than_records_then_says_so() -> None:
+    for decoder in (flow.nn.OFRecordRawDecoder("a", (1,), flow.int32), flow.nn.OFRecordBytesDecoder("a")):
+        with pytest.raises(TypeError, match="records that a reader gave, not str"):
+            decoder("records")

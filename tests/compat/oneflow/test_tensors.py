@@ -7,7 +7,7 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.oneflow as flow
-from recordmill.compat.oneflow.tensors import tensor_of
+from recordmill.compat.oneflow.tensors import Place, TensorBuffer, tensor_of
 from recordmill.compat.oneflow.windows import WindowRule
 
 TENSOR = tensor_of(np.array([[0.7, -0.7, 1], [1.7, -1.7, 2]], np.float32))
@@ -48,3 +48,56 @@ def test_window_when_no_attempt_fits_then_is_the_largest_with_sides_cut_off(size
     assert tuple(rule._largest(np.array([size[::-1]]))[0][::-1]) == expected
     window = rule.windows(np.array([size]), rm.Draws(1))
     assert ((window[0, :2] >= 0) & (window[0, :2] + window[0, 2:] <= size[::-1])).all()
+
+
+def test_labels_when_shaped_and_cast_as_in_training_loops_then_keep_their_values() -> None:
+    labels = tensor_of(np.array([[3], [1]], np.int32))
+    assert [labels.view(-1).tolist(), labels.view((1, 2)).tolist()] == [[3, 1], [[3, 1]]]
+    assert (labels.dim(), labels.unsqueeze(0).shape, labels.is_cuda) == (2, (1, 2, 1), False)
+    assert [one.dtype for one in (labels.type(flow.float), labels.double(), labels.int())] == ["f4", "f8", "i4"]
+    copy = labels.clone()
+    copy[0] = 9
+    assert labels.view(np.uint32).tolist() == [[3], [1]]
+    with pytest.raises(NotImplementedError, match="cuda"):
+        labels.cuda()
+
+
+@pytest.mark.parametrize(
+    "ask, name",
+    [
+        (lambda: flow.tensor([1]), r"flow\.tensor is not supported: use numpy"),
+        (lambda: flow.manual_seed(1), r"flow\.manual_seed is not supported: give random_seed"),
+        (lambda: flow.float16, r"flow\.float16 .* double"),
+        (lambda: flow.nn.Linear(3, 4), r"flow\.nn\.Linear is not supported"),
+        (lambda: flow.nn.image.batch_align(1), r"flow\.nn\.image\.batch_align"),
+        (lambda: flow.data.BlobConf(1), r"flow\.data\.BlobConf"),
+    ],
+)
+def test_name_when_oneflow_has_it_and_we_have_not_then_is_refused_by_name(ask, name) -> None:
+    with pytest.raises(NotImplementedError, match=name) as caught:
+        ask()
+    assert isinstance(caught.value, AttributeError)
+    assert not hasattr(flow, "optim")
+
+
+@pytest.mark.parametrize(
+    "options, size, expected",
+    [
+        ({"target_size": 20}, (41, 40), (20, 20)),
+        ({"target_size": 20}, (43, 40), (22, 20)),
+        ({"target_size": 20}, (45, 40), (22, 20)),
+        ({"target_size": 20, "resize_side": "longer", "min_size": 18}, (50, 40), (22, 18)),
+        ({"target_size": 20, "resize_side": "longer", "min_size": 19}, (90, 60), (28, 19)),
+    ],
+)
+def test_side_when_it_comes_out_at_a_half_then_is_the_even_number_as_in_oneflow(options, size, expected) -> None:
+    picture = TensorBuffer([np.zeros((*size[::-1], 3), np.uint8)], [Place("part-0", 0, 0)])
+    _, _, new = flow.nn.image.Resize(keep_aspect_ratio=True, **options)(picture)
+    assert tuple(new.numpy()[0]) == expected
+
+
+@pytest.mark.parametrize("option", ["random_area", "random_aspect_ratio"])
+@pytest.mark.parametrize("value", [0.5, (0.1, 0.2, 0.3), "ab"])
+def test_range_of_windows_when_it_is_no_pair_then_is_refused_by_name(option, value) -> None:
+    with pytest.raises(ValueError, match=f"{option} is two numbers"):
+        flow.nn.OFRecordImageDecoderRandomCrop("images", **{option: value})

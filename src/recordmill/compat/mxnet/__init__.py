@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet import base, context, image, io, nd, recordio
+from recordmill.compat.mxnet import base, context, image, io, nd, random, recordio
+from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.context import Context, cpu, cpu_pinned, current_context, gpu
 
-img, ndarray = image, nd
+img, ndarray, rnd = image, nd, random
+# The version whose behaviour this is.
+__version__ = "1.9.1"
+
+_TRAIN = "train with Keras, PyTorch or JAX: see the guides"
+_LEARNING = [
+    "autograd",
+    "callback",
+    "gluon",
+    "init",
+    "initializer",
+    "lr_scheduler",
+    "metric",
+    "mod",
+    "module",
+    "model",
+    "monitor",
+    "optimizer",
+    "opt",
+    "rtc",
+]
+__getattr__ = absent(
+    __name__,
+    {
+        **dict.fromkeys(_LEARNING, _TRAIN),
+        **dict.fromkeys(
+            ["sym", "symbol", "executor", "viz", "visualization", "contrib", "operator", "rnn", "kv", "kvstore"], _TRAIN
+        ),
+        "gluon": "make arrays or tensors of records with rm.open(...), rm.torch, rm.keras or rm.jax",
+        "np": "use NumPy",
+        "npx": "use NumPy",
+        "profiler": "ask loader.stats() of rm.open(...).loader()",
+        "test_utils": "use numpy.testing",
+    },
+)
 
 __all__ = [
     "Context",
@@ -22,5 +57,7 @@ __all__ = [
     "io",
     "nd",
     "ndarray",
+    "random",
     "recordio",
+    "rnd",
 ]

@@ -6,7 +6,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import recordmill as rm
+
+string_types, numeric_types, integer_types = (str,), (float, int, np.generic), (int, np.int32, np.int64)
 
 # What MXNet 1.9.1 prints, its spelling included, for people who search for it.
 _WORDING = {

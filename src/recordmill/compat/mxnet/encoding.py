@@ -56,11 +56,16 @@ def _colours_of(pixels: NDArray[Any], name: str) -> NDArray[Any]:
         pixels = pixels[:, :, 0]
     deep = pixels.dtype == np.uint16 and name == "PNG" and pixels.ndim == 2
     channels = pixels.shape[2] if pixels.ndim == 3 else 1
-    if pixels.ndim not in (2, 3) or channels not in (1, 3, 4) or not (deep or pixels.dtype == np.uint8):
+    if (
+        pixels.ndim not in (2, 3)
+        or not pixels.size
+        or channels not in (1, 3, 4)
+        or not (deep or pixels.dtype == np.uint8)
+    ):
         raise ParameterError(
             "a picture that cannot be encoded",
             kind="bad_image",
-            expected="uint8, one, three or four channels",
+            expected="a pixel at least, uint8, one, three or four channels",
             found=f"{pixels.dtype} of shape {pixels.shape}",
         )
     if channels == 1:

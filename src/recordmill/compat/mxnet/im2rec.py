@@ -11,6 +11,13 @@ from recordmill.compat.mxnet.listing import make_lists
 from recordmill.compat.mxnet.packing import pack_list
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"at least 1, not {text}")
+    return number
+
+
 def parser() -> argparse.ArgumentParser:
     """Options of the command, with MXNet's names and defaults."""
     made = argparse.ArgumentParser(
@@ -23,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     lists = made.add_argument_group("lists")
     lists.add_argument("--list", action="store_true", help="make lists")
     lists.add_argument("--exts", nargs="+", default=[".jpeg", ".jpg", ".png"], help="suffixes of images")
-    lists.add_argument("--chunks", type=int, default=1, help="number of lists")
+    lists.add_argument("--chunks", type=_count, default=1, help="number of lists")
     lists.add_argument("--train-ratio", type=float, default=1.0, help="part for training")
     lists.add_argument("--test-ratio", type=float, default=0, help="part for testing")
     lists.add_argument("--recursive", action="store_true", help="a label for each folder below the root")

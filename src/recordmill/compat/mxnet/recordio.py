@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import weakref
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import recordmill as rm
-from recordmill.compat.mxnet.base import MisuseError, as_mxnet_error, translated
+from recordmill.compat.mxnet.base import MisuseError, MXNetError, as_mxnet_error, translated
 from recordmill.compat.mxnet.headers import HEADER, IRHeader, pack, pack_img, unpack, unpack_img
 
 __all__ = ["HEADER", "IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
@@ -42,6 +43,12 @@ def _replace(path: str, text: str) -> None:
         os.replace(temporary, path)
     finally:
         Path(temporary).unlink(missing_ok=True)
+
+
+def _need_folder(path: str) -> None:
+    folder = os.path.dirname(path) or os.curdir
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "No such folder", folder)
 
 
 class MXRecordIO:
@@ -79,6 +86,7 @@ class MXRecordIO:
         self.writable = self.flag == "w"
         with translated():
             if self.writable:
+                _need_folder(self.uri)
                 self._output = _Output(self.uri, self._index_file())
                 self._finish = weakref.finalize(self, self._output.close)
             else:
@@ -232,8 +240,11 @@ class MXIndexedRecordIO(MXRecordIO):
 
     def seek(self, idx: Any) -> None:
         """Read the record with a key next."""
-        reader = self._reading()
-        reader.seek(self.idx[idx])
+        reader, offset = self._reading(), self.idx[idx]
+        if offset < 0:
+            message = "Check failed: an offset of the index file is not negative"
+            raise MXNetError(message, kind="bad_index", shard=self.idx_path, found=f"{offset} for key {idx!r}")
+        reader.seek(offset)
 
     def tell(self) -> int:
         """Bytes that were written so far: where the next record begins."""

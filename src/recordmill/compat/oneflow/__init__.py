@@ -1,6 +1,7 @@
 """OneFlow's names for reading records: ``import recordmill.compat.oneflow as flow``."""
 
 from recordmill.compat.oneflow import data, environment as env, image, nn, random, record_pb2
+from recordmill.compat.oneflow.absent import absent
 from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_buffer_to_tensor
 from recordmill.compat.oneflow.types import (
     double,
@@ -14,6 +15,8 @@ from recordmill.compat.oneflow.types import (
     tensor_buffer,
     uint8,
 )
+
+__getattr__ = absent("flow")
 
 __all__ = [
     "Tensor",

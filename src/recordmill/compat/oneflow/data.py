@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from recordmill.compat.oneflow import pictures, raw, reader
+from recordmill.compat.oneflow.absent import absent
 from recordmill.compat.oneflow.sites import kept
 from recordmill.compat.oneflow.tensors import Records, Tensor, TensorBuffer
+
+__getattr__ = absent("flow.data")
 
 
 def ofrecord_reader(

@@ -23,6 +23,11 @@ KINDS = {
 }
 
 
+def _need_records(records: Any) -> None:
+    if not isinstance(records, Records):
+        raise TypeError(f"a decoder is called with the records that a reader gave, not {type(records).__name__}")
+
+
 class Field:
     """One feature, read for many batches; the kind that it had last is tried first.
 
@@ -47,6 +52,7 @@ class Field:
         (str, Ragged) or None
             Kind and rows; None where records differ, which `row` tells apart.
         """
+        _need_records(records)
         kind = self._kind or self._look(records, 0)[0]
         feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(KINDS[kind], (None,))  # type: ignore[arg-type]
         found = self._parsed(records, feature)
@@ -84,6 +90,7 @@ class Field:
         PayloadError
             A record that does not parse.
         """
+        _need_records(records)
         found = self._parsed(records, rm.Feature("bytes"))
         if found is not None:
             return found

@@ -8,8 +8,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from recordmill.compat.oneflow import normalizing, pictures, resizing
+from recordmill.compat.oneflow.absent import absent
 from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer
 from recordmill.compat.oneflow.types import float32, uint8
+
+__getattr__ = absent("flow.image")
 
 
 def decode(

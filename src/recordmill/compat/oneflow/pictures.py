@@ -95,7 +95,9 @@ class OFRecordImageDecoderRandomCrop(Module):
         random_aspect_ratio: Sequence[float] = (0.75, 1.333333),
     ) -> None:
         self._field, self._channels = Field(blob_name), channels_of(color_space)
-        self._rule = WindowRule(num_attempts, _pair(random_area), _pair(random_aspect_ratio))
+        self._rule = WindowRule(
+            num_attempts, _pair("random_area", random_area), _pair("random_aspect_ratio", random_aspect_ratio)
+        )
         self._seed = secrets.randbits(63) if random_seed is None else int(random_seed) % 2**64
         self._calls = 0
 
@@ -158,6 +160,7 @@ def _buffer(
     return PendingBuffer(encoded, places, step)
 
 
-def _pair(numbers: Sequence[float]) -> tuple[float, float]:
-    first, second = numbers
-    return float(first), float(second)
+def _pair(option: str, numbers: Any) -> tuple[float, float]:
+    if not isinstance(numbers, list | tuple) or len(numbers) != 2:
+        raise ValueError(f"{option} is two numbers, 0 < first <= second, not {numbers!r}")
+    return float(numbers[0]), float(numbers[1])

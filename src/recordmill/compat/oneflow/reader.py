@@ -8,6 +8,8 @@ import secrets
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import recordmill as rm
 from recordmill.compat.oneflow.ahead import Ahead
 from recordmill.compat.oneflow.environment import get_rank, get_world_size, share_of
@@ -81,9 +83,9 @@ class OFRecordReader(Module):
     ) -> None:
         del name
         _check_device(device, placement, sbp)
-        for option, value in (("batch_size", batch_size), ("shuffle_buffer_size", shuffle_buffer_size)):
-            if value < 1:
-                raise ValueError(f"{option} is at least 1, not {value}")
+        _check_count("batch_size", batch_size)
+        _check_count("shuffle_buffer_size", shuffle_buffer_size)
+        _check_count("data_part_num", data_part_num)
         self.batch_size = batch_size
         self._parts = _find_parts(ofrecord_dir, data_part_num, part_name_prefix, part_name_suffix_length)
         self._is_large = sum(os.stat(part).st_size for part in self._parts) >= _LARGE_BYTES
@@ -179,11 +181,16 @@ def _check_device(device: Any, placement: Any, sbp: Any) -> None:
             )
 
 
+def _check_count(option: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{option} is a whole number, not {value!r}")
+    if value < 1:
+        raise ValueError(f"{option} is at least 1, not {value}")
+
+
 def _find_parts(folder: str, count: int, prefix: str, digits: int) -> list[str]:
     if not isinstance(folder, str | os.PathLike):
         raise TypeError(f"ofrecord_dir is a str, not {type(folder).__name__}")
-    if count < 1:
-        raise ValueError(f"data_part_num is at least 1, not {count}")
     parts = [os.path.join(folder, f"{prefix}{str(number).zfill(max(digits, 0))}") for number in range(count)]
     for part in parts:
         if not os.path.isfile(part):

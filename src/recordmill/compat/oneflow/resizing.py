@@ -192,7 +192,8 @@ class _Side:
 
 
 def _scaled(side: int, new: int, old: int) -> int:
-    return max(1, int(side * new / old + 0.5))
+    # Halves go to the even number, as in OneFlow.
+    return max(1, round(side * new / old))
 
 
 def _old(name: str, word: str, table: dict[str, Any]) -> Any:

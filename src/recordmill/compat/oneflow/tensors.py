@@ -100,6 +100,40 @@ class Tensor(np.ndarray[Any, np.dtype[Any]], metaclass=_TensorType):
                 raise NotImplementedError(f"device {one!r} is not supported: hand the array to your framework")
         return made
 
+    def view(self, *shape: Any) -> Any:  # type: ignore[override]
+        """Values in another shape; with a dtype or a class, NumPy's."""
+        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], list | tuple) else shape
+        if sizes and all(isinstance(size, int) for size in sizes):
+            return self.reshape(sizes)
+        return super().view(*shape)
+
+    def unsqueeze(self, dim: int) -> Any:
+        """Add an axis of length 1."""
+        return np.expand_dims(self, dim)
+
+    def dim(self) -> int:
+        """Number of axes."""
+        return self.ndim
+
+    ndimension = dim
+
+    def type(self, dtype: Any) -> Any:
+        """Values of another dtype."""
+        return self.to(dtype)
+
+    def clone(self) -> Any:
+        """Array of its own with the same values."""
+        return self.copy()
+
+    def cuda(self, device: Any = None) -> Any:
+        """Refuse: there is no other memory."""
+        return self.to("cuda" if device is None else f"cuda:{device}")
+
+    @property
+    def is_cuda(self) -> bool:
+        """False."""
+        return False
+
     def cpu(self) -> Any:
         """Return the array itself."""
         return self
@@ -114,7 +148,15 @@ class Tensor(np.ndarray[Any, np.dtype[Any]], metaclass=_TensorType):
         """Values as int64."""
         return self.astype(np.int64)
 
-    def numel(self) -> int:
+    def int(self) -> Any:
+        """Values as int32."""
+        return self.astype(np.int32)
+
+    def double(self) -> Any:
+        """Values as float64."""
+        return self.astype(np.float64)
+
+    def numel(self) -> Any:
         """Number of values."""
         return self.size
 

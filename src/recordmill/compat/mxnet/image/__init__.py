@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.image.augmenters import (
     Augmenter,
     CastAug,
@@ -39,6 +40,18 @@ from recordmill.compat.mxnet.image.functions import (
     scale_down,
 )
 from recordmill.compat.mxnet.image.image_iter import ImageIter
+
+_BOXES = "move images and boxes together with rm.Image and rm.Boxes, or read them with mx.io.ImageDetRecordIter"
+_TURN = "rotate with rm.RandomAffine(degrees=...) in rm.Image"
+_DETECTION = "BorrowAug HorizontalFlipAug RandomCropAug RandomPadAug RandomSelectAug"
+__getattr__ = absent(
+    __name__,
+    {
+        **{f"Det{name}": _BOXES for name in ("Augmenter", *_DETECTION.split())},
+        **dict.fromkeys(("CreateDetAugmenter", "CreateMultiRandCropAugmenter", "ImageDetIter", "detection"), _BOXES),
+        **dict.fromkeys(("imrotate", "random_rotate"), _TURN),
+    },
+)
 
 __all__ = [
     "Augmenter",

@@ -11,7 +11,7 @@ from recordmill.compat.mxnet.image.augmenters import Augmenter, RandomOrderAug
 from recordmill.compat.mxnet.nd import array, wrap
 
 # Weights of red, green and blue in brightness (ITU-R BT.601).
-_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+_LUMA = array([0.299, 0.587, 0.114])
 # To luma and two chroma axes, and back (NTSC's YIQ, rounded as MXNet has it).
 _TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
 _FROM_YIQ = np.array([[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]])
@@ -21,53 +21,49 @@ _EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140]
 _GREYS = np.array([[0.21] * 3, [0.72] * 3, [0.07] * 3], np.float32)
 
 
-class _Jitter(Augmenter):
-    """An amount of change; the factor is drawn around 1."""
-
-    amount: str
-
-    def __init__(self, amount: float) -> None:
-        super().__init__(**{self.amount: amount})
-        setattr(self, self.amount, amount)
-
-    def _factor(self) -> float:
-        amount = getattr(self, self.amount)
-        return 1.0 + random.uniform(-amount, amount)
+def _factor(amount: float) -> float:
+    return 1.0 + random.uniform(-amount, amount)
 
 
-class BrightnessJitterAug(_Jitter):
+class BrightnessJitterAug(Augmenter):
     """Multiply all levels by a factor."""
 
-    amount = "brightness"
+    def __init__(self, brightness: float) -> None:
+        super().__init__(brightness=brightness)
+        self.brightness = brightness
 
     def __call__(self, src: Any) -> Any:
         """Change the brightness, in place."""
-        src *= self._factor()
+        src *= _factor(self.brightness)
         return src
 
 
-class ContrastJitterAug(_Jitter):
+class ContrastJitterAug(Augmenter):
     """Move all levels away from the image's mean brightness, or towards it."""
 
-    amount = "contrast"
+    def __init__(self, contrast: float) -> None:
+        super().__init__(contrast=contrast)
+        self.contrast = contrast
 
     def __call__(self, src: Any) -> Any:
         """Change the contrast, in place."""
-        alpha = self._factor()
+        alpha = _factor(self.contrast)
         grey = np.float32(3.0 * (1.0 - alpha) / src.size) * np.sum(src * _LUMA, dtype=np.float32)
         src *= alpha
         src += grey
         return src
 
 
-class SaturationJitterAug(_Jitter):
+class SaturationJitterAug(Augmenter):
     """Move all colours away from their grey, or towards it."""
 
-    amount = "saturation"
+    def __init__(self, saturation: float) -> None:
+        super().__init__(saturation=saturation)
+        self.saturation = saturation
 
     def __call__(self, src: Any) -> Any:
         """Change the saturation, in place."""
-        alpha = self._factor()
+        alpha = _factor(self.saturation)
         grey = np.sum(src * _LUMA, axis=2, keepdims=True, dtype=np.float32) * np.float32(1.0 - alpha)
         src *= alpha
         src += grey

@@ -108,14 +108,25 @@ def imresize(src: Any, w: int, h: int, interp: int = 1, out: Any = None) -> NDAr
         No such interpolation, no such size, or an image of another dtype.
     """
     pixels = np.asarray(src)
-    if min(w, h) < 1 or pixels.ndim != 3:
-        message = "an image of height, width and channels becomes at least one pixel"
-        raise ParameterError(message, kind="bad_parameter", found=f"{pixels.shape} to {h} x {w}")
+    _check_size(w=w, h=h)
+    if pixels.ndim != 3:
+        message = "Check failed: inputs[0].ndim() == 3U: an image has height, width and channels"
+        raise ParameterError(message, kind="bad_shape", found=str(pixels.shape))
     method = get_interp_method(interp, (*pixels.shape[:2], h, w))
     if pixels.dtype != np.uint8 and (method > 1 or pixels.dtype != np.float32):
         message = f"interp={method} of {pixels.dtype} is not supported"
         raise UnsupportedError(message, kind="unsupported", hint="resize before the image becomes float")
     return _into(wrap(rm.resize(pixels, (h, w), kernel=KERNELS[method])), out)
+
+
+def _check_size(**lengths: Any) -> None:
+    for name, value in lengths.items():
+        if not isinstance(value, int | np.integer):
+            message = f"Invalid Parameter format for {name} expect int but value='{value}'"
+            raise ParameterError(message, kind="bad_parameter", expected="int", found=repr(value))
+        if value < 1:
+            message = f"value {value} for Parameter {name} should be greater equal to 1"
+            raise ParameterError(message, kind="bad_parameter")
 
 
 def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] = ()) -> int:
@@ -206,6 +217,9 @@ def fixed_crop(
 ) -> NDArray:
     """Cut a window out of an image, and bring it to a size (width, height)."""
     out = wrap(np.asarray(src)[y0 : y0 + h, x0 : x0 + w])
+    if not out.size:
+        found = f"{w} x {h} from ({x0}, {y0}) of {src.shape[1]} x {src.shape[0]}"
+        raise ParameterError("the window has no pixel of the image", kind="bad_window", found=found)
     if size is None or (w, h) == tuple(size):
         return out
     return imresize(out, *size, interp=get_interp_method(interp, (h, w, size[1], size[0])))

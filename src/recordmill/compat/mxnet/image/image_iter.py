@@ -77,6 +77,8 @@ class ImageIter(DataIter):
     ) -> None:
         super().__init__(batch_size)
         self.check_data_shape(data_shape)
+        if batch_size < 1:
+            raise ParameterError("batch_size is at least 1", kind="bad_parameter", found=str(batch_size))
         if last_batch_handle not in _LAST:
             expected = ", ".join(_LAST)
             raise ParameterError("unknown last_batch_handle", expected=expected, found=repr(last_batch_handle))
@@ -90,14 +92,48 @@ class ImageIter(DataIter):
         self.provide_data = [DataDesc(data_name, (batch_size, *self.data_shape))]
         self.provide_label = [DataDesc(label_name, labels)]
         self.last_batch_handle = last_batch_handle
+        self.path_root = path_root
         self._kept: tuple[Any, Any, int] | None = None
         self._is_over = False
         self.reset()
 
+    @property
+    def seq(self) -> list[Any] | None:
+        """Keys of the samples in their order; None where a record file is read without an index."""
+        return self._source.keys
+
+    @seq.setter
+    def seq(self, keys: list[Any]) -> None:
+        self._source.keys = keys
+
+    @property
+    def cur(self) -> int:
+        """How many samples of the epoch were taken."""
+        return self._source.place
+
+    @cur.setter
+    def cur(self, place: int) -> None:
+        self._source.place = place
+
+    @property
+    def num_image(self) -> int | None:
+        """Number of samples; None where a record file is read without an index."""
+        return None if self.seq is None else len(self.seq)
+
+    @property
+    def imgrec(self) -> Any:
+        """The record file; None without one."""
+        return self._source.record
+
+    @property
+    def imglist(self) -> Any:
+        """Labels and file name of each key of a list; None without one."""
+        return self._source.listed
+
     def reset(self) -> None:
         """Begin an epoch; with "roll_over" and a batch that was kept, after the samples of that batch."""
         if self.shuffle:
-            random.shuffle(self._source.keys or [])
+            random.shuffle(self.seq or [])
         if self.last_batch_handle != "roll_over" or self._kept is None:
             self._source.rewind()
             self._is_over = False
@@ -172,6 +208,15 @@ class ImageIter(DataIter):
             where = self._source.last
             message = f"Broken image {where.get('shard')}: {error.message}"
             raise MXNetError(message, kind="bad_image", expected=error.expected, found=error.found, **where) from error
+
+    def read_image(self, fname: str) -> bytes:
+        """Bytes of an image file below the root."""
+        return self._source.read_file(fname)
+
+    def check_valid_image(self, data: Any) -> None:
+        """Refuse an image without a shape, which is a RuntimeError."""
+        if not data[0].shape:
+            raise MXNetError("Data shape is wrong", kind="bad_image", **self._source.last)
 
     def augmentation_transform(self, data: Any) -> Any:
         """Apply the augmenters."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ from recordmill.compat.mxnet.nd import array
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO, MXRecordIO, unpack
 
 Listed = dict[Any, tuple[Any, str]]
+
+
+class HeaderError(MXNetError, ValueError, struct.error):
+    """A record that is too short for its header, or for the labels that this promises."""
 
 
 class SampleSource:
@@ -27,6 +32,11 @@ class SampleSource:
     ----------
     keys : list or None
         Of the samples in their order; None where a record file is read without an index.
+    place : int
+        How many samples were taken since the beginning.
+    record : MXRecordIO or None
+    listed : dict or None
+        Labels and file name of each key of a list.
     last : dict of str to object
         What the last sample was: shard and record.
     """
@@ -37,22 +47,22 @@ class SampleSource:
         if not path_imgrec and not path_imglist and not isinstance(imglist, list):
             raise MisuseError("one of path_imgrec, path_imglist and imglist is needed", kind="bad_parameter")
         self._root = None if path_root is None else os.fspath(path_root)
-        self._listed: Listed | None = None
+        self.listed: Listed | None = None
         if path_imglist:
-            self._listed = _read_list(path_imglist, dtype)
+            self.listed = _read_list(path_imglist, dtype)
         elif isinstance(imglist, list):
-            self._listed = {str(number): _entry(entry, dtype) for number, entry in enumerate(imglist, 1)}
-        self._record: MXRecordIO | None = None
+            self.listed = {str(number): _entry(entry, dtype) for number, entry in enumerate(imglist, 1)}
+        self.record: MXRecordIO | None = None
         self.keys: list[Any] | None = None
         self.last: dict[str, Any] = {}
         if not path_imgrec:
-            self.keys = list(self._listed or ())
+            self.keys = list(self.listed or ())
         elif path_imgidx:
-            self._record = MXIndexedRecordIO(path_imgidx, path_imgrec, "r")
-            self.keys = list(self._record.keys)
+            self.record = MXIndexedRecordIO(path_imgidx, path_imgrec, "r")
+            self.keys = list(self.record.keys)
         else:
-            self._record = MXRecordIO(path_imgrec, "r")
-        self._place = 0
+            self.record = MXRecordIO(path_imgrec, "r")
+        self.place = 0
 
     def restrict(self, part: int, num_parts: int, *, ordered: bool) -> None:
         """Keep one part of the samples.
@@ -75,44 +85,60 @@ class SampleSource:
 
     def rewind(self) -> None:
         """Begin with the first sample."""
-        self._place = 0
-        if self._record is not None and self.keys is None:
-            self._record.reset()
+        self.place = 0
+        if self.record is not None and self.keys is None:
+            self.record.reset()
 
     def take(self) -> tuple[Any, bytes] | None:
         """Label and encoded image of the next sample; None at the end."""
         if self.keys is None:
             return self._take_record(None)
-        if self._place >= len(self.keys):
+        if self.place >= len(self.keys):
             return None
-        key = self.keys[self._place]
-        return self._take_file(key) if self._record is None else self._take_record(key)
+        key = self.keys[self.place]
+        return self._take_file(key) if self.record is None else self._take_record(key)
 
     def _take_record(self, key: Any) -> tuple[Any, bytes] | None:
-        record: Any = self._record
+        record: Any = self.record
         payload = record.read() if key is None else record.read_idx(key)
-        self.last = {"shard": record.uri, "record": self._place if key is None else key}
+        self.last = {"shard": record.uri, "record": self.place if key is None else key}
         if payload is None:
             if key is None:
                 return None
             raise MXNetError("the index file leads to no record", kind="bad_index", **self.last)
-        self._place += 1
-        header, data = unpack(payload)
-        if self._listed is None or key is None:
+        self.place += 1
+        try:
+            header, data = unpack(payload)
+        except (struct.error, ValueError) as error:
+            raise HeaderError(f"the record has no whole header: {error}", kind="bad_payload", **self.last) from error
+        if self.listed is None or key is None:
             return header.label, data
-        if key not in self._listed:
+        if key not in self.listed:
             raise MXNetError(f"fail to find imagelabel for id {key}", kind="bad_label", **self.last)
-        return self._listed[key][0], data
+        return self.listed[key][0], data
 
     def _take_file(self, key: Any) -> tuple[Any, bytes]:
-        listed: Any = self._listed
+        listed: Any = self.listed
         label, name = listed[key]
+        data = self.read_file(name)
+        self.place += 1
+        return label, data
+
+    def read_file(self, name: str) -> bytes:
+        """Bytes of a file below the root.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        bytes
+        """
         path = name if self._root is None else os.path.join(self._root, name)
         self.last = {"shard": path}
         with translated():
-            data = Path(path).read_bytes()
-        self._place += 1
-        return label, data
+            return Path(path).read_bytes()
 
 
 def _read_list(path: Any, dtype: str) -> Listed:

@@ -2,8 +2,34 @@
 
 from __future__ import annotations
 
+from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.io.arrays import NDArrayIter
 from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
+from recordmill.compat.mxnet.io.combined import PrefetchingIter, ResizeIter
 from recordmill.compat.mxnet.io.detection import ImageDetRecordIter
-from recordmill.compat.mxnet.io.image_record import ImageRecordIter
+from recordmill.compat.mxnet.io.image_record import ImageRecordInt8Iter, ImageRecordIter, ImageRecordUInt8Iter
 
-__all__ = ["DataBatch", "DataDesc", "DataIter", "ImageDetRecordIter", "ImageRecordIter"]
+__getattr__ = absent(
+    __name__,
+    {
+        "CSVIter": "read the file with numpy.loadtxt, and give the array to NDArrayIter",
+        "ImageRecordIter_v1": "use ImageRecordIter",
+        "ImageRecordUInt8Iter_v1": "use ImageRecordUInt8Iter",
+        "LibSVMIter": "sparse arrays are not supported",
+        "MNISTIter": "read the files with numpy.frombuffer, and give the arrays to NDArrayIter",
+        "MXDataIter": "use DataIter",
+    },
+)
+
+__all__ = [
+    "DataBatch",
+    "DataDesc",
+    "DataIter",
+    "ImageDetRecordIter",
+    "ImageRecordInt8Iter",
+    "ImageRecordIter",
+    "ImageRecordUInt8Iter",
+    "NDArrayIter",
+    "PrefetchingIter",
+    "ResizeIter",
+]

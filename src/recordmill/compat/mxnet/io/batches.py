@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from recordmill.compat.mxnet.base import MisuseError
+
 
 class DataDesc(namedtuple("DataDesc", ["name", "shape"])):  # noqa: PYI024, SLOT002 (programs unpack two values)
     """Name and shape of one array of a batch, with its dtype and layout as attributes.
@@ -33,6 +35,12 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):  # noqa: PYI024, SLOT
         return f"DataDesc[{self.name},{self.shape},{self.dtype},{self.layout}]"
 
     @staticmethod
+    def get_list(shapes: Any, types: Any) -> list[DataDesc]:
+        """Descriptions of pairs of name and shape, with the dtypes of pairs of name and dtype."""
+        known = dict(types or ())
+        return [DataDesc(name, shape, known[name]) if known else DataDesc(name, shape) for name, shape in shapes]
+
+    @staticmethod
     def get_batch_axis(layout: str | None) -> int:
         """Axis of the samples in a layout; 0 for None."""
         return 0 if layout is None else layout.find("N")
@@ -44,6 +52,7 @@ class DataBatch:
     Parameters
     ----------
     data, label : list of NDArray
+        Anything else is a MisuseError, which is an AssertionError.
     pad : int
         How many of the last rows only fill the batch up.
     index : ndarray of uint64, shape (batch_size,)
@@ -64,7 +73,7 @@ class DataBatch:
     ) -> None:
         for name, value in (("Data", data), ("Label", label)):
             if value is not None and not isinstance(value, list | tuple):
-                raise TypeError(f"{name} must be list of NDArrays")
+                raise MisuseError(f"{name} must be list of NDArrays", kind="bad_parameter", found=type(value).__name__)
         self.data, self.label, self.pad, self.index = data, label, pad, index
         self.bucket_key, self.provide_data, self.provide_label = bucket_key, provide_data, provide_label
 

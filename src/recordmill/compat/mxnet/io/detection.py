@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.mxnet.base import ParameterError, UnsupportedError, translated
+from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError, translated
 from recordmill.compat.mxnet.io.image_record import ImageRecordIter
 from recordmill.compat.mxnet.io.parameters import DEFAULTS, read_parameters
 from recordmill.compat.mxnet.io.records import RecordTable
@@ -18,6 +18,7 @@ from recordmill.compat.mxnet.kernels import KERNELS
 Ints = NDArray[np.int64]
 # Values of a row in front of an image's own labels: channels, height, width, number of labels.
 _IN_FRONT = 4
+_HEADER_BYTES = 24
 _SHARED = (
     "path_imgrec path_imglist data_shape batch_size data_name label_name round_batch shuffle seed num_parts part_index "
     "preprocess_threads prefetch_buffer ctx device_id dtype verbose resize inter_method shuffle_chunk_size "
@@ -105,6 +106,15 @@ class ImageDetRecordIter(ImageRecordIter):
         return _WholeImages(values), _LabelRows(values)
 
 
+def _counted(ragged: rm.Ragged) -> Ints:
+    """Labels that each record says it has; none where it is too short for a header, which is told when it is read."""
+    whole = np.diff(ragged.row_splits) >= _HEADER_BYTES
+    counts = np.where(whole, 0, -_HEADER_BYTES)
+    starts = ragged.row_splits[:-1][whole]
+    counts[whole] = ragged.data[starts[:, None] + np.arange(4)].view("<u4")[:, 0]
+    return counts
+
+
 class _WholeImages:
     """Images brought to the size of the batch, whatever their shape; values are ``(level - mean) / std * scale``."""
 
@@ -151,10 +161,18 @@ class _LabelRows(RecordTable):
         longest = 1
         with translated():
             for reader in self.readers:
+                first = 0
                 for ragged in reader.batches(1024):
-                    starts = ragged.row_splits[:-1][np.diff(ragged.row_splits) >= _IN_FRONT]
-                    flags = ragged.data[starts[:, None] + np.arange(4)].view("<u4")
-                    longest = max(longest, int(flags.max(initial=0)))
+                    counts = _counted(ragged)
+                    for row in np.flatnonzero(_HEADER_BYTES + 4 * counts > np.diff(ragged.row_splits))[:1]:
+                        where: dict[str, Any] = {
+                            "record": first + int(row),
+                            "offset": int(reader.index.offsets[first + row]),
+                        }
+                        message, found = "an image record holds fewer labels than it says", f"{counts[row]} labels"
+                        raise MXNetError(message, kind="bad_payload", found=found, shard=reader.path, **where)
+                    longest = max(longest, int(counts.max(initial=0)))
+                    first += len(counts)
         return longest
 
     def _labels(self, rows: Ints, heads: Any, data: NDArray[np.uint8], splits: Ints) -> NDArray[np.float32]:

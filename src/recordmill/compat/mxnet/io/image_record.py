@@ -187,6 +187,16 @@ class ImageRecordIter(DataIter):
             ahead.close()
 
 
+def ImageRecordUInt8Iter(**parameters: Any) -> ImageRecordIter:
+    """`ImageRecordIter` with levels as they are."""
+    return ImageRecordIter(**{"dtype": "uint8"} | parameters)
+
+
+def ImageRecordInt8Iter(**parameters: Any) -> ImageRecordIter:
+    """`ImageRecordIter` with levels minus the means."""
+    return ImageRecordIter(**{"dtype": "int8"} | parameters)
+
+
 def _filled(array: NDArray[Any], length: int) -> NDArray[Any]:
     """Rows, and zeros up to a length."""
     if len(array) == length:

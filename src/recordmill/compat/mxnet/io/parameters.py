@@ -137,6 +137,9 @@ def read_parameters(
                 f"Required parameter {name} of {'Shape(tuple)' if name == 'data_shape' else 'int'} is not presented"
             )
             raise ParameterError(message, kind="bad_parameter", expected=name, found="nothing")
+    if values["ctx"] not in ("cpu", "gpu"):
+        message = f"Invalid Input: '{values['ctx']}', valid values are: {{'cpu', 'gpu'}}"
+        raise ParameterError(message, kind="bad_parameter", expected="cpu or gpu", found=repr(values["ctx"]))
     for name, hint in only_default.items():
         if values[name] != defaults[name]:
             message = f"the parameter {name} is not supported"

@@ -95,7 +95,7 @@ class RecordTable:
         words = Path(path).read_text("utf-8").split()
         try:
             numbers = np.array(words, np.int64).reshape(-1, 2)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             message = "the index file is no list of keys and offsets"
             raise ParameterError(message, kind="bad_index", shard=path, expected="pairs of whole numbers") from error
         marks = np.unique(numbers[:, 1])

@@ -1,0 +1,233 @@
+"""``mx.nd``: arrays in the memory of the host, and the operations on them that data programs use."""
+
+from __future__ import annotations
+
+import sys
+
+from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.nd import elementwise, reducing, shaping
+from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
+from recordmill.compat.mxnet.nd.elementwise import (
+    abs,  # noqa: A004 (MXNet's names)
+    add,
+    add_n,
+    batch_dot,
+    broadcast_add,
+    broadcast_div,
+    broadcast_equal,
+    broadcast_maximum,
+    broadcast_minimum,
+    broadcast_mul,
+    broadcast_power,
+    broadcast_sub,
+    cast,
+    ceil,
+    clip,
+    cos,
+    divide,
+    dot,
+    elemwise_add,
+    elemwise_div,
+    elemwise_mul,
+    elemwise_sub,
+    equal,
+    exp,
+    floor,
+    log,
+    maximum,
+    minimum,
+    multiply,
+    one_hot,
+    pick,
+    power,
+    round,  # noqa: A004
+    sign,
+    sin,
+    sqrt,
+    square,
+    subtract,
+    take,
+    waitall,
+    where,
+)
+from recordmill.compat.mxnet.nd.making import (
+    arange,
+    array,
+    empty,
+    eye,
+    from_numpy,
+    full,
+    linspace,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from recordmill.compat.mxnet.nd.methods import as_method
+from recordmill.compat.mxnet.nd.reducing import (
+    argmax,
+    argmin,
+    argsort,
+    max,  # noqa: A004
+    mean,
+    min,  # noqa: A004
+    nansum,
+    norm,
+    prod,
+    sort,
+    sum,  # noqa: A004
+    topk,
+)
+from recordmill.compat.mxnet.nd.shaping import (
+    broadcast_axis,
+    broadcast_like,
+    broadcast_to,
+    concat,
+    concatenate,
+    expand_dims,
+    flatten,
+    flip,
+    moveaxis,
+    pad,
+    repeat,
+    reshape,
+    reshape_like,
+    slice,  # noqa: A004
+    slice_axis,
+    slice_like,
+    split,
+    squeeze,
+    stack,
+    swapaxes,
+    tile,
+    transpose,
+)
+
+# The same operations under older names.
+Cast, Concat, Flatten, Reshape, Pad = cast, concat, flatten, reshape, pad
+SliceChannel, SwapAxis, crop, reverse = split, swapaxes, slice, flip
+ndarray = sys.modules[__name__]
+
+# Operations that are methods of the array too.
+_METHODS = {
+    elementwise: "abs sqrt square exp log floor ceil sign sin cos round clip take pick one_hot dot",
+    reducing: "sum nansum prod mean max min norm argmax argmin argsort sort topk",
+    shaping: "reshape reshape_like transpose flatten expand_dims squeeze swapaxes flip tile repeat slice slice_axis "
+    "slice_like split broadcast_to broadcast_like",
+}
+for _module, _names in _METHODS.items():
+    for _name in _names.split():
+        setattr(NDArray, _name, as_method(_name, getattr(_module, _name)))
+NDArray.zeros_like, NDArray.ones_like = zeros_like, ones_like  # type: ignore[attr-defined]
+
+__getattr__ = absent(
+    __name__,
+    {
+        "image": "transform pictures with mx.image, or rm.Image",
+        "random": "draw with numpy.random",
+        "save": "keep arrays with numpy.savez",
+        "load": "parameter files of MXNet are not read",
+    },
+    "an operation on arrays that is not here: use NumPy's on .asnumpy()",
+)
+
+__all__ = [
+    "Cast",
+    "Concat",
+    "Flatten",
+    "NDArray",
+    "Pad",
+    "Reshape",
+    "SliceChannel",
+    "SwapAxis",
+    "abs",
+    "add",
+    "add_n",
+    "arange",
+    "argmax",
+    "argmin",
+    "argsort",
+    "array",
+    "batch_dot",
+    "broadcast_add",
+    "broadcast_axis",
+    "broadcast_div",
+    "broadcast_equal",
+    "broadcast_like",
+    "broadcast_maximum",
+    "broadcast_minimum",
+    "broadcast_mul",
+    "broadcast_power",
+    "broadcast_sub",
+    "broadcast_to",
+    "cast",
+    "ceil",
+    "clip",
+    "concat",
+    "concatenate",
+    "cos",
+    "crop",
+    "divide",
+    "dot",
+    "elemwise_add",
+    "elemwise_div",
+    "elemwise_mul",
+    "elemwise_sub",
+    "empty",
+    "equal",
+    "exp",
+    "expand_dims",
+    "eye",
+    "flatten",
+    "flip",
+    "floor",
+    "from_numpy",
+    "full",
+    "linspace",
+    "log",
+    "max",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "moveaxis",
+    "multiply",
+    "nansum",
+    "ndarray",
+    "norm",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "pad",
+    "pick",
+    "power",
+    "prod",
+    "repeat",
+    "reshape",
+    "reshape_like",
+    "reverse",
+    "round",
+    "sign",
+    "sin",
+    "slice",
+    "slice_axis",
+    "slice_like",
+    "sort",
+    "split",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "subtract",
+    "sum",
+    "swapaxes",
+    "take",
+    "tile",
+    "topk",
+    "transpose",
+    "waitall",
+    "where",
+    "wrap",
+    "zeros",
+    "zeros_like",
+]

@@ -1,0 +1,85 @@
+"""MXNet's rules of arithmetic: an array keeps its dtype, and numbers beside it are made to fit."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.mxnet.base import ParameterError
+
+_COMPARISONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
+
+
+def plain(values: Any) -> Any:
+    """Arrays, and those inside lists, tuples and dicts, as NumPy's own.
+
+    Parameters
+    ----------
+    values : object
+
+    Returns
+    -------
+    object
+    """
+    if isinstance(values, np.ndarray):
+        return values.view(np.ndarray)
+    if type(values) in (list, tuple):
+        return type(values)(plain(one) for one in values)
+    if type(values) is dict:
+        return {name: plain(one) for name, one in values.items()}
+    return values
+
+
+def apply(ufunc: Any, inputs: tuple[Any, ...], kind: np.dtype[Any] | None, out: Any = None) -> Any:
+    """Result of an operation on arrays and numbers, as NumPy's own array.
+
+    Parameters
+    ----------
+    ufunc : numpy.ufunc
+    inputs : tuple of array or number
+    kind : dtype or None
+        That of all arrays; numbers become of it, and so does the result: ones and zeros where it is a comparison. None
+        for arrays of several dtypes, which follow NumPy's rules.
+    out : ndarray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    TypeError
+        An input that is neither array nor number, or a result of another kind than `out`.
+    ParameterError
+        Arrays whose shapes do not go together.
+    """
+    values = [_operand(one, kind) for one in inputs]
+    try:
+        with np.errstate(all="ignore"):
+            found = _computed(ufunc, values, kind)
+            if out is None:
+                return found
+            np.copyto(out, found, casting="same_kind" if kind is None else "unsafe")
+            return out
+    except ValueError as error:
+        raise ParameterError(f"{ufunc.__name__}: {error}", kind="bad_shape") from error
+
+
+def _operand(value: Any, kind: np.dtype[Any] | None) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.view(np.ndarray)
+    if not isinstance(value, numbers.Number | np.generic):
+        raise TypeError(f"type {type(value)} not supported")
+    with np.errstate(all="ignore"):
+        return value if kind is None else np.asarray(value).astype(kind)
+
+
+def _computed(ufunc: Any, values: list[Any], kind: np.dtype[Any] | None) -> Any:
+    if kind is None:
+        return ufunc(*values)
+    found = np.trunc(ufunc(*values)) if ufunc is np.true_divide and kind.kind in "iu" else ufunc(*values)
+    keeps = isinstance(found, tuple) or (found.dtype == np.bool_ and ufunc not in _COMPARISONS)
+    return found if keeps else found.astype(kind, copy=False)

@@ -1,0 +1,44 @@
+"""Names of OneFlow that this package has not: asking for one says so, and what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_TRAIN = "networks are not part of this package: hand the arrays to Keras, PyTorch or JAX"
+_HINTS = {
+    "manual_seed": "give random_seed to the reader, to decoders and to CoinFlip",
+    "tensor": "use numpy.array: decoders and CropMirrorNormalize take NumPy's arrays",
+    "device": "device is left out, or 'cpu'",
+    "utils": "use rm.torch, rm.keras or rm.jax",
+    "OFRecordImageGpuDecoderRandomCropResize": "use OFRecordImageDecoderRandomCrop and image.Resize",
+    "batch_align": "use image.Resize",
+    "flip": "use CropMirrorNormalize with mirrors, or numpy.flip",
+    "normalize": "use CropMirrorNormalize",
+    **dict.fromkeys(("bool", "float16", "half", "bfloat16", "char"), "use int8, uint8, int32, int64, float or double"),
+}
+
+
+class AbsentError(NotImplementedError, AttributeError):
+    """A name that OneFlow has and this package has not."""
+
+
+def absent(module: str) -> Callable[[str], Any]:
+    """``__getattr__`` of a module.
+
+    Parameters
+    ----------
+    module : str
+        What programs call it.
+
+    Returns
+    -------
+    callable
+    """
+
+    def refuse(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+        raise AbsentError(f"{module}.{name} is not supported: {_HINTS.get(name, _TRAIN)}")
+
+    return refuse

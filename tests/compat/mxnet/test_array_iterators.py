@@ -1,0 +1,129 @@
+"""Batches of arrays, epochs of another length, and batches made ahead: MXNet 1.9.1's rows and pads, written out."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import recordmill.compat.mxnet as mx
+
+ROWS, LABELS = np.arange(40).reshape(10, 4), np.arange(10)
+
+
+def rows(batches):
+    """Labels and pad of every batch."""
+    return [(batch.label[0].asnumpy().astype(int).tolist(), batch.pad) for batch in batches]
+
+
+@pytest.mark.parametrize(
+    "how, epochs",
+    [
+        ("pad", [[([0, 1, 2, 3], 0), ([4, 5, 6, 7], 0), ([8, 9, 0, 1], 2)]] * 2),
+        ("discard", [[([0, 1, 2, 3], 0), ([4, 5, 6, 7], 0)]] * 2),
+        (
+            "roll_over",
+            [
+                [([0, 1, 2, 3], 0), ([4, 5, 6, 7], 0)],
+                [([8, 9, 0, 1], 2), ([2, 3, 4, 5], 0), ([6, 7, 8, 9], 0)],
+                [([0, 1, 2, 3], 0), ([4, 5, 6, 7], 0)],
+            ],
+        ),
+    ],
+)
+def test_arrays_when_the_last_batch_is_not_full_then_it_is_handled_as_asked(how, epochs) -> None:
+    data = mx.io.NDArrayIter(ROWS, LABELS, batch_size=4, last_batch_handle=how)
+    for expected in epochs:
+        assert rows(data) == expected
+        data.reset()
+
+
+def test_arrays_when_rows_were_kept_then_a_hard_reset_drops_them() -> None:
+    data = mx.io.NDArrayIter(ROWS, LABELS, 4, last_batch_handle="roll_over")
+    rows(data)
+    data.hard_reset()
+    assert rows(data)[0] == ([0, 1, 2, 3], 0)
+
+
+def test_arrays_when_fewer_than_a_batch_then_fill_it_over_and_over() -> None:
+    assert rows(mx.io.NDArrayIter(ROWS[:3], LABELS[:3], 8)) == [([0, 1, 2, 0, 1, 2, 0, 1], 5)]
+    assert rows(mx.io.NDArrayIter(ROWS[:3], LABELS[:3], 8, last_batch_handle="discard")) == []
+
+
+def test_arrays_when_shuffled_then_follow_the_seed_of_numpy() -> None:
+    np.random.seed(3)  # noqa: NPY002
+    data = mx.io.NDArrayIter(ROWS, LABELS, batch_size=5, shuffle=True)
+    assert rows(data) == [([5, 4, 1, 2, 9], 0), ([6, 7, 0, 3, 8], 0)]
+    data.reset()
+    assert rows(data) == [([1, 2, 4, 9, 3], 0), ([8, 6, 0, 5, 7], 0)]
+
+
+def test_arrays_when_described_then_have_mxnet_s_names_and_dtypes() -> None:
+    data = mx.io.NDArrayIter({"b": ROWS, "a": mx.nd.array(ROWS, dtype="uint8")}, [LABELS, LABELS], 3)
+    assert str(data.provide_data[0]) == "DataDesc[a,(3, 4),<class 'numpy.uint8'>,NCHW]"
+    assert [one.name for one in data.provide_label] == ["_0_softmax_label", "_1_softmax_label"]
+    assert data.iter_next()
+    assert (data.getdata()[1].dtype, data.getpad(), data.cursor, data.num_data) == (np.float32, 0, 0, 10)
+
+
+@pytest.mark.parametrize(
+    "arguments, error, words",
+    [
+        (("text", LABELS, 3), TypeError, "Input must be NDArray"),
+        ((None, LABELS, 3), AssertionError, "one array at least"),
+        ((ROWS, LABELS[:5], 2), mx.MXNetError, "data: 10, softmax_label: 5"),
+        ((ROWS, LABELS, 3, False, "drop"), ValueError, "roll_over"),
+        ((ROWS, LABELS, 0), ValueError, "batch_size"),
+    ],
+)
+def test_arrays_when_they_cannot_be_used_then_are_refused(arguments, error, words) -> None:
+    with pytest.raises(error, match=words):
+        mx.io.NDArrayIter(*arguments)
+
+
+def test_epoch_when_resized_then_goes_on_from_the_beginning() -> None:
+    data = mx.io.ResizeIter(mx.io.NDArrayIter(ROWS, LABELS, 4), 4)
+    assert [found for found, _ in rows(data)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 0, 1], [0, 1, 2, 3]]
+    data.reset()
+    assert len(rows(data)) == 4
+    data = mx.io.ResizeIter(mx.io.NDArrayIter(ROWS, LABELS, 4), 2, reset_internal=False)
+    rows(data)
+    data.reset()
+    assert rows(data)[0] == ([8, 9, 0, 1], 2)
+
+
+def test_iterators_when_prefetched_together_then_are_one() -> None:
+    parts = [mx.io.NDArrayIter({"a": ROWS}, {"x": LABELS}, 5), mx.io.NDArrayIter({"b": ROWS}, {"y": LABELS}, 5)]
+    data = mx.io.PrefetchingIter(parts, rename_data=[{"a": "p"}, {"b": "q"}])
+    assert [one.name for one in data.provide_data] == ["p", "q"]
+    assert rows(data) == [([0, 1, 2, 3, 4], 0), ([5, 6, 7, 8, 9], 0)]
+    assert not data.iter_next()
+    data.reset()
+    data.next()
+    data.reset()
+    assert [len(batch.data) for batch in data] == [2, 2]
+
+
+def test_iterators_when_one_ends_first_then_an_error_says_so() -> None:
+    data = mx.io.PrefetchingIter([mx.io.NDArrayIter(ROWS, LABELS, 5), mx.io.NDArrayIter(ROWS[:5], LABELS[:5], 5)])
+    with pytest.raises(mx.MXNetError, match="entry mismatches"):
+        list(data)
+
+
+def test_thread_when_its_iterator_is_gone_then_ends() -> None:
+    data = mx.io.PrefetchingIter(mx.io.NDArrayIter(ROWS, LABELS, 5))
+    data.next()
+    started = [one for one in threading.enumerate() if one.name.startswith("recordmill-mxnet")]
+    del data
+    gc.collect()
+    for thread in started:
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+def test_batch_when_made_of_no_list_then_is_refused() -> None:
+    with pytest.raises(AssertionError, match="Data must be list of NDArrays"):
+        mx.io.DataBatch(mx.nd.ones((2, 3)))
+    assert mx.io.DataDesc.get_list([("a", (1, 2))], [("a", "uint8")])[0].dtype == "uint8"
