@@ -78,7 +78,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "nn": ("ops.activations", "ops.pooling"),
     "random": ("ops.drawing", "ops.generators"),
-    "strings": ("ops.texts", "ops.patterns", "ops.numerals", "ops.pieces"),
+    "strings": ("ops.texts", "ops.patterns", "ops.numerals", "ops.pieces", "io.base64"),
 }
 _PACKAGE = "recordmill.compat.tensorflow"
 

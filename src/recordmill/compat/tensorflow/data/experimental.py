@@ -16,6 +16,7 @@ from recordmill.compat.tensorflow.data.older_names import (
     make_batched_features_dataset,
     parse_example_dataset,
 )
+from recordmill.compat.tensorflow.data.optional import Optional, get_next_as_optional
 
 AUTOTUNE = -1
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "AutoShardPolicy",
     "Counter",
+    "Optional",
     "TFRecordWriter",
     "assert_cardinality",
     "bucket_by_sequence_length",
@@ -31,6 +33,7 @@ __all__ = [
     "choose_from_datasets",
     "dense_to_ragged_batch",
     "enumerate_dataset",
+    "get_next_as_optional",
     "get_single_element",
     "group_by_window",
     "ignore_errors",

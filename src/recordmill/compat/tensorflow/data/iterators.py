@@ -77,6 +77,20 @@ class Iterator:
         except StopIteration:
             raise OutOfRangeError("End of sequence") from None
 
+    def get_next_as_optional(self) -> Any:
+        """Next element, or that there is none.
+
+        Returns
+        -------
+        Optional
+        """
+        from recordmill.compat.tensorflow.data.optional import Optional
+
+        try:
+            return Optional.from_value(next(self))
+        except StopIteration:
+            return Optional.empty(self.element_spec)
+
     def close(self) -> None:
         """End what runs ahead."""
         self._done = True

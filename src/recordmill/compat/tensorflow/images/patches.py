@@ -42,8 +42,9 @@ def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: 
     if padding not in ("VALID", "SAME"):
         raise ValueError(f'padding must be "VALID" or "SAME", not {padding!r}')
     if padding == "SAME":
-        around = (_around(values.shape[1], rows, row_step, row_rate), _around(values.shape[2], columns, column_step, column_rate))
-        values = np.pad(values, ((0, 0), *around, (0, 0)))
+        down = _around(values.shape[1], rows, row_step, row_rate)
+        across = _around(values.shape[2], columns, column_step, column_rate)
+        values = np.pad(values, ((0, 0), down, across, (0, 0)))
     spans = ((rows - 1) * row_rate + 1, (columns - 1) * column_rate + 1)
     windows = np.lib.stride_tricks.sliding_window_view(values, spans, axis=(1, 2))
     picked = windows[:, ::row_step, ::column_step, :, ::row_rate, ::column_rate]
