@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any, NamedTuple
 
+from recordmill.compat.tensorflow.core.absent import missing
+
 __all__ = [
     "PhysicalDevice",
     "experimental",
@@ -21,6 +23,7 @@ __all__ = [
     "set_visible_devices",
     "threading",
 ]
+__getattr__ = missing(__name__)
 
 experimental = threading = sys.modules[__name__]  # the same names stand there
 

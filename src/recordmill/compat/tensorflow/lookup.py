@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, int64, string
@@ -21,6 +22,7 @@ __all__ = [
     "TextFileIndex",
     "TextFileInitializer",
 ]
+__getattr__ = missing(__name__)
 
 
 class KeyValueTensorInitializer:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from recordmill.compat.tensorflow.core.absent import missing
+
 __all__ = ["gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support", "is_gpu_available"]
+__getattr__ = missing(__name__)
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:

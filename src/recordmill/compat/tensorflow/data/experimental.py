@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.data.checking import AssertCardinality
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
@@ -48,6 +49,7 @@ __all__ = [
     "unbatch",
     "unique",
 ]
+__getattr__ = missing(__name__)
 Counter = Dataset.counter
 choose_from_datasets = Dataset.choose_from_datasets
 sample_from_datasets = Dataset.sample_from_datasets

@@ -12,4 +12,4 @@ MEMBERS = table(
         "ops.generators": "Generator",
     }
 )
-__getattr__, __dir__ = lazy(__name__, MEMBERS)
+__getattr__, __dir__ = lazy(__name__, MEMBERS, face="random.experimental")
