@@ -237,7 +237,7 @@ INSTEAD: dict[str, str] = {
     "data.experimental.save": "write the elements to a TFRecord file with tf.io.TFRecordWriter",
     "data.experimental.snapshot": "use Dataset.cache(filename)",
     "debugging": "use Python's debugger: functions run at once",
-    "distribute": "use tf.distribute.get_strategy(), or divide the data with Dataset.shard and train with JAX or PyTorch",
+    "distribute": "use tf.distribute.get_strategy(), or Dataset.shard, and train with JAX or PyTorch",
     "errors": "catch tf.errors.OpError, of which all others are",
     "feature_column": "use Keras's preprocessing layers, and a dict of tf.io.FixedLenFeature to parse",
     "image": "compute it with NumPy or OpenCV in tf.numpy_function",
