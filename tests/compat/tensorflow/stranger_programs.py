@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.compat.tensorflow.data_programs import plain
+from tests.compat.tensorflow.data_programs import listed, plain, spelled
+from tests.compat.tensorflow.owned_programs import failed
 
 
 def pictures():
@@ -178,4 +179,22 @@ def loops(tf, folder):
     return rows
 
 
-PROGRAMS = {one.__name__: one for one in (detection, patches, numbers, tables, loops)}
+def lines(tf, folder):
+    rows, paths = {}, [f"{folder}/{name}.csv" for name in "ab"]
+    for number, path in enumerate(paths):
+        with open(path, "w") as file:
+            file.write(f'size,weight,name,label\n{number},1.5,"x,y",1\n7,,NA,0\n')
+    made, kinds = tf.data.experimental.CsvDataset, [tf.int32, [0.5], ["none"], tf.int64]
+    rows["all"] = listed(made(paths, kinds, header=True, na_value="NA"))
+    rows["specs"] = spelled(made(paths, kinds, header=True).element_spec)
+    rows["chosen"] = listed(made(tf.constant(paths), [tf.int64, tf.int32], header=True, select_cols=[0, 3]))
+    rows["left"] = listed(made(paths[0], [tf.int64, tf.int32], header=True, exclude_cols=[1, 2]).batch(2))
+    rows["refused"] = [
+        failed(lambda: made(paths, [[0]], select_cols=[0], exclude_cols=[1])),
+        failed(lambda: listed(made(paths, [tf.int32, tf.float32, [""], [0]], header=True)))[0],
+        failed(lambda: listed(made(paths, kinds)))[0],
+    ]
+    return rows
+
+
+PROGRAMS = {one.__name__: one for one in (detection, patches, numbers, tables, loops, lines)}

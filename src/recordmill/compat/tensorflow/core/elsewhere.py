@@ -98,7 +98,7 @@ NAMES: dict[str, str] = {
     ),
     "data": ("IteratorSpec"),
     "data.experimental": (
-        "AutotuneAlgorithm AutotuneOptions CsvDataset DatasetInitializer DistributeOptions ExternalStatePolicy "
+        "AutotuneAlgorithm AutotuneOptions DatasetInitializer DistributeOptions ExternalStatePolicy "
         "OptimizationOptions RandomDataset Reducer SHARD_HINT ServiceOptions SqlDataset ThreadingOptions at "
         "copy_to_device dense_to_sparse_batch distributed_save enable_debug_mode from_list from_variant "
         "get_model_proto get_structure group_by_reducer index_table_from_dataset load make_csv_dataset "
@@ -225,13 +225,12 @@ INSTEAD: dict[str, str] = {
     "config": "records and images are worked on by processors, and no such setting changes results",
     "data": "the migration page says what is here",
     "data.experimental": "the migration page says what is here",
-    "data.experimental.CsvDataset": "use TextLineDataset(file).skip(1) and tf.io.decode_csv",
     "data.experimental.Reducer": "use Dataset.group_by_window, or Dataset.reduce for one key at a time",
     "data.experimental.SqlDataset": "read the rows with sqlite3 in Dataset.from_generator",
     "data.experimental.copy_to_device": "leave it out, or use recordmill's loaders for PyTorch and JAX",
     "data.experimental.group_by_reducer": "use Dataset.group_by_window, or Dataset.reduce for one key at a time",
     "data.experimental.load": "write the elements to a TFRecord file and read them with TFRecordDataset",
-    "data.experimental.make_csv_dataset": "use TextLineDataset(file).skip(1), tf.io.decode_csv and batch",
+    "data.experimental.make_csv_dataset": "use CsvDataset, batch, and a map that names the columns",
     "data.experimental.prefetch_to_device": "use prefetch, or recordmill's loaders for PyTorch and JAX",
     "data.experimental.rejection_resample": "use Dataset.sample_from_datasets on data sets of one class each",
     "data.experimental.save": "write the elements to a TFRecord file with tf.io.TFRecordWriter",

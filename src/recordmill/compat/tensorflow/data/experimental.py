@@ -7,6 +7,7 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.data.checking import AssertCardinality
+from recordmill.compat.tensorflow.data.csv_files import CsvDataset
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from recordmill.compat.tensorflow.data.older_names import (
@@ -26,6 +27,7 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "AutoShardPolicy",
     "Counter",
+    "CsvDataset",
     "Optional",
     "TFRecordWriter",
     "assert_cardinality",
