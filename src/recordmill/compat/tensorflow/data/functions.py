@@ -96,7 +96,7 @@ def to_result(value: Any) -> Any:
 def _leaf(value: Any) -> Any:
     if isinstance(value, Variable):
         return value.read_value()
-    if isinstance(value, (Recorded, *TENSORS)) or hasattr(value, "element_spec"):
+    if isinstance(value, (Recorded, *TENSORS)) or hasattr(type(value), "element_spec"):
         return value
     if value is None:
         raise TypeError("Unsupported return value from function passed to a data set: None.")
