@@ -60,7 +60,7 @@ def test_threads_when_the_iterator_is_closed_then_end_at_once(name: str) -> None
         next(iterator)
 
 
-def test_threads_when_a_function_fails_then_end_and_elements_before_it_came() -> None:
+def test_threads_when_a_function_fails_then_elements_around_it_come_and_they_end_with_the_data() -> None:
     def fails(x: Any) -> Any:
         if int(x) == 5:
             raise KeyError("five")
@@ -72,6 +72,18 @@ def test_threads_when_a_function_fails_then_end_and_elements_before_it_came() ->
         next(iterator)
     assert isinstance(raised.value, tf.errors.UnknownError)
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    assert [int(one) for one in iterator] == [6, 7, 8] and workers() == []
+
+
+def test_threads_when_a_loop_ends_with_an_error_then_end_without_a_collection() -> None:
+    gc.disable()
+    try:
+        for _ in D.range(9).map(lambda x: tf.debugging.assert_less(x, tf.constant(2, tf.int64)) or x, 2).prefetch(2):
+            assert workers()
+    except tf.errors.InvalidArgumentError:
+        pass
+    finally:
+        gc.enable()
     assert workers() == []
 
 

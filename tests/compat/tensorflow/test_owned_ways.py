@@ -12,7 +12,7 @@ import pytest
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.data import cycles
-from tests.compat.tensorflow.data_programs import listed
+from tests.compat.tensorflow.data_programs import listed, plain
 
 D = tf.data.Dataset
 
@@ -153,3 +153,56 @@ def test_arithmetic_when_rows_differ_in_length_then_is_refused_by_name(act: Any)
     for one in (tf.ragged.constant([[1], [2, 3]]), tf.sparse.from_dense([0, 1])):
         with pytest.raises(TypeError, match=f"arithmetic of a {type(one).__name__} is not supported"):
             act(one)
+
+
+def test_elements_when_one_fails_then_those_behind_it_still_come() -> None:
+    def tried(data: Any) -> list[Any]:
+        found: list[Any] = []
+        iterator = iter(data)
+        while True:
+            try:
+                found.append(plain(next(iterator).numpy()))
+            except StopIteration:
+                return found
+            except tf.errors.InvalidArgumentError:
+                found.append("bad")
+
+    checked = D.from_tensor_slices([1.0, 0.0, 4.0]).map(lambda x: tf.debugging.check_numerics(1 / x, "no"), 2)
+    assert tried(checked) == tried(checked.prefetch(1)) == [1.0, "bad", 0.25]
+    assert tried(checked.batch(2)) == ["bad", [0.25]] and tried(checked.enumerate().map(lambda n, x: n)) == [
+        0,
+        "bad",
+        2,
+    ]
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), TypeError("no"), MemoryError("no"), NotImplementedError("no")])
+def test_errors_of_python_functions_when_caught_then_are_tensorflows_and_their_own(error: Exception) -> None:
+    def fails(x: Any) -> Any:
+        raise error
+
+    found = {ValueError: "InvalidArgument", TypeError: "InvalidArgument", MemoryError: "ResourceExhausted"}
+    family = getattr(tf.errors, found.get(type(error), "Unimplemented") + "Error")
+    with pytest.raises(family, match="no") as caught:
+        list(D.range(1).map(lambda x: tf.py_function(fails, [x], tf.int64)))
+    assert isinstance(caught.value, type(error)) and type(pickle.loads(pickle.dumps(caught.value))) is family
+
+
+def test_errors_when_programs_raise_them_then_take_tensorflows_arguments() -> None:
+    for one in (
+        tf.errors.NotFoundError(None, None, "why"),
+        tf.errors.NotFoundError(node_def=None, op=None, message="why"),
+    ):
+        assert one.message == str(one) == str(pickle.loads(pickle.dumps(one))) == "why"
+        assert one.error_code == tf.errors.NOT_FOUND == 5 and one.op is one.node_def is None
+
+
+def test_index_files_when_a_program_lists_a_folder_then_hold_no_records(tmp_path: Path) -> None:
+    with tf.io.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
+        writer.write(b"one")
+    (tmp_path / ".a.tfrecord.rmx").touch()
+    names = [str(one) for one in tmp_path.iterdir()]
+    assert len(names) == 2 and listed(tf.data.TFRecordDataset(names).batch(2)) == listed(D.from_tensors([b"one"]))
+    (tmp_path / "a.tfrecord").unlink()
+    with pytest.raises(tf.errors.NotFoundError):
+        list(tf.data.TFRecordDataset(str(tmp_path / "a.tfrecord")))

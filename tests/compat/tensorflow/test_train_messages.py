@@ -86,3 +86,8 @@ def test_example_when_recorded_then_has_the_same_bytes(row: dict[str, Any]) -> N
 def test_mistake_of_tutorials_when_made_then_is_refused_in_protobufs_words(act: Any, kind: Any, words: str) -> None:
     with pytest.raises(kind, match=words.replace("(", r"\(")):
         act()
+
+
+def test_messages_when_given_to_functions_of_protobuf_then_say_what_to_use() -> None:
+    with pytest.raises(AttributeError, match=r"tensorflow\.Example has no 'file'.*str\(message\) is the text form"):
+        _ = tf.train.Example.DESCRIPTOR.file

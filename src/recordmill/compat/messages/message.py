@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 from recordmill.compat.messages import wire
 from recordmill.compat.messages.fields.base import UNKNOWN, Field
@@ -27,6 +27,13 @@ class Descriptor:
     name: str
     full_name: str
     fields: tuple[Field, ...]
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Tell why functions of protobuf's own do not go on."""
+        raise AttributeError(
+            f"the descriptor of {self.full_name} has no {name!r}: functions of google.protobuf take protobuf's own "
+            "messages; str(message) is the text form, and protobuf parses message.SerializeToString()"
+        )
 
 
 class _WithoutDict(type):

@@ -25,6 +25,8 @@ class Scalar(Generic[T]):
 
     # Wire type of one value by itself.
     wire = wire.BYTES
+    # Of arrays of such values, where NumPy would not find it from the values.
+    dtype: np.dtype[Any] | None = None
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -83,6 +85,7 @@ class Integer(Scalar[int]):
     def __init__(self, name: str, bits: int) -> None:
         super().__init__(name)
         self.bits, self.low, self.high = bits, -(1 << bits - 1), (1 << bits - 1) - 1
+        self.dtype = np.dtype(f"i{bits // 8}")
 
     def check(self, value: Any) -> int:
         """Refuse fractions, bool, and what does not fit."""
@@ -135,7 +138,7 @@ class Float(Scalar[float]):
     def __init__(self, name: str, bits: int) -> None:
         super().__init__(name)
         self.wire = wire.FIXED32 if bits == 32 else wire.FIXED64
-        self._dtype = np.dtype(f"<f{bits // 8}")
+        self._dtype = self.dtype = np.dtype(f"<f{bits // 8}")
         self._rounded: Callable[[Any], Any] = ctypes.c_float if bits == 32 else ctypes.c_double
 
     def check(self, value: Any) -> float:

@@ -38,6 +38,7 @@ MODULES: dict[str, str] = {
     "distribute": "distribute",
     "dtypes": "dtypes",
     "errors": "core.errors",
+    "experimental": "experimental",
     "gfile": "gfile",
     "image": "image",
     "initializers": "keras.initializers",
@@ -57,6 +58,7 @@ MODULES: dict[str, str] = {
     "random": "random",
     "sparse": "sparse",
     "strings": "strings",
+    "test": "test",
     "train": "train",
     "version": "version",
 }

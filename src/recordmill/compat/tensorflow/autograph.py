@@ -6,7 +6,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from recordmill.compat.tensorflow.core.absent import missing
+
 __all__ = ["do_not_convert", "experimental", "to_graph"]
+__getattr__ = missing(__name__)
 
 experimental = sys.modules[__name__]  # the same names stand there
 

@@ -5,17 +5,27 @@ from __future__ import annotations
 import sys
 from typing import Any, NamedTuple
 
+from recordmill.compat.tensorflow.core.absent import missing
+
 __all__ = [
     "PhysicalDevice",
     "experimental",
     "functions_run_eagerly",
+    "get_inter_op_parallelism_threads",
+    "get_intra_op_parallelism_threads",
     "get_visible_devices",
     "list_logical_devices",
     "list_physical_devices",
     "run_functions_eagerly",
+    "set_inter_op_parallelism_threads",
+    "set_intra_op_parallelism_threads",
+    "set_memory_growth",
+    "set_visible_devices",
+    "threading",
 ]
+__getattr__ = missing(__name__)
 
-experimental = sys.modules[__name__]  # the same names stand there
+experimental = threading = sys.modules[__name__]  # the same names stand there
 
 
 class PhysicalDevice(NamedTuple):
@@ -71,3 +81,52 @@ def functions_run_eagerly() -> bool:
         True.
     """
     return True
+
+
+def set_memory_growth(device: Any, enable: bool) -> None:
+    """Nothing: memory of graphics processors is not used.
+
+    Parameters
+    ----------
+    device : PhysicalDevice
+    enable : bool
+    """
+    del device, enable
+
+
+def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
+    """Nothing, if the devices are there: processors are used, and others are none.
+
+    Parameters
+    ----------
+    devices : PhysicalDevice or sequence of PhysicalDevice
+    device_type : str, optional
+
+    Raises
+    ------
+    ValueError
+        A device that is not there.
+    """
+    del device_type
+    for one in [devices] if isinstance(devices, PhysicalDevice) else devices:
+        if one not in _DEVICES:
+            raise ValueError(f"Unrecognized device: {one!r}; there are {_DEVICES}")
+
+
+def get_intra_op_parallelism_threads() -> int:
+    """Threads of an operation; 0: the machine says."""
+    return 0
+
+
+def set_intra_op_parallelism_threads(num_threads: int) -> None:
+    """Nothing: a hint that changes no result.
+
+    Parameters
+    ----------
+    num_threads : int
+    """
+    del num_threads
+
+
+get_inter_op_parallelism_threads = get_intra_op_parallelism_threads
+set_inter_op_parallelism_threads = set_intra_op_parallelism_threads

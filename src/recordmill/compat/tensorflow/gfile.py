@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.files import gfile
 from recordmill.compat.tensorflow.files.file import GFile
+
+__getattr__ = missing(__name__)
 
 Open = FastGFile = GFile
 

@@ -12,9 +12,13 @@ _PLACES = {
         "extract_jpeg_shape is_jpeg"
     ),
     "distortion": "sample_distorted_bounding_box stateless_sample_distorted_bounding_box",
+    "drawing": "draw_bounding_boxes non_max_suppression",
     "encoding": "encode_jpeg encode_png",
     "flips": "flip_left_right flip_up_down rot90 transpose",
     "levels": "convert_image_dtype",
+    "luminance": "rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb",
+    "measures": "image_gradients psnr sobel_edges total_variation",
+    "patches": "crop_and_resize extract_patches",
     "quality": "adjust_jpeg_quality",
     "random": (
         "random_brightness random_contrast random_crop random_flip_left_right random_flip_up_down random_hue "

@@ -9,7 +9,7 @@ from recordmill.compat.tensorflow.ops.names import table
 MEMBERS = table(
     {
         "ops.making": "eye",
-        "ops.matrices": "diag einsum l2_normalize matmul matvec norm tensordot",
+        "ops.matrices": "diag diag_part einsum l2_normalize matmul matvec norm tensordot",
         "ops.shaping": "matrix_transpose",
     }
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from logging import DEBUG, ERROR, FATAL, INFO, WARN
 
+from recordmill.compat.tensorflow.core.absent import missing
+
 __all__ = [
     "DEBUG",
     "ERROR",
@@ -22,6 +24,7 @@ __all__ = [
     "warn",
     "warning",
 ]
+__getattr__ = missing(__name__)
 _LOGGER = logging.getLogger("tensorflow")
 debug, info, warn, warning = _LOGGER.debug, _LOGGER.info, _LOGGER.warning, _LOGGER.warning
 error, fatal, log = _LOGGER.error, _LOGGER.critical, _LOGGER.log

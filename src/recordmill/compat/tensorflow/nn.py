@@ -11,6 +11,7 @@ MEMBERS = table(
         "ops.activations": "leaky_relu log_softmax moments relu relu6 softmax softplus",
         "ops.elementwise": "sigmoid tanh",
         "ops.matrices": "l2_normalize",
+        "ops.pooling": "avg_pool2d depth_to_space max_pool2d space_to_depth",
         "ops.sorting": "top_k",
     }
 )

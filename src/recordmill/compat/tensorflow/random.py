@@ -9,8 +9,9 @@ from recordmill.compat.tensorflow.ops.names import table
 MEMBERS = table(
     {
         "core.draws": "set_seed",
-        "ops.drawing": "categorical normal shuffle stateless_normal stateless_uniform truncated_normal uniform",
+        "ops.drawing": "categorical fold_in normal shuffle split stateless_normal "
+        "stateless_uniform truncated_normal uniform",
         "ops.generators": "Generator",
     }
 )
-__getattr__, __dir__ = lazy(__name__, MEMBERS)
+__getattr__, __dir__ = lazy(__name__, MEMBERS, {"experimental": "ops.older_random"})

@@ -121,8 +121,8 @@ class ScalarList(Generic[T]):
         return self._items == (other._items if isinstance(other, ScalarList) else other)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """Values as an array."""
-        return np.array(self._items, dtype)
+        """Values as an array, of the field's own dtype unless another one is asked for."""
+        return np.array(self._items, self._scalar.dtype if dtype is None else dtype)
 
     def __repr__(self) -> str:
         """Readable form, that of a list."""

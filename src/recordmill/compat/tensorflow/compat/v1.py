@@ -33,4 +33,7 @@ _own, __dir__ = lazy(__name__, MEMBERS, MODULES)
 def __getattr__(name: str) -> Any:
     if name in MEMBERS or name in MODULES or name.startswith("__"):
         return _own(name)
-    return getattr(importlib.import_module("recordmill.compat.tensorflow"), name)
+    whole = importlib.import_module("recordmill.compat.tensorflow")
+    if name not in dir(whole):
+        _own(name)
+    return getattr(whole, name)

@@ -51,9 +51,13 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "images.boxes",
         "images.colours",
         "images.distortion",
+        "images.drawing",
         "images.flips",
         "images.levels",
+        "images.luminance",
+        "images.measures",
         "images.older_resizing",
+        "images.patches",
         "images.quality",
         "images.random",
         "images.resizing",
@@ -72,9 +76,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "ops.reducing",
         "ops.sorting",
     ),
-    "nn": ("ops.activations",),
+    "nn": ("ops.activations", "ops.pooling"),
     "random": ("ops.drawing", "ops.generators"),
-    "strings": ("ops.texts", "ops.patterns", "ops.numerals", "ops.pieces"),
+    "strings": ("ops.texts", "ops.patterns", "ops.numerals", "ops.pieces", "io.base64"),
 }
 _PACKAGE = "recordmill.compat.tensorflow"
 

@@ -41,6 +41,16 @@ class DType:
         return self
 
     @property
+    def real_dtype(self) -> DType:
+        """Itself: there are no complex numbers here."""
+        return self
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """Range of pixels: 0 to 1 for floating-point numbers, else the whole range from 0."""
+        return (0, 1) if self.is_floating else (0, self.max)
+
+    @property
     def is_floating(self) -> bool:
         """Whether values are floating-point numbers."""
         return self._numpy.kind == "f"

@@ -7,21 +7,47 @@ tensorflow/python/framework/errors_impl.py (names and codes).
 
 from __future__ import annotations
 
+from typing import Any
+
+from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.errors import RecordmillError
+
+__getattr__ = missing(__name__, "errors")
+
+OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
+RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = range(8, 15)
+DATA_LOSS, UNAUTHENTICATED = 15, 16
 
 
 class OpError(RecordmillError):
-    """An operation failed; messages are TensorFlow's where people search for them."""
+    """An operation failed; messages are TensorFlow's where people search for them.
 
-    error_code = 2
-    op = None
-    node_def = None
+    Parameters
+    ----------
+    *given
+        The message, or as programs raise it ``None, None, message``.
+    node_def, op : optional
+        Without influence.
+    message : str, optional
+    **parts
+        What every error of ours tells: shard, record, offset, hint.
+    """
+
+    error_code = UNKNOWN
+
+    def __init__(self, *given: Any, node_def: Any = None, op: Any = None, message: Any = None, **parts: Any) -> None:
+        if len(given) > 2:
+            node_def, op, message = given[:3]
+        elif given:
+            message = given[0]
+        super().__init__("" if message is None else str(message), **parts)
+        self.node_def, self.op = node_def, op
 
 
 class CancelledError(OpError):
     """The operation was given up."""
 
-    error_code = 1
+    error_code = CANCELLED
 
 
 class UnknownError(OpError):
@@ -31,76 +57,82 @@ class UnknownError(OpError):
 class InvalidArgumentError(OpError, ValueError):
     """An argument, or what a record holds, is not what the operation takes."""
 
-    error_code = 3
+    error_code = INVALID_ARGUMENT
 
 
 class DeadlineExceededError(OpError, TimeoutError):
     """The time for it is over."""
 
-    error_code = 4
+    error_code = DEADLINE_EXCEEDED
 
 
 class NotFoundError(OpError, FileNotFoundError):
     """A file or folder is not there."""
 
-    error_code = 5
+    error_code = NOT_FOUND
 
 
 class AlreadyExistsError(OpError, FileExistsError):
     """A file or folder is there already."""
 
-    error_code = 6
+    error_code = ALREADY_EXISTS
 
 
 class PermissionDeniedError(OpError, PermissionError):
     """Reading or writing is not allowed."""
 
-    error_code = 7
+    error_code = PERMISSION_DENIED
 
 
 class ResourceExhaustedError(OpError, MemoryError):
     """It would need more memory or space than there is."""
 
-    error_code = 8
+    error_code = RESOURCE_EXHAUSTED
 
 
 class FailedPreconditionError(OpError, OSError):
     """Something has to be done before, such as emptying a folder."""
 
-    error_code = 9
+    error_code = FAILED_PRECONDITION
 
 
 class AbortedError(OpError):
     """Something else came in between."""
 
-    error_code = 10
+    error_code = ABORTED
 
 
 class OutOfRangeError(OpError, IndexError):
     """Past the end."""
 
-    error_code = 11
+    error_code = OUT_OF_RANGE
 
 
 class UnimplementedError(OpError, NotImplementedError):
     """It is not supported."""
 
-    error_code = 12
+    error_code = UNIMPLEMENTED
 
 
 class InternalError(OpError, RuntimeError):
     """Something that should hold does not."""
 
-    error_code = 13
+    error_code = INTERNAL
 
 
 class UnavailableError(OpError, ConnectionError):
     """A service does not answer."""
 
-    error_code = 14
+    error_code = UNAVAILABLE
 
 
 class DataLossError(OpError, ValueError):
     """Data are damaged or cut."""
 
-    error_code = 15
+    error_code = DATA_LOSS
+
+
+class UnauthenticatedError(OpError):
+    """Nobody said who asks."""
+
+    error_code = UNAUTHENTICATED

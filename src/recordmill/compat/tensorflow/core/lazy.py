@@ -7,11 +7,13 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from recordmill.compat.tensorflow.core.absent import absent, face_of
+
 _PACKAGE = "recordmill.compat.tensorflow"
 
 
 def lazy(
-    module: str, members: Mapping[str, str], modules: Mapping[str, str] | None = None
+    module: str, members: Mapping[str, str], modules: Mapping[str, str] | None = None, face: str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the ``__getattr__`` and ``__dir__`` of a module.
 
@@ -24,6 +26,8 @@ def lazy(
         where it has another name there.
     modules : mapping of str to str, optional
         Names that are modules themselves.
+    face : str, optional
+        How TensorFlow's programs call the module, where that is not its place in this package.
 
     Returns
     -------
@@ -38,7 +42,7 @@ def lazy(
             place, _, other = members[name].partition(":")
             found = getattr(importlib.import_module(f"{_PACKAGE}.{place}"), other or name)
         else:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}; the migration page lists what is here")
+            raise absent(module, face_of(module) if face is None else face, name)
         setattr(sys.modules[module], name, found)
         return found
 

@@ -61,6 +61,20 @@ class Tensor(Operators):
         """Number of axes."""
         return self._values.ndim
 
+    @property
+    def device(self) -> str:
+        """Where it is: with the first processor."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    def ref(self) -> Reference:
+        """Something that is equal for the same tensor, and can be a key.
+
+        Returns
+        -------
+        Reference
+        """
+        return Reference(self)
+
     def get_shape(self) -> TensorShape:
         """Lengths of the axes.
 
@@ -139,6 +153,32 @@ class Tensor(Operators):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the array."""
         return Tensor, (self._values,)
+
+
+class Reference:
+    """A tensor by its identity.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    """
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+
+    def deref(self) -> Tensor:
+        """Return the tensor."""
+        return self._tensor
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same tensor."""
+        return isinstance(other, Reference) and self._tensor is other._tensor
+
+    def __hash__(self) -> int:
+        """Hash of the identity."""
+        return id(self._tensor)
 
 
 def as_tensor(value: Any, dtype: Any = None) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
@@ -141,6 +141,38 @@ class Node:
         return self.input.sample()
 
 
+# Values of a sample that may fail before it is given up.
+_TRIES = 8
+
+
+def sampled(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
+    """Results for a sample, without the values that the function fails at, unless these are the first ones.
+
+    Parameters
+    ----------
+    function : callable
+    values : iterator
+
+    Yields
+    ------
+    structure of Tensor
+    """
+    first: Exception | None = None
+    failed = given = 0
+    for value in values:
+        try:
+            made = function(value)
+        except Exception as error:  # noqa: BLE001 (told if nothing else can be)
+            first, failed = first or error, failed + 1
+            if not given and failed == _TRIES:
+                break
+            continue
+        given += 1
+        yield made
+    if not given and first is not None:
+        raise first
+
+
 def seen_spec(node: Node, function: Any) -> Any:
     """Specs of what a function makes of the first elements: a length that differs in the first two is unknown.
 
@@ -154,7 +186,7 @@ def seen_spec(node: Node, function: Any) -> Any:
     -------
     structure of TensorSpec
     """
-    specs = [spec_of(function(value)) for value in itertools.islice(node.sample(), 2)]
+    specs = [spec_of(value) for value in itertools.islice(sampled(function, node.sample()), 2)]
     if not specs:
         raise ValueError("the specs of the elements are found in the first ones, and there are none")
     return common(specs[0], specs[-1])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.data.checking import AssertCardinality
+from recordmill.compat.tensorflow.data.csv_files import CsvDataset
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from recordmill.compat.tensorflow.data.older_names import (
@@ -16,6 +18,7 @@ from recordmill.compat.tensorflow.data.older_names import (
     make_batched_features_dataset,
     parse_example_dataset,
 )
+from recordmill.compat.tensorflow.data.optional import Optional, get_next_as_optional
 
 AUTOTUNE = -1
 __all__ = [
@@ -24,6 +27,8 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "AutoShardPolicy",
     "Counter",
+    "CsvDataset",
+    "Optional",
     "TFRecordWriter",
     "assert_cardinality",
     "bucket_by_sequence_length",
@@ -31,6 +36,7 @@ __all__ = [
     "choose_from_datasets",
     "dense_to_ragged_batch",
     "enumerate_dataset",
+    "get_next_as_optional",
     "get_single_element",
     "group_by_window",
     "ignore_errors",
@@ -45,6 +51,7 @@ __all__ = [
     "unbatch",
     "unique",
 ]
+__getattr__ = missing(__name__)
 Counter = Dataset.counter
 choose_from_datasets = Dataset.choose_from_datasets
 sample_from_datasets = Dataset.sample_from_datasets

@@ -22,6 +22,7 @@ from recordmill.compat.tensorflow.core.errors import (
 )
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Run, Step, Way
+from recordmill.compat.tensorflow.files.matching import beside_a_file
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.types import RecordRef
@@ -54,6 +55,8 @@ class Files(Node):
                 yield element
                 continue
             path = os.fsdecode(element.value.numpy())
+            if beside_a_file(path):
+                continue
             try:
                 yield from read(path)
             except (RecordmillError, OSError, EOFError) as error:
@@ -83,8 +86,9 @@ class Files(Node):
     def sample(self) -> Iterator[Any]:
         """What the first files hold."""
         for path in self.input.sample():
-            for element in self.read(os.fsdecode(path.numpy())):
-                yield element.value
+            if not beside_a_file(os.fsdecode(path.numpy())):
+                for element in self.read(os.fsdecode(path.numpy())):
+                    yield element.value
 
 
 class Records(Files):

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from recordmill.compat.tensorflow.core.errors import OpError, UnknownError
+from recordmill.compat.tensorflow.core.errors import (
+    InvalidArgumentError,
+    OpError,
+    ResourceExhaustedError,
+    UnimplementedError,
+    UnknownError,
+)
 from recordmill.compat.tensorflow.core.tensor import as_tensor
 from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node
@@ -90,7 +96,7 @@ def to_result(value: Any) -> Any:
 def _leaf(value: Any) -> Any:
     if isinstance(value, Variable):
         return value.read_value()
-    if isinstance(value, (Recorded, *TENSORS)) or hasattr(value, "element_spec"):
+    if isinstance(value, (Recorded, *TENSORS)) or hasattr(type(value), "element_spec"):
         return value
     if value is None:
         raise TypeError("Unsupported return value from function passed to a data set: None.")
@@ -142,23 +148,32 @@ def placed(error: Exception, element: Element) -> Exception:
 
 
 _KNOWN: dict[type[Exception], type[OpError]] = {}
+# What TensorFlow makes of errors of Python functions; of all others an UnknownError.
+_FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
+    (NotImplementedError, UnimplementedError),
+    (ValueError, InvalidArgumentError),
+    (TypeError, InvalidArgumentError),
+    (MemoryError, ResourceExhaustedError),
+)
 
 
 def _also(kind: type[Exception]) -> type[OpError]:
-    """TensorFlow's UnknownError that is caught as what the function raised, too, where Python can tell so."""
+    """TensorFlow's error that is caught as what the function raised, too, where Python can tell so."""
     if kind not in _KNOWN:
+        family = next((ours for theirs, ours in _FAMILIES if issubclass(kind, theirs)), UnknownError)
         try:
-            made = type(f"Unknown{kind.__name__}", (UnknownError, kind), {"__reduce__": _as_unknown})
+            name = family.__name__.removesuffix("Error") + kind.__name__
+            made = type(name, (family, kind), {"__reduce__": _as_family})
             made("")
         except TypeError:
-            made = UnknownError
+            made = family
         _KNOWN[kind] = made
     return _KNOWN[kind]
 
 
-def _as_unknown(error: OpError) -> tuple[Any, ...]:
-    return _unknown, (error.message, error.parts())
+def _as_family(error: OpError) -> tuple[Any, ...]:
+    return _again, (type(error).__mro__[1], error.message, error.parts())
 
 
-def _unknown(message: str, parts: dict[str, Any]) -> UnknownError:
-    return UnknownError(message, **parts)
+def _again(family: type[OpError], message: str, parts: dict[str, Any]) -> OpError:
+    return family(message, **parts)

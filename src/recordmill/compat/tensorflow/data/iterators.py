@@ -14,7 +14,8 @@ from recordmill.compat.tensorflow.data.structures import to_numpy
 class Iterator:
     """Elements of a data set, one after the other.
 
-    What runs ahead ends when the iterator ends, fails, is closed or is not held any more.
+    An element that fails raises; the next call gives the element behind it, as in TensorFlow. What runs ahead ends when
+    the iterator ends, is closed or is not held any more.
 
     Parameters
     ----------
@@ -50,9 +51,14 @@ class Iterator:
             self.close()
             raise StopIteration
         if isinstance(step, Failed):
-            self.close()
-            raise step.error
-        return step.value
+            try:
+                raise step.error
+            finally:
+                del step, self  # else the error would hold itself, and the threads, until garbage is collected
+        return self._given(step.value)
+
+    def _given(self, value: Any) -> Any:
+        return value
 
     def get_next(self) -> Any:
         """Next element.
@@ -71,6 +77,20 @@ class Iterator:
         except StopIteration:
             raise OutOfRangeError("End of sequence") from None
 
+    def get_next_as_optional(self) -> Any:
+        """Next element, or that there is none.
+
+        Returns
+        -------
+        Optional
+        """
+        from recordmill.compat.tensorflow.data.optional import Optional
+
+        try:
+            return Optional.from_value(next(self))
+        except StopIteration:
+            return Optional.empty(self.element_spec)
+
     def close(self) -> None:
         """End what runs ahead."""
         self._done = True
@@ -82,9 +102,8 @@ class Iterator:
 class NumpyIterator(Iterator):
     """Elements of a data set as NumPy's arrays."""
 
-    def __next__(self) -> Any:
-        """Next element."""
-        return to_numpy(super().__next__())
+    def _given(self, value: Any) -> Any:
+        return to_numpy(value)
 
     def next(self) -> Any:
         """Next element.

@@ -10,7 +10,16 @@ from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core import draws
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.ahead import mapped_ahead
-from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way, seen_spec
+from recordmill.compat.tensorflow.data.elements import (
+    UNKNOWN_CARDINALITY,
+    Element,
+    Failed,
+    Node,
+    Step,
+    Way,
+    sampled,
+    seen_spec,
+)
 from recordmill.compat.tensorflow.data.functions import Function, attempt, placed, to_result
 from recordmill.compat.tensorflow.data.recording import Program
 from recordmill.compat.tensorflow.data.structures import mapped, same_form
@@ -108,7 +117,7 @@ class Map(Node):
 
     def sample(self) -> Iterator[Any]:
         """What it makes of the input's sample."""
-        return map(self.function, self.input.sample())
+        return sampled(self.function, self.input.sample())
 
 
 class Filter(Node):

@@ -207,7 +207,7 @@ class Concatenate(Node):
 
 
 class Enumerate(Node):
-    """Pairs of a number and an element.
+    """Pairs of a number and an element; those that fail are counted.
 
     Parameters
     ----------
@@ -221,13 +221,11 @@ class Enumerate(Node):
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Give them."""
-        number = self._start
-        for element in self.input.iterate(way):
+        for number, element in enumerate(self.input.iterate(way), self._start):
             if isinstance(element, Failed):
                 yield element
                 continue
             yield Element((Tensor(np.array(number, np.int64)), element.value), element.place)
-            number += 1
 
     def spec(self) -> Any:
         """Specs of a pair."""

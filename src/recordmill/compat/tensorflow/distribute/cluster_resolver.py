@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from recordmill.compat.tensorflow.core.absent import missing
+
 __all__ = ["TPUClusterResolver"]
+__getattr__ = missing(__name__)
 
 
 class TPUClusterResolver:

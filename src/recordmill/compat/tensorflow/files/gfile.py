@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
+from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.core.errors import (
     AlreadyExistsError,
     FailedPreconditionError,
@@ -34,6 +35,7 @@ __all__ = [
     "stat",
     "walk",
 ]
+__getattr__ = missing(__name__, "io.gfile")
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,21 @@ def sidecars(path: str) -> list[str]:
     return [os.path.join(folder, f".{name}{suffix}") for suffix in (".rmx", ".rme")]
 
 
+def beside_a_file(path: str) -> bool:
+    """Tell whether a path is that of an index file beside its shard, where programs that list folders find it.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    bool
+    """
+    folder, name = os.path.split(path)
+    return _SIDECAR.match(name) is not None and os.path.exists(os.path.join(folder, name[1:-4]))
+
+
 def matches(pattern: str) -> list[str]:
     """Paths that match a pattern; ``*`` and ``?`` stand for anything but slashes, also a dot in front.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -161,8 +160,8 @@ def print(*inputs: Any, output_stream: Any = None, summarize: Any = 3, sep: str 
     Parameters
     ----------
     *inputs : object
-    output_stream : file object, optional
-        The error output unless given, as TensorFlow does it.
+    output_stream : file object, logging function or "file://" and a path, optional
+        The error output unless given, as TensorFlow does it; a file is added to.
     summarize : int, default 3
         Values at either end of an axis of a long tensor; -1 for all.
     sep, end : str
@@ -170,5 +169,17 @@ def print(*inputs: Any, output_stream: Any = None, summarize: Any = 3, sep: str 
     """
     ends = -1 if summarize is None else int(summarize)
     texts = [told.printed(one, ends) for one in inputs]
-    stream = output_stream if hasattr(output_stream, "write") else sys.stderr
-    builtins.print(*texts, sep=sep, end="\n" if end is None else end, file=stream)
+    text = sep.join(texts) + ("\n" if end is None else end)
+    if isinstance(output_stream, str):
+        _append(output_stream, text)
+    elif callable(output_stream):
+        output_stream(sep.join(texts))
+    else:
+        (sys.stderr if output_stream is None else output_stream).write(text)
+
+
+def _append(address: str, text: str) -> None:
+    if not address.startswith("file://"):
+        raise ValueError(f"output_stream is a file object, a logging function or 'file://' and a path, not {address!r}")
+    with open(address.removeprefix("file://"), "a", encoding="utf-8") as file:
+        file.write(text)

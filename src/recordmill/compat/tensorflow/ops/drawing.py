@@ -179,6 +179,24 @@ def stateless_normal(
     return Tensor(normal_from(_stateless(seed), lengths_of(shape), mean, stddev, as_dtype(dtype)))
 
 
+@op("random.split")
+def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
+    """Seeds that only the two numbers of `seed` decide about, of its dtype; shape (num, 2)."""
+    _check_algorithm(alg)
+    dtype = array_of(seed).dtype
+    limits = np.iinfo(dtype)
+    return Tensor(_stateless(seed).integers(limits.min, limits.max, (int(array_of(num)), 2), dtype, endpoint=True))
+
+
+@op("random.fold_in")
+def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+    """A seed that the two numbers of `seed` and another number decide about."""
+    mixed = array_of(seed).copy()
+    first = split(seed, 1, alg).numpy()[0]
+    mixed[:] = first[0], first[1] ^ array_of(data, as_dtype(mixed.dtype))
+    return Tensor(split(mixed, 1, alg).numpy()[0])
+
+
 def _check_algorithm(alg: Any) -> None:
     if alg != "auto_select":
         raise NotImplementedError(f"the generator alg={alg!r} is not supported: numbers are those of NumPy's PCG64")

@@ -95,6 +95,30 @@ def diag(diagonal: Any) -> Tensor:
     return wrap(found)
 
 
+@op("linalg.diag_part")
+def diag_part(input: Any) -> Tensor:  # noqa: A002 (TensorFlow's name)
+    """Values on the diagonals of matrices.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Fewer than two axes.
+    """
+    values = array_of(input)
+    if values.ndim < 2:
+        raise InvalidArgumentError("input must be at least 2-dim [Op:MatrixDiagPartV3]")
+    return wrap(np.diagonal(values, axis1=-2, axis2=-1).copy(), values.dtype)
+
+
+@op("linalg.clip_by_norm")
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Tensor:
+    """Values brought to a length, where they are longer."""
+    array = one_of(t, FLOATS, "Mul")
+    limit = array_of(clip_norm, as_dtype(array.dtype))
+    length = np.sqrt(np.sum(array * array, axis=axes_of(axes, array.ndim), keepdims=True))
+    return wrap(array * limit / np.maximum(length, limit))
+
+
 @op("linalg.einsum")
 def einsum(equation: str, *inputs: Any) -> Tensor:
     """Sums of products, by the letters of their axes.

@@ -18,14 +18,16 @@ _BY_MODULE: dict[str, str] = {
     "ops.hot": "one_hot sequence_mask",
     "ops.joining": "concat repeat reverse roll split stack tile unstack",
     "ops.making": "constant convert_to_tensor eye fill linspace ones ones_like range zeros zeros_like",
-    "ops.matrices": "einsum matmul norm tensordot",
+    "ops.matrices": "clip_by_norm einsum matmul norm tensordot",
     "ops.padding": "pad",
-    "ops.picking": "gather gather_nd meshgrid scatter_nd tensor_scatter_nd_update where",
+    "ops.picking": "gather gather_nd meshgrid scatter_nd tensor_scatter_nd_add tensor_scatter_nd_sub "
+    "tensor_scatter_nd_update where",
     "ops.program": "__version__ device executing_eagerly get_static_value is_tensor name_scope stop_gradient",
     "ops.reducing": "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum",
     "ops.shaping": "broadcast_to ensure_shape expand_dims identity rank reshape shape size squeeze transpose",
     "ops.slicing": "boolean_mask newaxis slice:slice_",
     "ops.strided": "strided_slice",
+    "ops.numerals": "as_string",
     "ops.sorting": "argmax argmin argsort searchsorted sort unique unique_with_counts",
     "ops.specs": "RaggedTensorSpec SparseTensorSpec TensorSpec type_spec_from_value",
 }

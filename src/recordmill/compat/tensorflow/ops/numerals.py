@@ -18,7 +18,8 @@ from recordmill.compat.tensorflow.ops.texts import each, strings_of
 _WHOLE = re.compile(rb"[+-]?[0-9]+")
 _REAL = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.IGNORECASE)
 _HEXADECIMAL = re.compile(rb"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?\d+)?", re.IGNORECASE)
-_TARGETS = ("float32", "float64", "int32", "int64", "uint32", "uint64")
+_LIMITS = {one: (as_dtype(one).min, as_dtype(one).max) for one in ("int32", "int64", "uint32", "uint64")}
+_TARGETS = ("float32", "float64", *_LIMITS)
 
 
 @op("strings.to_number")
@@ -75,8 +76,10 @@ def number_of(text: bytes, wanted: Any) -> Any:
             return wanted.as_numpy_dtype(float(value))
         if _HEXADECIMAL.fullmatch(value):
             return wanted.as_numpy_dtype(float.fromhex(value.decode()))
-    elif _WHOLE.fullmatch(value) and wanted.min <= int(value) <= wanted.max:
-        return int(value)
+    elif _WHOLE.fullmatch(value):
+        low, high = _LIMITS[wanted.name]
+        if low <= (number := int(value)) <= high:
+            return number
     shown = text.decode("utf-8", "replace")
     raise InvalidArgumentError(f"StringToNumberOp could not correctly convert string: {shown} [Op:StringToNumber]")
 

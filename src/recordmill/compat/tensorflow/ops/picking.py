@@ -137,6 +137,27 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any) -> Tensor:
     return Tensor(out)
 
 
+@op("array.tensor_scatter_nd_add")
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any) -> Tensor:
+    """A tensor with values added at places; several for one place are all added."""
+    return _accumulated(tensor, indices, updates, np.add)
+
+
+@op("array.tensor_scatter_nd_sub")
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any) -> Tensor:
+    """A tensor with values subtracted at places."""
+    return _accumulated(tensor, indices, updates, np.subtract)
+
+
+def _accumulated(tensor: Any, indices: Any, updates: Any, how: np.ufunc) -> Tensor:
+    array, values = matched((tensor, updates), "TensorScatterAdd")
+    places = _indices(indices, "TensorScatterAdd")
+    _check_depth(places, array, "TensorScatterAdd")
+    out = array.copy()
+    how.at(out, tuple(np.moveaxis(places, -1, 0)), values)
+    return Tensor(out)
+
+
 @op("array.where")
 def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
     """Places where a condition holds, or one of two values at each place.

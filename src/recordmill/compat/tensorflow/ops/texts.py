@@ -118,8 +118,10 @@ def _unit(unit: str, name: str) -> None:
         )
 
 
-def _characters(value: bytes) -> list[bytes]:
-    """Pieces that begin at each byte which does not continue a character."""
+def _characters(value: bytes) -> bytes | list[bytes]:
+    """Pieces that begin at each byte which does not continue a character; of plain ASCII, the string itself."""
+    if value.isascii():
+        return value
     starts = [at for at, byte in enumerate(value) if byte & 0xC0 != 0x80]
     if value and (not starts or starts[0]):
         starts.insert(0, 0)
@@ -162,7 +164,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Tensor:  # noq
             )
         start += total if start < 0 else 0
         part = pieces[start : total if count < 0 else start + count]
-        out[place] = part if unit == "BYTE" else b"".join(part)
+        out[place] = part if isinstance(part, bytes) else b"".join(part)
     return Tensor(out)
 
 

@@ -1,0 +1,265 @@
+"""What TensorFlow 2.21 has and this package has not, and what to use instead: for messages only."""
+
+from __future__ import annotations
+
+# how programs call a module: its names
+NAMES: dict[str, str] = {
+    "": (
+        "AggregationMethod CriticalSection DeviceSpec GradientTape Graph IndexedSlices IndexedSlicesSpec Module "
+        "NoneTensorSpec Operation OptionalSpec RegisterGradient TensorArray TensorArraySpec TypeSpec "
+        "UnconnectedGradients VariableAggregation VariableSynchronization acosh approx_top_k asinh atanh audio "
+        "autodiff batch_to_space bfloat16 broadcast_dynamic_shape broadcast_static_shape check_pinned "
+        "clip_by_global_norm complex complex128 complex64 constant_initializer control_dependencies conv "
+        "conv2d_backprop_filter_v2 conv2d_backprop_input_v2 custom_gradient dtensor dynamic_partition "
+        "dynamic_stitch edit_distance eig eigvals extract_volume_patches feature_column fftnd fingerprint foldl "
+        "foldr get_current_name_scope grad_pass_through gradients graph_util guarantee_const hessians "
+        "histogram_fixed_width histogram_fixed_width_bins identity_n ifftnd import_graph_def init_scope "
+        "inside_function irfftnd is_symbolic_tensor lite load_library load_op_library make_ndarray "
+        "make_tensor_proto matrix_square_root mlir no_gradient nondifferentiable_batch_function ones_initializer "
+        "parallel_stack profiler qint16 qint32 qint8 quantization queue quint16 quint8 ragged_fill_empty_rows "
+        "ragged_fill_empty_rows_grad random_index_shuffle random_normal_initializer random_uniform_initializer "
+        "raw_ops realdiv recompute_grad register_tensor_conversion_function required_space_to_batch_paddings "
+        "resource reverse_sequence rfftnd saved_model scalar_mul scan security sets shape_n signal space_to_batch "
+        "space_to_batch_nd summary sysconfig tensor_scatter_nd_max tensor_scatter_nd_min timestamp tools tpu "
+        "tuple types unravel_index variable_creator_scope variant xla zeros_initializer"
+    ),
+    "autograph": ("set_verbosity to_code trace"),
+    "compat": (
+        "as_str_any bytes_or_text_types complex_types dimension_at_index dimension_value "
+        "forward_compatibility_horizon forward_compatible integral_types real_types v2"
+    ),
+    "compat.v1": (
+        "AUTO_REUSE AttrValue COMPILER_VERSION CXX11_ABI_FLAG CXX_VERSION ConditionalAccumulator "
+        "ConditionalAccumulatorBase ConfigProto Dimension Event FIFOQueue FixedLengthRecordReader GIT_VERSION "
+        "GPUOptions GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER GraphDef "
+        "GraphKeys GraphOptions HistogramProto IdentityReader InteractiveSession LMDBReader LogMessage "
+        "MONOLITHIC_BUILD MetaGraphDef NameAttrList NoGradient NodeDef NotDifferentiable OpError OptimizerOptions "
+        "PaddingFIFOQueue Print PriorityQueue QUANTIZED_DTYPES QueueBase RandomShuffleQueue ReaderBase "
+        "RunMetadata RunOptions Session SessionLog SparseConditionalAccumulator SparseTensorValue Summary "
+        "SummaryMetadata TFRecordReader TensorInfo TextLineReader VERSION VariableScope WholeFileReader "
+        "accumulate_n add_check_numerics_ops add_to_collection add_to_collections all_variables angle app arg_max "
+        "arg_min assert_greater_equal assert_integer assert_less_equal assert_near assert_negative "
+        "assert_non_negative assert_non_positive assert_none_equal assert_positive assert_proper_iterable "
+        "assert_rank_at_least assert_rank_in assert_same_float_dtype assert_scalar assert_type "
+        "assert_variables_initialized assign assign_add assign_sub batch_gather batch_scatter_update "
+        "batch_to_space_nd betainc bincount ceil check_numerics cholesky cholesky_solve clip_by_average_norm "
+        "colocate_with confusion_matrix conj container control_flow_v2_enabled "
+        "convert_to_tensor_or_indexed_slices convert_to_tensor_or_sparse_tensor count_nonzero count_up_to "
+        "create_partitioned_variables cross cumprod decode_base64 decode_compressed decode_json_example "
+        "delete_session_tensor depth_to_space dequantize deserialize_many_sparse diag diag_part digamma "
+        "dimension_at_index dimension_value disable_control_flow_v2 disable_eager_execution "
+        "disable_resource_variables disable_tensor_equality disable_v2_behavior disable_v2_tensorshape "
+        "distributions div div_no_nan enable_control_flow_v2 enable_eager_execution enable_resource_variables "
+        "enable_tensor_equality enable_v2_behavior enable_v2_tensorshape encode_base64 erf erfc "
+        "executing_eagerly_outside_functions expm1 extract_image_patches fake_quant_with_min_max_args "
+        "fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient "
+        "fake_quant_with_min_max_vars_per_channel fake_quant_with_min_max_vars_per_channel_gradient fft fft2d "
+        "fft3d fixed_size_partitioner flags floor_div floordiv floormod get_collection get_collection_ref "
+        "get_default_graph get_default_session get_local_variable get_seed get_session_handle get_session_tensor "
+        "get_variable get_variable_scope global_norm global_variables global_variables_initializer "
+        "glorot_normal_initializer glorot_uniform_initializer ifft ifft2d ifft3d igamma igammac imag "
+        "initialize_all_tables initialize_all_variables initialize_local_variables initialize_variables "
+        "invert_permutation is_finite is_inf is_nan is_non_decreasing is_numeric_tensor is_strictly_increasing "
+        "is_variable_initialized layers lbeta lgamma lin_space load_file_system_library local_variables "
+        "local_variables_initializer log log1p log_sigmoid logical_xor make_template manip matrix_band_part "
+        "matrix_determinant matrix_diag matrix_diag_part matrix_inverse matrix_set_diag matrix_solve "
+        "matrix_solve_ls matrix_transpose matrix_triangular_solve min_max_variable_partitioner mixed_precision "
+        "mod model_variables moving_average_variables multinomial no_regularizer op_scope orthogonal_initializer "
+        "placeholder placeholder_with_default polygamma qr quantize quantize_v2 quantized_concat random_crop "
+        "random_gamma random_poisson real reciprocal reduce_join regex_replace report_uninitialized_variables "
+        "reset_default_graph resource_loader resource_variables_enabled reverse_v2 rint rsqrt scatter_add "
+        "scatter_div scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update "
+        "scatter_sub scatter_update segment_max segment_mean segment_min segment_prod segment_sum "
+        "self_adjoint_eig self_adjoint_eigvals serialize_many_sparse serialize_sparse setdiff1d space_to_depth "
+        "sparse_add sparse_concat sparse_fill_empty_rows sparse_mask sparse_matmul sparse_maximum sparse_merge "
+        "sparse_minimum sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum "
+        "sparse_reduce_sum_sparse sparse_reorder sparse_reset_shape sparse_reshape sparse_retain "
+        "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum sparse_slice sparse_softmax sparse_split "
+        "sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_to_dense sparse_to_indicator sparse_transpose "
+        "spectral squared_difference string_join string_split string_strip string_to_hash_bucket "
+        "string_to_hash_bucket_fast string_to_hash_bucket_strong string_to_number substr svd tables_initializer "
+        "tensor_scatter_add tensor_scatter_sub tensor_scatter_update to_bfloat16 to_complex128 to_complex64 trace "
+        "trainable_variables truncated_normal_initializer uniform_unit_scaling_initializer unsorted_segment_max "
+        "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n "
+        "unsorted_segment_sum user_ops variable_axis_size_partitioner variable_op_scope variable_scope "
+        "variables_initializer variance_scaling_initializer verify_tensor_all_finite where_v2 wrap_function zeta"
+    ),
+    "config": (
+        "LogicalDevice LogicalDeviceConfiguration experimental_connect_to_cluster experimental_connect_to_host "
+        "experimental_functions_run_eagerly experimental_run_functions_eagerly get_logical_device_configuration "
+        "get_soft_device_placement optimizer set_logical_device_configuration set_soft_device_placement"
+    ),
+    "config.experimental": (
+        "ClusterDeviceFilters VirtualDeviceConfiguration disable_mlir_bridge enable_mlir_bridge "
+        "enable_op_determinism enable_tensor_float_32_execution get_device_details get_device_policy "
+        "get_memory_growth get_memory_info get_memory_usage get_synchronous_execution "
+        "get_virtual_device_configuration reset_memory_stats set_device_policy set_synchronous_execution "
+        "set_virtual_device_configuration tensor_float_32_execution_enabled"
+    ),
+    "data": ("IteratorSpec"),
+    "data.experimental": (
+        "AutotuneAlgorithm AutotuneOptions DatasetInitializer DistributeOptions ExternalStatePolicy "
+        "OptimizationOptions RandomDataset Reducer SHARD_HINT ServiceOptions SqlDataset ThreadingOptions at "
+        "copy_to_device dense_to_sparse_batch distributed_save enable_debug_mode from_list from_variant "
+        "get_model_proto get_structure group_by_reducer index_table_from_dataset load make_csv_dataset "
+        "make_saveable_from_iterator pad_to_cardinality prefetch_to_device rejection_resample save service "
+        "snapshot table_from_dataset to_variant"
+    ),
+    "debugging": (
+        "assert_proper_iterable disable_check_numerics disable_traceback_filtering enable_check_numerics "
+        "enable_traceback_filtering experimental get_log_device_placement is_traceback_filtering_enabled "
+        "set_log_device_placement"
+    ),
+    "distribute": (
+        "CrossDeviceOps DistributedDataset DistributedIterator DistributedValues HierarchicalCopyAllReduce "
+        "InputContext InputOptions InputReplicationMode NcclAllReduce ReduceOp ReductionToOneDevice "
+        "ReplicaContext RunOptions Server StrategyExtended coordinator experimental experimental_set_strategy "
+        "get_replica_context in_cross_replica_context"
+    ),
+    "dtypes": (
+        "QUANTIZED_DTYPES bfloat16 complex complex128 complex64 experimental qint16 qint32 qint8 quint16 quint8 "
+        "resource variant"
+    ),
+    "errors": ("OperatorNotAllowedInGraphError"),
+    "experimental": (
+        "BatchableExtensionType DynamicRaggedShape ExtensionType ExtensionTypeBatchEncoder ExtensionTypeSpec "
+        "RowPartition StructuredTensor async_clear_error async_scope dispatch_for_api "
+        "dispatch_for_binary_elementwise_apis dispatch_for_binary_elementwise_assert_apis "
+        "dispatch_for_unary_elementwise_apis dlpack dtensor enable_strict_mode extension_type float4_e2m1fn "
+        "float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz function_executor_type int2 "
+        "int4 numpy register_filesystem_plugin tensorrt uint2 uint4 unregister_dispatch_for"
+    ),
+    "image": (
+        "combined_non_max_suppression decode_jxl extract_glimpse generate_bounding_box_proposals "
+        "non_max_suppression_overlaps non_max_suppression_padded non_max_suppression_with_scores ssim "
+        "ssim_multiscale"
+    ),
+    "io": (
+        "decode_compressed decode_json_example decode_jxl decode_proto deserialize_many_sparse encode_proto "
+        "match_filenames_once serialize_many_sparse serialize_sparse write_graph"
+    ),
+    "io.gfile": ("get_registered_schemes"),
+    "linalg": (
+        "LinearOperator LinearOperatorAdjoint LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular "
+        "LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D LinearOperatorComposition "
+        "LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorHouseholder LinearOperatorIdentity "
+        "LinearOperatorInversion LinearOperatorKronecker LinearOperatorLowRankUpdate "
+        "LinearOperatorLowerTriangular LinearOperatorPermutation LinearOperatorScaledIdentity "
+        "LinearOperatorToeplitz LinearOperatorTridiag LinearOperatorZeros adjoint band_part "
+        "banded_triangular_solve cholesky cholesky_solve cross det eig eigh eigh_tridiagonal eigvals eigvalsh "
+        "experimental expm global_norm inv logdet logm lstsq lu lu_matrix_inverse lu_reconstruct lu_solve "
+        "matrix_rank normalize pinv qr set_diag slogdet solve sqrtm svd tensor_diag tensor_diag_part trace "
+        "triangular_solve tridiagonal_matmul tridiagonal_solve"
+    ),
+    "lookup": ("experimental"),
+    "math": (
+        "accumulate_n acosh angle approx_max_k approx_min_k asinh atanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e "
+        "betainc conj cumulative_logsumexp digamma erf erfc erfcinv erfinv igamma igammac imag in_top_k "
+        "invert_permutation is_non_decreasing is_strictly_increasing lbeta lgamma log_sigmoid ndtri nextafter "
+        "polygamma polyval real reciprocal_no_nan segment_max segment_mean segment_min segment_prod segment_sum "
+        "sobol_sample softsign special unsorted_segment_max unsorted_segment_mean unsorted_segment_min "
+        "unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum xdivy xlog1py xlogy zero_fraction "
+        "zeta"
+    ),
+    "nn": (
+        "RNNCellDeviceWrapper RNNCellDropoutWrapper RNNCellResidualWrapper all_candidate_sampler approx_max_k "
+        "approx_min_k atrous_conv2d atrous_conv2d_transpose avg_pool avg_pool1d avg_pool3d "
+        "batch_norm_with_global_normalization batch_normalization bias_add collapse_repeated "
+        "compute_accidental_hits compute_average_loss conv1d conv1d_transpose conv2d conv2d_transpose conv3d "
+        "conv3d_transpose conv_transpose convolution crelu ctc_beam_search_decoder ctc_greedy_decoder ctc_loss "
+        "ctc_unique_labels depthwise_conv2d depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input "
+        "dilation2d dropout elu embedding_lookup embedding_lookup_sparse erosion2d experimental "
+        "fixed_unigram_candidate_sampler fractional_avg_pool fractional_max_pool gelu in_top_k "
+        "isotonic_regression l2_loss learned_unigram_candidate_sampler local_response_normalization "
+        "log_poisson_loss lrn max_pool max_pool1d max_pool3d max_pool_with_argmax nce_loss normalize_moments pool "
+        "safe_embedding_lookup_sparse sampled_softmax_loss scale_regularization_loss selu separable_conv2d "
+        "sigmoid_cross_entropy_with_logits silu softmax_cross_entropy_with_logits softsign space_to_batch "
+        "sparse_softmax_cross_entropy_with_logits sufficient_statistics swish weighted_cross_entropy_with_logits "
+        "weighted_moments with_space_to_batch zero_fraction"
+    ),
+    "ragged": (
+        "boolean_mask cross cross_hashed row_splits_to_segment_ids segment_ids_to_row_splits stack_dynamic_partitions"
+    ),
+    "random": (
+        "Algorithm all_candidate_sampler create_rng_state fixed_unigram_candidate_sampler gamma "
+        "get_global_generator learned_unigram_candidate_sampler log_uniform_candidate_sampler poisson "
+        "set_global_generator stateless_binomial stateless_categorical stateless_gamma "
+        "stateless_parameterized_truncated_normal stateless_poisson stateless_truncated_normal "
+        "uniform_candidate_sampler"
+    ),
+    "random.experimental": (
+        "Algorithm create_rng_state get_global_generator index_shuffle set_global_generator stateless_shuffle"
+    ),
+    "sparse": (
+        "add bincount concat cross cross_hashed expand_dims eye fill_empty_rows map_values mask maximum minimum "
+        "reduce_max reduce_sum reset_shape reshape retain sampled_addmm segment_mean segment_sqrt_n segment_sum "
+        "slice softmax sparse_dense_matmul split to_indicator transpose"
+    ),
+    "strings": (
+        "ngrams to_hash_bucket to_hash_bucket_fast to_hash_bucket_strong unicode_decode_with_offsets "
+        "unicode_encode unicode_script unicode_split_with_offsets unicode_transcode"
+    ),
+    "test": (
+        "Benchmark TestCase assert_equal_graph_def benchmark_config compute_gradient create_local_cluster "
+        "disable_with_predicate experimental is_built_with_rocm is_built_with_xla is_cpu_target_available main "
+        "with_eager_op_as_function"
+    ),
+    "train": (
+        "Checkpoint CheckpointManager CheckpointOptions CheckpointView ClusterDef ClusterSpec Coordinator "
+        "ExponentialMovingAverage JobDef ServerDef TrackableView checkpoints_iterator experimental "
+        "get_checkpoint_state list_variables load_checkpoint load_variable"
+    ),
+}
+# module or name: what to do
+INSTEAD: dict[str, str] = {
+    "GradientTape": "train with Keras, JAX or PyTorch, which have gradients",
+    "Graph": "there are no graphs: functions run at once",
+    "Module": "use Keras, JAX or PyTorch for models",
+    "TensorArray": "collect values in a list and use tf.stack",
+    "audio": "decode sound in tf.numpy_function, with a library for sound",
+    "bfloat16": "use float16 or float32: NumPy has no such dtype",
+    "compat.v1": "there are no graphs and sessions: use the names of TensorFlow 2",
+    "compat.v1.string_split": "use tf.strings.split(...).to_sparse()",
+    "complex128": "keep the parts as two float64 tensors",
+    "complex64": "keep the parts as two float32 tensors",
+    "config": "records and images are worked on by processors, and no such setting changes results",
+    "data": "the migration page says what is here",
+    "data.experimental": "the migration page says what is here",
+    "data.experimental.Reducer": "use Dataset.group_by_window, or Dataset.reduce for one key at a time",
+    "data.experimental.SqlDataset": "read the rows with sqlite3 in Dataset.from_generator",
+    "data.experimental.copy_to_device": "leave it out, or use recordmill's loaders for PyTorch and JAX",
+    "data.experimental.group_by_reducer": "use Dataset.group_by_window, or Dataset.reduce for one key at a time",
+    "data.experimental.load": "write the elements to a TFRecord file and read them with TFRecordDataset",
+    "data.experimental.make_csv_dataset": "use CsvDataset, batch, and a map that names the columns",
+    "data.experimental.prefetch_to_device": "use prefetch, or recordmill's loaders for PyTorch and JAX",
+    "data.experimental.rejection_resample": "use Dataset.sample_from_datasets on data sets of one class each",
+    "data.experimental.save": "write the elements to a TFRecord file with tf.io.TFRecordWriter",
+    "data.experimental.snapshot": "use Dataset.cache(filename)",
+    "debugging": "use Python's debugger: functions run at once",
+    "distribute": "use tf.distribute.get_strategy(), or Dataset.shard, and train with JAX or PyTorch",
+    "errors": "catch tf.errors.OpError, of which all others are",
+    "feature_column": "use Keras's preprocessing layers, and a dict of tf.io.FixedLenFeature to parse",
+    "image": "compute it with NumPy or OpenCV in tf.numpy_function",
+    "image.combined_non_max_suppression": "use tf.image.non_max_suppression for each class",
+    "image.ssim": "use skimage.metrics.structural_similarity in tf.numpy_function",
+    "io.decode_json_example": "use json in tf.py_function, and tf.train.Example",
+    "io.decode_proto": "use tf.train.Example.FromString in tf.py_function",
+    "io.gfile": "use Python's pathlib or shutil",
+    "lookup": "use tf.lookup.StaticHashTable, or a dict in tf.py_function",
+    "lookup.experimental": "use tf.lookup.StaticHashTable, or a dict in tf.py_function",
+    "profiler": "use Dataset.explain() to see what runs how, and Python's cProfile",
+    "quantization": "quantize with the framework that trains",
+    "queue": "use tf.data",
+    "ragged": "use to_list() and Python, or to_tensor()",
+    "raw_ops": "use the operation's public name",
+    "saved_model": "save models with Keras: model.save",
+    "sets": "use Python's sets in tf.py_function",
+    "signal": "use numpy.fft or scipy.signal in tf.numpy_function",
+    "sparse": "use tf.sparse.to_dense",
+    "strings": "use Python's bytes in tf.py_function, and tf.lookup.StaticHashTable for words as numbers",
+    "summary": "write logs with torch.utils.tensorboard or tensorboardX, or a callback of Keras",
+    "sysconfig": "there is no library to link with",
+    "train": "use tf.keras.optimizers, and model.save or callbacks.ModelCheckpoint for checkpoints",
+    "types": "use tf.Tensor and Python's types",
+    "xla": "there is no compiler",
+}

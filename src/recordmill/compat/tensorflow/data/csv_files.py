@@ -1,0 +1,67 @@
+"""``tf.data.experimental.CsvDataset``: the columns of files of separated values, a line at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.dtypes import DType
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.data.dataset import Dataset, names_of
+from recordmill.compat.tensorflow.data.readers import TextLineDataset
+from recordmill.compat.tensorflow.io.csv_lines import decode_csv
+
+
+class CsvDataset(Dataset):
+    """Tuples of the fields of each line; a field holds no line end.
+
+    Parameters
+    ----------
+    filenames : str, path, list of them, Tensor or Dataset
+    record_defaults : sequence of DType or array_like
+        One for each column: a dtype where a field has to be there, else what stands for an empty field.
+    compression_type : {"", "GZIP", "ZLIB"}, optional
+    buffer_size : int, optional
+        A hint.
+    header : bool, default False
+        Whether the first line of each file is left out.
+    field_delim, use_quote_delim, na_value, select_cols
+        As `tf.io.decode_csv` takes them.
+    exclude_cols : sequence of int, optional
+        Columns that are left out, instead of those that are wanted.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Both `select_cols` and `exclude_cols`.
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_defaults: Sequence[Any],
+        compression_type: Any = None,
+        buffer_size: int | None = None,
+        header: bool = False,
+        field_delim: str = ",",
+        use_quote_delim: bool = True,
+        na_value: str = "",
+        select_cols: Sequence[int] | None = None,
+        exclude_cols: Sequence[int] | None = None,
+    ) -> None:
+        if select_cols is not None and exclude_cols is not None:
+            raise InvalidArgumentError("Either select_cols or exclude_cols should be empty")
+        if exclude_cols is not None:
+            count = len(record_defaults) + len(set(exclude_cols))
+            select_cols = [place for place in range(count) if place not in exclude_cols]
+        defaults = [np.empty(0, one.numpy_dtype) if isinstance(one, DType) else one for one in record_defaults]
+
+        def opened(name: Any) -> Dataset:
+            return TextLineDataset(name, compression_type, buffer_size).skip(int(header))
+
+        def parsed(line: Any) -> tuple[Any, ...]:
+            return tuple(decode_csv(line, defaults, field_delim, use_quote_delim, na_value, select_cols))
+
+        super().__init__(Dataset(names_of(filenames)).flat_map(opened).map(parsed).node)

@@ -1,0 +1,132 @@
+"""``tf.image.draw_bounding_boxes`` and ``non_max_suppression``: boxes that were found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor
+
+# Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia.
+_COLOURS = np.array(
+    [
+        *((1, 1, 0, 1), (0, 0, 1, 1), (1, 0, 0, 1), (0, 1, 0, 1), (0.5, 0, 0.5, 1)),
+        *((0.5, 0.5, 0, 1), (0.5, 0, 0, 1), (0, 0, 0.5, 1), (0, 1, 1, 1), (1, 0, 1, 1)),
+    ],
+    np.float32,
+)
+
+
+@op("image.draw_bounding_boxes")
+def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None) -> Tensor:
+    """Images with the frames of boxes, a pixel wide.
+
+    Parameters
+    ----------
+    images : tensor of floats, shape (batch, height, width, channels)
+        Of one, three or four channels, from 0 to 1.
+    boxes : tensor of floats, shape (batch, n, 4)
+        ``ymin, xmin, ymax, xmax``, as parts of the image.
+    colors : tensor of floats, shape (m, channels), optional
+        In turn; ten of TensorFlow's unless given.
+
+    Returns
+    -------
+    Tensor of the same dtype and shape
+
+    Raises
+    ------
+    InvalidArgumentError
+        Shapes that do not go together.
+    """
+    canvas, places = array_of(images).copy(), np.asarray(array_of(boxes), np.float32)
+    if canvas.ndim != 4 or places.ndim != 3 or places.shape[2] != 4 or len(canvas) != len(places):
+        raise InvalidArgumentError(
+            f"images of shape {canvas.shape} and boxes of shape {places.shape} do not go together: expected "
+            "(batch, height, width, channels) and (batch, n, 4) [Op:DrawBoundingBoxesV2]"
+        )
+    if canvas.shape[3] not in (1, 3, 4):
+        raise InvalidArgumentError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
+    given = None if colors is None else np.asarray(array_of(colors))
+    table = (np.ones_like(_COLOURS) if canvas.shape[3] == 1 else _COLOURS) if given is None or not given.size else given
+    for image, found in zip(canvas, places, strict=True):
+        for number, box in enumerate(found):
+            _draw(image, box, table[number % len(table)][: canvas.shape[3]])
+    return Tensor(canvas)
+
+
+def _draw(image: NDArray[Any], box: NDArray[np.float32], colour: NDArray[Any]) -> None:
+    height, width = image.shape[:2]
+    sides = np.array([height - 1, width - 1, height - 1, width - 1], np.float32)
+    top, left, bottom, right = (int(one) for one in box * sides)
+    if top > bottom or left > right or top >= height or bottom < 0 or left >= width or right < 0:
+        return
+    rows, columns = slice(max(top, 0), min(bottom, height - 1) + 1), slice(max(left, 0), min(right, width - 1) + 1)
+    for row in (top, bottom):
+        if 0 <= row < height:
+            image[row, columns] = colour
+    for column in (left, right):
+        if 0 <= column < width:
+            image[rows, column] = colour
+
+
+@op("image.non_max_suppression")
+def non_max_suppression(
+    boxes: Any,
+    scores: Any,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+) -> Tensor:
+    """Numbers of the boxes with the highest scores that do not overlap with a better one.
+
+    Parameters
+    ----------
+    boxes : tensor of floats, shape (n, 4)
+        Two opposite corners.
+    scores : tensor of floats, shape (n,)
+    max_output_size : int
+    iou_threshold : float, default 0.5
+        Part of two boxes' union that they may share.
+    score_threshold : float, optional
+        Boxes have to have more.
+
+    Returns
+    -------
+    Tensor of int32
+
+    Raises
+    ------
+    InvalidArgumentError
+        Shapes that do not go together.
+    """
+    places, values = np.asarray(array_of(boxes), np.float32), array_of(scores)
+    if places.ndim != 2 or places.shape[1] != 4 or values.shape != places.shape[:1]:
+        raise InvalidArgumentError(
+            f"boxes of shape {places.shape} and scores of shape {values.shape} do not go together: expected (n, 4) and "
+            "(n,) [Op:NonMaxSuppressionV3]"
+        )
+    kept: list[int] = []
+    for one in np.argsort(-values, kind="stable"):
+        if len(kept) == int(array_of(max_output_size)) or not values[one] > array_of(score_threshold):
+            break
+        if not kept or np.all(_shared(places[one], places[kept]) <= array_of(iou_threshold)):
+            kept.append(int(one))
+    return Tensor(np.array(kept, np.int32))
+
+
+def _shared(box: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Part of the union that a box shares with others; 0 of boxes without area."""
+    both = np.concatenate([box[None], others])
+    low, high = np.minimum(both[:, :2], both[:, 2:]), np.maximum(both[:, :2], both[:, 2:])
+    areas = np.prod(high - low, axis=1)
+    sides = np.maximum(np.minimum(high[0], high[1:]) - np.maximum(low[0], low[1:]), 0)
+    shared = np.prod(sides, axis=1)
+    union = areas[0] + areas[1:] - shared
+    sound = (areas[0] > 0) & (areas[1:] > 0)
+    return np.where(sound, shared / np.where(sound, union, 1), 0).astype(np.float32)
