@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import resource
-from collections import deque
+from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +53,22 @@ def test_shards_when_there_are_more_than_descriptors_then_all_are_read(folder: P
     assert [int(one["id"]) for one in samples.fetch([170, 0, 90, -1, 3])] == [170, 0, 90, 179, 3]
     assert len(rm.open(folder, payload="raw").to_numpy()["payload"]) == len(order)
     assert shards_open(folder) <= 8
+
+
+def test_shards_when_nobody_has_them_any_more_then_do_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raised() -> bool:
+        raise AssertionError("the limit was raised")
+
+    monkeypatch.setattr(held, "_HOLDERS", OrderedDict())
+    monkeypatch.setattr(held, "limit", lambda: 16)
+    monkeypatch.setattr(held, "raise_limit", raised)
+    path = shard(tmp_path, FAMILIES[0], [message(FAMILIES[0], 1)], "one")
+    kept = rm.ShardReader(path)
+    for _ in range(50):
+        assert len(rm.ShardReader(path)) == 1
+    assert len(kept) == 1 and len(held._HOLDERS) == 1
 
 
 @pytest.mark.usefixtures("few")
@@ -117,7 +133,7 @@ def test_files_when_none_can_be_opened_then_the_error_tells_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(held, "raise_limit", lambda: False)
-    monkeypatch.setattr(held, "_HOLDERS", deque())
+    monkeypatch.setattr(held, "_HOLDERS", OrderedDict())
 
     def none_left() -> None:
         raise OSError(24, "Too many open files")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 from weakref import ref
@@ -28,8 +28,8 @@ class Holder(Protocol):
         """Close the files until they are needed."""
 
 
-# Appending and taking are whole by themselves, so no lock is there that a fork could leave locked.
-_HOLDERS: deque[ref[Holder]] = deque()
+# By identity, the oldest first. Each change is whole by itself, so no lock is there that a fork could leave locked.
+_HOLDERS: OrderedDict[int, ref[Holder]] = OrderedDict()
 
 
 def hold(holder: Holder) -> None:
@@ -41,7 +41,9 @@ def hold(holder: Holder) -> None:
     ----------
     holder : Holder
     """
-    _HOLDERS.append(ref(holder))
+    key, forget = id(holder), _HOLDERS.pop  # the name of the table may be gone when the process ends
+    forget(key, None)
+    _HOLDERS[key] = ref(holder, lambda _: forget(key, None))
     while len(_HOLDERS) > limit() // _PART and (raise_limit() or _let_oldest_go()):
         pass
 
@@ -133,8 +135,8 @@ def raise_limit() -> bool:
 
 def _let_oldest_go() -> bool:
     try:
-        oldest = _HOLDERS.popleft()()
-    except IndexError:
+        oldest = _HOLDERS.popitem(last=False)[1]()
+    except KeyError:
         return False
     if oldest is not None:
         oldest.let_go()

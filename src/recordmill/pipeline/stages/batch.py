@@ -79,9 +79,8 @@ class Batch:
 
     def _form(self, column: Any) -> Any:
         if isinstance(column, list):
-            column = column_of(
-                _of_one_width(column)
-            )  # the rows of this batch alone decide, not of those that were made with it
+            # The rows of this batch alone decide, not of those that were made with it.
+            column = column_of(_of_one_width(column))
         if isinstance(column, list) and self.ragged != "list":
             column = _ragged_of(column)
         if not isinstance(column, Ragged) or self.ragged == "ragged":
