@@ -13,7 +13,7 @@ import pytest
 from tests.frameworks.swapping import RECORDINGS, interpreter_of, run, swapped
 
 PROGRAM = Path(__file__).parent / "program_for_mxnet.py"
-PROGRAMS = [PROGRAM, PROGRAM.with_name("program_with_arrays_for_mxnet.py")]
+PROGRAMS = [PROGRAM, PROGRAM.with_name("program_for_mxnet_arrays.py")]
 LINES = {"import mxnet as mx": "import recordmill.compat.mxnet as mx"}
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
