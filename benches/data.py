@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from benches.recipes import NUM_SHARDS, Sizes
 ROOT = str(Path(__file__).parents[1])
 IMAGES = ("photos", "digits", "large", "progressive", "pngs")
 # Kinds that are made of the image files of another.
-_FROM = {"arrays": "digits"}
+_FROM = {"arrays": "digits", "sorted": "digits"}
 
 
 def ensure(folder: str, kinds: Iterable[str], sizes: Sizes, data_python: str | None) -> None:
@@ -109,10 +110,11 @@ def _examples(folder: str, kind: str, shard: int, num_records: int) -> Iterator[
         for tokens, label in recipes.sequences(shard, num_records):
             yield {"label": label, "tokens": rm.FeatureList(tokens.reshape(-1, 1))}
     else:
-        for path, label in rows(folder, _FROM.get(kind, kind))[shard * num_records : (shard + 1) * num_records]:
+        for path, label in rows(folder, kind)[shard * num_records : (shard + 1) * num_records]:
             yield {"image": _image(path, kind), "label": label}
 
 
+@lru_cache(maxsize=1)  # files that come several times come one behind the other
 def _image(path: str, kind: str) -> bytes:
     """Bytes of an image file, or of its pixels."""
     if kind != "arrays":

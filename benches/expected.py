@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,10 @@ def _digits(job: Job) -> Iterator[tuple[bytes, int]]:
     """Pixels and labels of the digits."""
     from PIL import Image
 
-    for path, label in job.rows():
+    for path, same in groupby(job.rows(), key=itemgetter(0)):
         with Image.open(path) as image:
-            yield image.tobytes(), label
+            pixels = image.tobytes()
+        yield from ((pixels, label) for _, label in same)
 
 
 def _columns(job: Job) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from benches.tasks import TASKS, Task
 # Single records per element of `counted`.
 _CHUNK = 256
 # Kinds of data whose image files are those of another kind.
-_FILES = {"arrays": "digits", "big": "photos"}
+_FILES = {"arrays": "digits", "sorted": "digits", "big": "photos"}
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Job:
 
     def rows(self) -> list[tuple[str, int]]:
         """Absolute path and label of each image file, in packing order."""
-        return rows(self.data, _FILES.get(self.task.data, self.task.data))
+        return rows(self.data, self.task.data)
 
     @property
     def list_file(self) -> str:
@@ -120,14 +120,20 @@ def rows(data: str, kind: str) -> list[tuple[str, int]]:
     ----------
     data : str
         Folder of the data sets.
-    kind : {"photos", "digits", "large", "progressive", "pngs"}
+    kind : str
 
     Returns
     -------
     list of (str, int)
+        Of the sorted ones, class by class, each several times.
     """
-    with open(os.path.join(data, f"{kind}.json"), encoding="utf-8") as file:
-        return [(os.path.join(data, path), label) for path, label in json.load(file)]
+    with open(os.path.join(data, f"{_FILES.get(kind, kind)}.json"), encoding="utf-8") as file:
+        found = [(os.path.join(data, path), label) for path, label in json.load(file)]
+    if kind != "sorted":
+        return found
+    found.sort(key=lambda row: row[1])
+    count = Sizes.load(data).sorted
+    return [found[place * len(found) // count] for place in range(count)]
 
 
 def shards(data: str, kind: str) -> list[str]:

@@ -29,6 +29,7 @@ class Sizes:
     progressive: int = 1_000
     arrays: int = 60_000
     pngs: int = 200
+    sorted: int = 1_000_000
 
     def save(self, data: str) -> None:
         """Note the sizes beside the data."""
@@ -45,7 +46,18 @@ class Sizes:
             return cls(**json.load(file))
 
 
-QUICK = Sizes(photos=16, digits=200, tabular=4_400, sequence=200, big=16, large=4, progressive=8, arrays=200, pngs=4)
+QUICK = Sizes(
+    photos=16,
+    digits=200,
+    tabular=4_400,
+    sequence=200,
+    big=16,
+    large=4,
+    progressive=8,
+    arrays=200,
+    pngs=4,
+    sorted=1_200,
+)
 
 
 def tabular(shard: int, num_records: int) -> Iterator[dict[str, np.ndarray]]:

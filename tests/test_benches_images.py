@@ -13,14 +13,15 @@ from PIL import Image
 import recordmill as rm
 from benches import data, goals, windows
 from benches.__main__ import main
+from benches.contenders import ours_images
 from benches.expected import expected
 from benches.jobs import Job
 from benches.likeness import Likeness, centres, find_fault
 from benches.recipes import QUICK
 from benches.steps import MEAN, STD, centre_box
-from benches.worker import _digits
+from benches.worker import _check, _digits
 
-KINDS = ("photos", "digits", "progressive", "arrays", "pngs", "large")
+KINDS = ("photos", "digits", "progressive", "arrays", "pngs", "large", "sorted")
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +113,14 @@ def test_windows_when_decoded_by_us_then_have_the_digest_of_pillow(folder: str) 
     assert delivered == expected(job)
     others = windows.digest_of(rm.decode_jpeg(file, window=(*window[:2], 1, 1)) for file, window in targets if window)
     assert others != delivered
+
+
+def test_sorted_digits_when_shuffled_by_us_then_are_those_of_the_files(folder: str) -> None:
+    labels = [label for _, label in Job("sorted", "ours", "", folder, 0.0).rows()]
+    assert len(labels) == QUICK.sorted and labels == sorted(labels) and len(set(labels)) == 10
+    for variant in ("file order", "shuffled"):
+        job = Job("sorted", "ours_images", variant, folder, 0.0)
+        assert _check(ours_images, job) == expected(job)
 
 
 @pytest.mark.parametrize("task", ["image-whole", "image-progressive", "image-png-digits", "image-png-photos"])

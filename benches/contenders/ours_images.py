@@ -12,6 +12,7 @@ from benches.tasks.images import AS_THEY_ARE, LIKE_FAST, LIKE_FUSED, WITH_POINTS
 LABEL = "ours"
 ENVIRONMENT = ""
 REQUIREMENTS = ("recordmill", "numpy")
+IN_FILE_ORDER = "file order"
 _FORMS = (AS_THEY_ARE, WITH_POINTS, LIKE_FUSED, LIKE_FAST)
 # Options of an image by variant; without any, it is antialiased and has the accurate transform, as in Pillow.
 _LIKE: dict[str, dict[str, Any]] = {
@@ -27,6 +28,7 @@ VARIANTS = {
     "P4-threads": ("1 thread", "2 threads"),
     "P5": ("",),
     "P5-arrays": ("",),
+    "sorted": (IN_FILE_ORDER, "shuffled"),
     "P6a": ("",),
 }
 THREADS, PREFETCH = 2, 2
@@ -93,7 +95,10 @@ def dataset_of(job: Job) -> Any:
     import recordmill as rm
 
     last = "keep" if job.checking else "drop"
-    return rm.open(_shards(job)).shuffle(seed=1).decode(image=spec_of(job)).batch(job.num_records, last=last)
+    dataset = rm.open(_shards(job))
+    if job.variant != IN_FILE_ORDER:
+        dataset = dataset.shuffle(seed=1)
+    return dataset.decode(image=spec_of(job)).batch(job.num_records, last=last)
 
 
 def loader_of(job: Job) -> Any:

@@ -95,6 +95,16 @@ IMAGE_TASKS = (
         recipe="array",
     ),
     Task(
+        "sorted",
+        "a million digits sorted by class to float32 of 28 x 28, batches of 128",
+        "pass",
+        "sorted",
+        128,
+        (Ratio("ours", 0.8, "shuffled", "file order"),),
+        compare="pixels",
+        recipe="digit",
+    ),
+    Task(
         "P6a",
         "from the start of the process to the first batch of P4a, and peak memory",
         "start",
