@@ -3,7 +3,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Bytes that all files kept by this process may hold together.
-const MOST: u64 = 128 << 20;
+const MOST: u64 = 256 << 20;
 /// Reads up to this length tell of random access; longer ones gain nothing.
 const SHORT: usize = 16 << 10;
 /// A short read costs about as much as copying so many bytes of a file.
