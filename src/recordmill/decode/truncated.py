@@ -82,10 +82,10 @@ def decode_truncated(
         (block, height, width, channels), num_rows = _core.decode_truncated_jpeg(*(data, *options, recovers))
     except _core.ImageRefused as refused:
         kind, offset, expected, found = refused.args
-        if kind in ("limit_exceeded", "bad_window"):
-            raise image_error(refused.args) from None
-        if kind != "truncated":
+        if kind == "unsupported":
             return None
+        if kind != "truncated":
+            raise image_error(refused.args) from None
         raise ImageError(_TOO_EARLY, kind=kind, offset=offset, expected=expected, found=found) from None
     enough = 1.0 if fraction is None else fraction
     if np.float32(num_rows) / np.float32(height) < np.float32(enough):

@@ -66,6 +66,16 @@ def test_decode_jpeg_when_several_scans_are_cut_then_end_is_made_up_but_rows_are
         tf.io.decode_jpeg(data[:-200], acceptable_fraction=0.1)
 
 
+def test_decode_jpeg_when_cut_within_the_tables_of_a_later_scan_then_is_an_invalid_argument() -> None:
+    data = jpeg(1, 64, 64, progressive=True)
+    cut = data[: data.rindex(b"\xff\xc4") + 8]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid JPEG data"):
+        tf.io.decode_jpeg(cut, **RECOVER)
+    with pytest.raises(rm.ImageError) as caught:
+        rm.decode_jpeg(cut, recover_truncated=True)
+    assert caught.value.kind == "bad_table" and caught.value.offset
+
+
 @pytest.mark.parametrize("options", [RECOVER, {"acceptable_fraction": 0.2}])
 def test_pipeline_when_files_are_cut_then_equals_calls_one_by_one(options) -> None:
     files = [jpeg(seed, 64, 48)[: -300 * seed or None] for seed in range(3)]
