@@ -45,10 +45,10 @@ pub fn next_packet<'py>(
         Err(Errno::CONNRESET) => return Ok(None),
         Err(errno) => return Err(std::io::Error::from(errno).into()),
     };
-    let mut files = ancillary.drain().filter_map(|message| match message {
+    let files = ancillary.drain().filter_map(|message| match message {
         RecvAncillaryMessage::ScmRights(files) => Some(files),
         _ => None,
     });
-    let file = files.by_ref().flatten().next().map(HandedFile);
+    let file = files.flatten().next().map(HandedFile);
     Ok((received.bytes > 0).then(|| (PyBytes::new(py, &data[..received.bytes]), file)))
 }

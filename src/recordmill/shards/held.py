@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import resource
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol, TypeVar
@@ -15,8 +16,6 @@ _PART_AT_ONCE = 16
 _FREE = 4
 # So many descriptors are asked of the system at most: shards beyond half of them are opened again when needed.
 _MOST = 1 << 16
-# Where a system tells no limit.
-_UNTOLD = 1024
 
 Opened = TypeVar("Opened")
 
@@ -85,10 +84,6 @@ def limit() -> int:
     -------
     int
     """
-    try:
-        import resource
-    except ImportError:
-        return _UNTOLD
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _MOST if soft == resource.RLIM_INFINITY else soft
 
@@ -118,10 +113,6 @@ def raise_limit() -> bool:
     bool
         Whether there are more now.
     """
-    try:
-        import resource
-    except ImportError:
-        return False
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
     if soft == resource.RLIM_INFINITY or soft >= most:

@@ -86,14 +86,15 @@ impl Decoder {
         self.finish(parsed, (options, points), picture, target)
     }
 
-    /// Decodes what a file that ends too early still holds of `window` to the front of `out`, which gets the
-    /// size of the result; gives that, its channels, and how many of its rows there are. Those below are zeros.
+    /// Decodes what a file that ends too early still holds of `window` to the front of `out`, which gets the size of the result;
+    /// gives that, its channels, and how many of its rows there are. Those below are zeros.
     ///
     /// With `recovers` the end is made up by an end marker: all rows are there, level from the end on. All is as libjpeg-turbo gives
     /// it to a program that heeds no warnings: damage is not looked for, and some blocks in front of the end may be noise.
     ///
     /// # Errors
-    /// As [`Decoder::decode`]; `Unsupported` for an image of several scans where its end is not made up; `Truncated` where libjpeg-turbo refuses such an end.
+    /// As [`Decoder::decode`]; `Unsupported` for an image of several scans where its end is not made up; `Truncated` where
+    /// libjpeg-turbo refuses such an end.
     pub fn decode_truncated(
         &mut self,
         data: &[u8],

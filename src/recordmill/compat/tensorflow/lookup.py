@@ -135,8 +135,7 @@ class StaticHashTable:
 
     Parameters
     ----------
-    initializer : KeyValueTensorInitializer
-        The only kind of initializer that is supported.
+    initializer : KeyValueTensorInitializer or TextFileInitializer
     default_value : scalar
         What stands for keys that are not there.
     name, experimental_is_anonymous : optional
@@ -216,7 +215,7 @@ class StaticVocabularyTable(StaticHashTable):
 
     Parameters
     ----------
-    initializer : KeyValueTensorInitializer
+    initializer : KeyValueTensorInitializer or TextFileInitializer
         Of int64 values.
     num_oov_buckets : int
         1: TensorFlow divides unknown words among more by a hash that is not there.

@@ -186,9 +186,7 @@ impl State {
         }
         Ok(())
     }
-}
 
-impl State {
     /// Takes over tables, or an interval of restarts.
     pub(in crate::jpeg) fn take_over(&mut self, code: u8, segment: Bytes<'_>) -> Result<()> {
         match code {

@@ -66,7 +66,7 @@ def ones(shape: Shape, ctx: Context | None = None, dtype: Any = None) -> NDArray
 
 def empty(shape: Shape, ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """Array of a shape, of zeros; float32 by default."""
-    return full(shape, 0, ctx, dtype)
+    return zeros(shape, ctx, dtype)
 
 
 def zeros_like(data: Any) -> NDArray:

@@ -38,8 +38,8 @@ def psnr(a: Any, b: Any, max_val: Any) -> Tensor:
     first, second = array_of(a), array_of(b)
     if first.shape[-3:] != second.shape[-3:] or first.ndim < 3:
         raise InvalidArgumentError(f"images of shapes {first.shape} and {second.shape} cannot be compared")
-    highest = converted_levels(np.asarray(array_of(max_val), first.dtype), np.dtype(np.float32))
     single = np.dtype(np.float32)
+    highest = converted_levels(np.asarray(array_of(max_val), first.dtype), single)
     errors = np.mean((converted_levels(first, single) - converted_levels(second, single)) ** 2, axis=(-3, -2, -1))
     with np.errstate(divide="ignore"):
         found = 20 * np.log(highest) / np.log(np.float32(10)) - np.float32(10 / np.log(10)) * np.log(errors)

@@ -111,11 +111,12 @@ def crop_and_resize(
         )
     if len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(images):
         raise OutOfRangeError(f"box_index has values outside [0, {len(images)})")
+    pixels, outside = images.astype(np.float32, copy=False), np.float32(extrapolation_value)
     out = np.empty((len(chosen), height, width, images.shape[3]), np.float32)
     for number, (which, box) in enumerate(zip(chosen, places, strict=True)):
         rows = _coordinates(box[0], box[2], images.shape[1], height)
         columns = _coordinates(box[1], box[3], images.shape[2], width)
-        out[number] = _sampled(images[which], rows, columns, method, np.float32(extrapolation_value))
+        out[number] = _sampled(pixels[which], rows, columns, method, outside)
     return Tensor(out)
 
 
@@ -127,7 +128,7 @@ def _coordinates(low: Any, high: Any, length: int, count: int) -> NDArray[np.flo
     return np.asarray(low * last + np.arange(count, dtype=np.float32) * step, np.float32)
 
 
-def _sampled(image: NDArray[Any], rows: Any, columns: Any, method: str, outside: np.float32) -> NDArray[Any]:
+def _sampled(image: NDArray[np.float32], rows: Any, columns: Any, method: str, outside: np.float32) -> NDArray[Any]:
     inside_rows = (rows >= 0) & (rows <= image.shape[0] - 1)
     inside_columns = (columns >= 0) & (columns <= image.shape[1] - 1)
     y, x = np.where(inside_rows, rows, 0), np.where(inside_columns, columns, 0)
@@ -137,9 +138,12 @@ def _sampled(image: NDArray[Any], rows: Any, columns: Any, method: str, outside:
         top, left = np.floor(y).astype(int), np.floor(x).astype(int)
         bottom, right = np.ceil(y).astype(int), np.ceil(x).astype(int)
         across, down = (x - left).astype(np.float32)[None, :, None], (y - top).astype(np.float32)[:, None, None]
-        floats = image.astype(np.float32)
-        upper = floats[top][:, left] + (floats[top][:, right] - floats[top][:, left]) * across
-        lower = floats[bottom][:, left] + (floats[bottom][:, right] - floats[bottom][:, left]) * across
-        found = upper + (lower - upper) * down
+        upper = _between(image[top][:, left], image[top][:, right], across)
+        lower = _between(image[bottom][:, left], image[bottom][:, right], across)
+        found = _between(upper, lower, down)
     inside = (inside_rows[:, None] & inside_columns[None])[..., None]
-    return np.where(inside, found.astype(np.float32), outside)
+    return np.where(inside, found, outside)
+
+
+def _between(first: Any, second: Any, part: Any) -> Any:
+    return first + (second - first) * part
