@@ -12,13 +12,12 @@ import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError, translated
 from recordmill.compat.mxnet.io.image_record import ImageRecordIter
 from recordmill.compat.mxnet.io.parameters import DEFAULTS, read_parameters
-from recordmill.compat.mxnet.io.records import RecordTable
+from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable
 from recordmill.compat.mxnet.kernels import KERNELS
 
 Ints = NDArray[np.int64]
 # Values of a row in front of an image's own labels: channels, height, width, number of labels.
 _IN_FRONT = 4
-_HEADER_BYTES = 24
 _SHARED = (
     "path_imgrec path_imglist data_shape batch_size data_name label_name round_batch shuffle seed num_parts part_index "
     "preprocess_threads prefetch_buffer ctx device_id dtype verbose resize inter_method shuffle_chunk_size "
@@ -108,11 +107,18 @@ class ImageDetRecordIter(ImageRecordIter):
 
 def _counted(ragged: rm.Ragged) -> Ints:
     """Labels that each record says it has; none where it is too short for a header, which is told when it is read."""
-    whole = np.diff(ragged.row_splits) >= _HEADER_BYTES
-    counts = np.where(whole, 0, -_HEADER_BYTES)
+    whole = np.diff(ragged.row_splits) >= HEADER_BYTES
+    counts = np.where(whole, 0, -HEADER_BYTES)
     starts = ragged.row_splits[:-1][whole]
     counts[whole] = ragged.data[starts[:, None] + np.arange(4)].view("<u4")[:, 0]
     return counts
+
+
+def _refuse_short(reader: rm.ShardReader, first: int, counts: Ints, sizes: Ints) -> None:
+    for row in np.flatnonzero(HEADER_BYTES + 4 * counts > sizes)[:1]:
+        record, message = first + int(row), "an image record holds fewer labels than it says"
+        offset, found = int(reader.index.offsets[record]), f"{counts[row]} labels"
+        raise MXNetError(message, kind="bad_payload", found=found, shard=reader.path, record=record, offset=offset)
 
 
 class _WholeImages:
@@ -164,13 +170,7 @@ class _LabelRows(RecordTable):
                 first = 0
                 for ragged in reader.batches(1024):
                     counts = _counted(ragged)
-                    for row in np.flatnonzero(_HEADER_BYTES + 4 * counts > np.diff(ragged.row_splits))[:1]:
-                        where: dict[str, Any] = {
-                            "record": first + int(row),
-                            "offset": int(reader.index.offsets[first + row]),
-                        }
-                        message, found = "an image record holds fewer labels than it says", f"{counts[row]} labels"
-                        raise MXNetError(message, kind="bad_payload", found=found, shard=reader.path, **where)
+                    _refuse_short(reader, first, counts, np.diff(ragged.row_splits))
                     longest = max(longest, int(counts.max(initial=0)))
                     first += len(counts)
         return longest

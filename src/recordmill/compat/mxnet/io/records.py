@@ -15,7 +15,7 @@ from recordmill.compat.mxnet.base import MissingFileError, MXNetError, Parameter
 from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
-_HEADER_BYTES = 24
+HEADER_BYTES = 24
 _HEADER = np.dtype([("flag", "<u4"), ("label", "<f4"), ("id", "<u8"), ("id2", "<u8")])
 
 
@@ -135,12 +135,12 @@ class RecordTable:
         """
         data, splits = self._payloads(rows)
         sizes = np.diff(splits)
-        for row in np.flatnonzero(sizes < _HEADER_BYTES)[:1]:
+        for row in np.flatnonzero(sizes < HEADER_BYTES)[:1]:
             message = "Check failed: size >= sizeof(header)"
             found = f"{sizes[row]} bytes"
             raise MXNetError(message, kind="bad_payload", expected="24 bytes", found=found, **self.place(rows[row]))
-        heads = data[splits[:-1, None] + np.arange(_HEADER_BYTES)].view(_HEADER)[:, 0]
-        starts = splits[:-1] + _HEADER_BYTES + 4 * heads["flag"].astype(np.int64)
+        heads = data[splits[:-1, None] + np.arange(HEADER_BYTES)].view(_HEADER)[:, 0]
+        starts = splits[:-1] + HEADER_BYTES + 4 * heads["flag"].astype(np.int64)
         for row in np.flatnonzero(starts > splits[1:])[:1]:
             found = f"{heads['flag'][row]} labels in {sizes[row]} bytes"
             message = "an image record holds fewer labels than it says"
@@ -178,7 +178,7 @@ class RecordTable:
             else:
                 message = f"rec file provide {flags[row]}-dimensional label but label_width is set to {width}"
             raise ParameterError(message, kind="bad_label", **self.place(rows[row]))
-        places = splits[:-1, None] + _HEADER_BYTES + np.arange(4 * width)
+        places = splits[:-1, None] + HEADER_BYTES + np.arange(4 * width)
         places[flags == 0] = splits[:-1][flags == 0][:, None] + np.arange(4, 8) if width == 1 else 0
         labels: NDArray[np.float32] = data[places].view("<f4").astype(np.float32)
         return labels
