@@ -107,7 +107,7 @@ class ShardSet:
 
     def __len__(self) -> int:
         """Return the number of examples."""
-        return int(self.starts[-1])
+        return self._borders[-1]
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """Examples at the given positions, in the given order."""
@@ -151,8 +151,7 @@ class ShardSet:
         shards = [self.readers[number].shard for number in used] or [self.readers[0].shard]
         kind, sources = shards[0].format.framing.kind, [shard.source for shard in shards]
         try:
-            frames = (sources, which, kind, offsets, lengths)
-            return read(frames, self._compiled(schema), verify=self.verify)
+            return read((sources, which, kind, offsets, lengths), self._compiled(schema), verify=self.verify)
         except (_core.CoreFault, _core.CoreChanged) as error:
             with translated(shards[blamed(error, sources, which)].name, rows):
                 raise
@@ -274,8 +273,7 @@ class ShardSet:
 
     def _key(self) -> tuple[Any, ...]:
         kinds = tuple((reader.format, reader.compression) for reader in self.readers)
-        schema = json.dumps(self.schema.to_json())
-        return (*self.paths, kinds, self.codec_name, schema, self.verify, self._limit)
+        return (*self.paths, kinds, self.codec_name, json.dumps(self.schema.to_json()), self.verify, self._limit)
 
     def __eq__(self, other: object) -> bool:
         """Whether both read the same files in the same way."""
@@ -296,5 +294,7 @@ class ShardSet:
 
 
 def _examples(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    if count == 1:
+        return [{name: column[0] for name, column in columns.items()}]
     rows = zip(*map(list, columns.values()), strict=True) if columns else [()] * count
     return [dict(zip(columns, row, strict=True)) for row in rows]
