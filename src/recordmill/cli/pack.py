@@ -96,6 +96,14 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="keep entry points of JPEG images, by which crops are decoded faster",
     )
+    group.add_argument(
+        "--no-index",
+        dest="index",
+        action="store_const",
+        const="never",
+        default="auto",
+        help="put no index beside the shards: the first to open them makes it",
+    )
     group.add_argument("--overwrite", action="store_true", help="replace shards of these names")
 
 
@@ -172,7 +180,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     names = (
         "format shards max_shard_bytes compression payload overwrite image_feature label_feature label_kind "
         "keep_name keep_shape encode quality resize color exif mask check workers worker_kind on_error shuffle "
-        "restart_markers entry_points"
+        "restart_markers entry_points index"
     )
     options = {name: getattr(args, name) for name in names.split()}
     options["center_crop"] = False if args.center_crop is None else args.center_crop

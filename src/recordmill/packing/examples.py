@@ -66,6 +66,7 @@ def pack_examples(
         compression=outputs.compression,
         compression_level=outputs.compression_level,
         overwrite=outputs.overwrite,
+        index=outputs.index,
     ) as writer:
         for example in source:
             writer.write(example)

@@ -103,6 +103,7 @@ class FilePacking:
             compression=compressions.check(self.outputs.compression),
             level=self.outputs.compression_level,
             overwrite=self.outputs.overwrite,
+            index=self.outputs.index,
         )
 
     def _lanes(self, items: Items, order: Order) -> list[Lane]:

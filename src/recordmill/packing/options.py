@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 from recordmill.dataclass import dataclass
 from recordmill.packing.images import Encoding, Recoding
 from recordmill.packing.labels import LABEL_KINDS, LabelKind
+from recordmill.shards.index import Keep
 
 Check = Literal["signature", "header", "decode", "none"]
 MaskForm = Literal["png", "raw"]
@@ -155,6 +156,8 @@ class OutputOptions:
     compression : {"gzip", "zlib"}, optional
     compression_level : int
     overwrite : bool
+    index : {"auto", "never"}
+        Whether sidecars are put beside them.
     """
 
     shards: int | None = None
@@ -162,6 +165,7 @@ class OutputOptions:
     compression: str | None = None
     compression_level: int = -1
     overwrite: bool = False
+    index: Keep = "auto"
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""

@@ -26,6 +26,7 @@ from recordmill.packing.result import PackResult
 from recordmill.packing.sources import Source, find_source
 from recordmill.schema import Schema
 from recordmill.shards.entries import keep_entry_points
+from recordmill.shards.index import Keep
 
 
 def pack(  # noqa: PLR0913 (the options of one command)
@@ -60,6 +61,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     overwrite: bool = False,
     schema: Schema | None = None,
     entry_points: bool = False,
+    index: Keep = "auto",
 ) -> PackResult:
     """Write the items of a source to shards, which appear under their names when all are whole.
 
@@ -128,6 +130,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
         Of examples; found from them otherwise.
     entry_points : bool
         Keep entry points of JPEG images that are passed through, as `build_index` does; restart markers serve others.
+    index : {"auto", "never"}
+        Whether the index that `open` uses is put beside each shard; without it, the first to open them makes it.
 
     Returns
     -------
@@ -149,7 +153,9 @@ def pack(  # noqa: PLR0913 (the options of one command)
     >>> pack(ImageFolder("photos"), "out/train", format="recordio", shards=4, workers=2)  # doctest: +SKIP
     PackResult(num_records=4000, ...)
     """
-    outputs = OutputOptions(shards, max_shard_bytes, compression, compression_level, overwrite)
+    if entry_points and index == "never":
+        raise ValueError('entry_points=True keeps a file beside each shard, which index="never" forbids')
+    outputs = OutputOptions(shards, max_shard_bytes, compression, compression_level, overwrite, index)
     recoding = make_recoding(
         encode=encode,
         quality=quality,

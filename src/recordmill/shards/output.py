@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from recordmill.errors import FeatureError, OutputExistsError
 from recordmill.formats.base import Format
 from recordmill.schema import Feature, Schema
 from recordmill.shards.foreign import foreign_path, write_foreign
-from recordmill.shards.index import ENTRY_SUFFIX, describe_shard, load_index, save_sidecar, sidecar_path
-from recordmill.shards.opening import open_shard
+from recordmill.shards.index import ENTRY_SUFFIX, Keep, describe_shard, load_index, save_sidecar, sidecar_path
+from recordmill.shards.opening import OpenShard, open_shard
 from recordmill.shards.translate import to_error
 from recordmill.storage.compression import Compression, Compressor
 from recordmill.storage.local import LOCAL
@@ -109,6 +109,8 @@ class ShardOutput:
         Of the compression.
     overwrite : bool
         Whether a file of that name may be replaced.
+    index : {"auto", "never"}
+        Whether the sidecar is put beside it.
     """
 
     def __init__(
@@ -119,8 +121,11 @@ class ShardOutput:
         compression: Compression | None = None,
         level: int = -1,
         overwrite: bool = False,
+        index: Keep = "auto",
     ) -> None:
-        self.path, self.format = path, format_
+        if index not in get_args(Keep):
+            raise ValueError(f"index is 'auto' or 'never', not {index!r}")
+        self.path, self.format, self._keep = path, format_, index
         self._compression = compression
         self._compressor = None if compression is None else Compressor(compression, level)
         self._overwrite = overwrite
@@ -166,7 +171,7 @@ class ShardOutput:
         self._file.finish()
 
     def commit(self, schema: Schema | None, payload: str | None) -> None:
-        """Put the shard under its final name, and its index beside it.
+        """Put the shard under its final name, and its indexes beside it where they are kept.
 
         Parameters
         ----------
@@ -180,14 +185,22 @@ class ShardOutput:
         lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
         index, end = FrameIndex(np.cumsum(lengths) - lengths, lengths), int(lengths.sum())
         shard = open_shard([self.path], self.format.name, self._compression, end + 1)
+        if self._keep == "never":
+            LOCAL.remove(sidecar_path(self.path))
+        else:
+            self._save_sidecar(shard, index, end, (schema, payload))
+        if self.format.index_on_write:
+            write_foreign(shard, index, self.keys)
+
+    def _save_sidecar(
+        self, shard: OpenShard, index: FrameIndex, end: int, known: tuple[Schema | None, str | None]
+    ) -> None:
         # Seek points of a compressed shard are found by a pass through it.
         is_plain = self._compression is None
         sidecar = describe_shard(shard, index, end) if is_plain else load_index(shard, "never")[0]
-        sidecar.schema, sidecar.payload = schema, payload
+        sidecar.schema, sidecar.payload = known
         sidecar.checksums = np.concatenate(self._checksums) if self._checksums else None
         save_sidecar(self.path, sidecar)
-        if self.format.index_on_write:
-            write_foreign(shard, index, self.keys)
 
     def discard(self) -> None:
         """Remove what was written, unless it was committed."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.formats.registry import get_format
+from recordmill.shards.index import Keep
 from recordmill.shards.output import ShardOutput, commit_all, frame_payloads
 from recordmill.storage import compression as compressions
 from recordmill.types import Ragged
@@ -35,6 +36,8 @@ class PayloadWriter:
         Whole-file compression (TFRecord only).
     compression_level : int
         0 to 9, -1 for the usual one.
+    index : {"auto", "never"}
+        Whether the index that `open` uses is put beside the file; without it, the first to open the file makes it.
 
     Raises
     ------
@@ -54,6 +57,7 @@ class PayloadWriter:
         format: str,  # noqa: A002
         compression: str | None = None,
         compression_level: int = -1,
+        index: Keep = "auto",
     ) -> None:
         found = get_format(format)
         wanted = compressions.check(compression)
@@ -65,7 +69,8 @@ class PayloadWriter:
         self._lengths: list[NDArray[np.int64]] = []
         self._closed = False
         self.num_records = 0
-        self._output = ShardOutput(self.path, self._format, compression=wanted, level=compression_level, overwrite=True)
+        options = {"compression": wanted, "level": compression_level, "overwrite": True, "index": index}
+        self._output = ShardOutput(self.path, self._format, **options)  # type: ignore[arg-type]
 
     def write(self, payload: Any) -> None:
         """Add one record.

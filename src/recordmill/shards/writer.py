@@ -10,6 +10,7 @@ from typing import Any, Self
 from recordmill.formats.registry import get_format, get_payload
 from recordmill.formats.values import has_no_kind
 from recordmill.schema import Feature, Schema
+from recordmill.shards.index import Keep
 from recordmill.shards.names import shard_paths
 from recordmill.shards.output import ShardOutput, commit_all, frame_payloads, merge_schemas
 from recordmill.shards.siblings import refuse_siblings, remove_siblings
@@ -49,6 +50,8 @@ class ShardWriter:
         0 to 9, -1 for the usual one.
     overwrite : bool
         Whether shards of these names may be replaced.
+    index : {"auto", "never"}
+        Whether the index that `open` uses is put beside each shard; without it, the first to open them makes it.
 
     Raises
     ------
@@ -75,6 +78,7 @@ class ShardWriter:
         compression: str | None = None,
         compression_level: int = -1,
         overwrite: bool = False,
+        index: Keep = "auto",
     ) -> None:
         if shards is not None and (shards < 1 or max_shard_bytes is not None):
             raise ValueError("shards is at least 1, and not given together with max_shard_bytes")
@@ -84,7 +88,7 @@ class ShardWriter:
         self._compression = compressions.check(compression)
         if self._compression is not None and not self._format.compressible:
             raise ValueError(f"{format} is not compressed: its readers could not read it")
-        self._level, self._overwrite = compression_level, overwrite
+        self._level, self._overwrite, self._keep = compression_level, overwrite, index
         self._max_shard_bytes = max_shard_bytes
         self._examples: list[Mapping[str, Any]] = []
         self._payloads: list[bytes] = []
@@ -107,9 +111,10 @@ class ShardWriter:
         return compressions.SUFFIXES[self._compression]
 
     def _begin(self, name: str) -> ShardOutput:
-        options = {"compression": self._compression, "level": self._level, "overwrite": self._overwrite}
+        how = {"compression": self._compression, "level": self._level}
         try:
-            self._outputs.append(ShardOutput(name, self._format, **options))  # type: ignore[arg-type]
+            output = ShardOutput(name, self._format, overwrite=self._overwrite, index=self._keep, **how)  # type: ignore[arg-type]
+            self._outputs.append(output)
         except BaseException:
             self.discard()
             raise

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import recordmill as rm
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.data import cycles
 from tests.compat.tensorflow.data_programs import listed, plain
@@ -200,7 +201,8 @@ def test_errors_when_programs_raise_them_then_take_tensorflows_arguments() -> No
 def test_index_files_when_a_program_lists_a_folder_then_hold_no_records(tmp_path: Path) -> None:
     with tf.io.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
         writer.write(b"one")
-    (tmp_path / ".a.tfrecord.rmx").touch()
+    assert [one.name for one in tmp_path.iterdir()] == ["a.tfrecord"]
+    rm.open(tmp_path / "a.tfrecord")
     names = [str(one) for one in tmp_path.iterdir()]
     assert len(names) == 2 and listed(tf.data.TFRecordDataset(names).batch(2)) == listed(D.from_tensors([b"one"]))
     (tmp_path / "a.tfrecord").unlink()

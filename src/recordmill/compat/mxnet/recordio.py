@@ -21,7 +21,7 @@ class _Output:
 
     def __init__(self, path: str, idx_path: str | None) -> None:
         self.process = os.getpid()
-        self.writer = rm.PayloadWriter(path, format="recordio")
+        self.writer = rm.PayloadWriter(path, format="recordio", index="never")
         self.idx_path, self.keys = idx_path, list[Any]()
         self.places = list[int]()
 

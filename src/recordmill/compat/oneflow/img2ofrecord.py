@@ -101,6 +101,7 @@ def _pack(options: argparse.Namespace) -> None:
         exif=True,
         workers=None,
         progress=show,
+        index="never",
     )
 
 

@@ -43,7 +43,7 @@ class CacheFile(Node):
 
     def _storing(self, way: Way) -> Iterator[Step]:
         with translated(self._path):
-            records = rm.PayloadWriter(self._path, format="tfrecord", compression=None)
+            records = rm.PayloadWriter(self._path, format="tfrecord", index="never")
         is_first, sound, ended = True, True, False
         try:
             for element in self.input.iterate(way):

@@ -23,7 +23,9 @@ class _Output:
         self.path, self.process = path, os.getpid()
         compression = _COMPRESSIONS[options.get_compression_type_string(options)]
         level = -1 if options.compression_level is None else options.compression_level
-        self.records = rm.PayloadWriter(path, format="tfrecord", compression=compression, compression_level=level)
+        self.records = rm.PayloadWriter(
+            path, format="tfrecord", compression=compression, compression_level=level, index="never"
+        )
 
     def close(self) -> None:
         if self.process == os.getpid():
