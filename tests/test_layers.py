@@ -55,6 +55,7 @@ MEMBERS: dict[str, set[str]] = {
 
 # third-party module: the layers that may import it, inside functions only
 OPTIONAL: dict[str, set[str]] = {
+    "google": {"compat"},
     "PIL": {"compat", "decode", "packing", "demo"},
     "keras": {"adapters", "compat", "demo"},
     "jax": {"adapters", "demo"},

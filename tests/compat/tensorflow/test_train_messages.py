@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
+from recordmill.compat.messages import INT64, Message, Repeated
 from tests.recordings.recipes.values import unspell
 
 CANONICAL = Path(__file__).parents[2] / "recordings" / "tensorflow" / "examples" / "canonical.json"
@@ -88,6 +90,13 @@ def test_mistake_of_tutorials_when_made_then_is_refused_in_protobufs_words(act: 
         act()
 
 
-def test_messages_when_given_to_functions_of_protobuf_then_say_what_to_use() -> None:
-    with pytest.raises(AttributeError, match=r"tensorflow\.Example has no 'file'.*str\(message\) is the text form"):
-        _ = tf.train.Example.DESCRIPTOR.file
+def test_messages_when_protobuf_is_not_installed_then_its_functions_say_what_to_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "google"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "google.protobuf", None)
+    # A type of its own: what protobuf told of others is kept.
+    lone = type("Lone", (Message,), {"value": Repeated(1, INT64)})
+    with pytest.raises(AttributeError, match=r"Lone has no 'file'.*package protobuf.*str\(message\) is the text form"):
+        _ = lone.DESCRIPTOR.file

@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 from recordmill.compat.messages import wire
+from recordmill.compat.messages.descriptors import Descriptor
 from recordmill.compat.messages.fields.base import UNKNOWN, Field
 from recordmill.compat.messages.fields.nested import Nested
 from recordmill.compat.messages.text import text_of
-from recordmill.dataclass import dataclass
 from recordmill.errors import PayloadError
-
-
-@dataclass(frozen=True, slots=True)
-class Descriptor:
-    """What a message type is called and made of.
-
-    Parameters
-    ----------
-    name, full_name : str
-    fields : tuple of Field
-        By number.
-    """
-
-    name: str
-    full_name: str
-    fields: tuple[Field, ...]
-
-    def __getattr__(self, name: str) -> NoReturn:
-        """Tell why functions of protobuf's own do not go on."""
-        raise AttributeError(
-            f"the descriptor of {self.full_name} has no {name!r}: functions of google.protobuf take protobuf's own "
-            "messages; str(message) is the text form, and protobuf parses message.SerializeToString()"
-        )
 
 
 class _WithoutDict(type):
@@ -71,7 +48,7 @@ class Message(metaclass=_WithoutDict):
         choices = [field for field in declared if isinstance(field, Nested) and field.oneof is not None]
         names = dict.fromkeys(field.oneof for field in choices if field.oneof is not None)
         cls._oneofs = {name: tuple(field for field in choices if field.oneof == name) for name in names}
-        cls.DESCRIPTOR = Descriptor(cls.__name__, cls._full_name, tuple(declared))
+        cls.DESCRIPTOR = Descriptor(cls.__name__, cls._full_name, tuple(declared), cls)
 
     def __init__(self, *args: Any, **fields: Any) -> None:
         if args:
@@ -228,21 +205,26 @@ class Message(metaclass=_WithoutDict):
         """Replace the content by a copy of another message's."""
         if other is self:
             return
-        self._check_type(other, "CopyFrom")
+        taken = self._taken(other, "CopyFrom")
         self.Clear()
-        self._merge(other)
+        self._merge(taken)
 
     def MergeFrom(self, other: Self) -> None:
         """Add a copy of another message's content."""
-        self._check_type(other, "MergeFrom")
+        taken = self._taken(other, "MergeFrom")
         self._touch()
-        self._merge(other)
+        self._merge(taken)
 
-    def _check_type(self, other: object, method: str) -> None:
+    def _taken(self, other: Any, method: str) -> Self:
+        """Another message of the type, or protobuf's own of that name."""
         if type(other) is not type(self):
+            if getattr(getattr(other, "DESCRIPTOR", None), "full_name", None) == self._full_name:
+                return self.FromString(other.SerializeToString())
             raise TypeError(
                 f"Parameter to {method}() must be instance of same class: expected {type(self)} got {type(other)}."
             )
+        found: Self = other
+        return found
 
     def ListFields(self) -> list[tuple[Field, Any]]:
         """Fields that are present, by number, with their values."""

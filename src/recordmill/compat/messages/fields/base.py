@@ -25,10 +25,18 @@ class Field:
     def __init__(self, number: int) -> None:
         self.number = number
         self.name = ""
+        self.owner: type[Message] | None = None
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Take the name of the attribute."""
-        self.name = name
+        """Take the name of the attribute, and the class that it belongs to."""
+        self.name, self.owner = name, owner
+
+    def __getattr__(self, name: str) -> Any:
+        """Ask protobuf's descriptor of the field, where protobuf is installed."""
+        owner = self.__dict__.get("owner")
+        if owner is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(owner.DESCRIPTOR.fields_by_name[self.name], name)
 
     def value_of(self, message: Message) -> Any:
         """Return the value, made on first use."""

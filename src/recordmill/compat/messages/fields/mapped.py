@@ -33,17 +33,16 @@ class MessageMap(MutableMapping[str, M]):
 
     Parameters
     ----------
-    cls : type of Message
-    errors : {"strict", "surrogateescape"}
-        What happens with names that are not UTF-8.
+    field : Mapped
+        Of which it is the value.
     message : Message or None
         Which becomes present when the map changes.
     """
 
-    __slots__ = ("_cls", "_errors", "_items", "_message")
+    __slots__ = ("_cls", "_errors", "_field", "_items", "_message")
 
-    def __init__(self, cls: type[M], errors: str, message: Message | None) -> None:
-        self._cls, self._errors, self._message = cls, errors, message
+    def __init__(self, field: Mapped[M], message: Message | None) -> None:
+        self._field, self._cls, self._errors, self._message = field, field.cls, field.errors, message
         self._items: dict[str, M] = {}
 
     def _touch(self) -> None:
@@ -109,6 +108,21 @@ class MessageMap(MutableMapping[str, M]):
             self._items[key] = copied
         self._touch()
 
+    def GetEntryClass(self) -> Any:
+        """Maker of protobuf's own messages of key and value, where protobuf is installed."""
+        from google.protobuf import message_factory
+
+        entry = message_factory.GetMessageClass(self._field.message_type)
+
+        def made(value: M | None = None, **key: str) -> Any:
+            found = entry(**key)
+            if value is not None:
+                found.value.SetInParent()
+                found.value.MergeFromString(value.SerializeToString())
+            return found
+
+        return made
+
     def __contains__(self, key: object) -> bool:
         """Whether there is a message of that name."""
         return key in self._items
@@ -141,7 +155,7 @@ class Mapped(Field, Generic[M]):
     def __init__(self, number: int, cls: type[M], *, lenient: bool = False) -> None:
         super().__init__(number)
         self.cls, self.lenient = cls, lenient
-        self._utf8 = "surrogateescape" if lenient else "strict"
+        self.errors = "surrogateescape" if lenient else "strict"
         self._tag = wire.varint(number << 3 | wire.BYTES)
 
     @overload
@@ -157,7 +171,7 @@ class Mapped(Field, Generic[M]):
 
     def make(self, message: Message) -> MessageMap[M]:
         """No messages."""
-        return MessageMap(self.cls, self._utf8, message if message._owner is not None else None)
+        return MessageMap(self, message if message._owner is not None else None)
 
     def assign(self, message: Message, given: Any) -> None:
         """Copy messages, or make those that dicts describe."""
@@ -203,7 +217,7 @@ class Mapped(Field, Generic[M]):
 
     def _as_unknown(self, entry: _Entry) -> bytes:
         """Bytes of an entry that holds more than key and value, as protobuf keeps it."""
-        key = entry.key.encode("utf-8", self._utf8)
+        key = entry.key.encode("utf-8", self.errors)
         parts = [_KEY + wire.varint(len(key)), key] if key else []
         if entry.has_value:
             write_message(_VALUE, entry.value, parts)
@@ -212,14 +226,14 @@ class Mapped(Field, Generic[M]):
 
     def _decoded(self, data: bytes, start: int, stop: int) -> str:
         try:
-            return str(data[start:stop], "utf-8", self._utf8)
+            return str(data[start:stop], "utf-8", self.errors)
         except UnicodeDecodeError as error:
             raise wire.WireError(start, f"a key is not UTF-8: {error.reason}") from None
 
     def write(self, value: MessageMap[M], parts: list[bytes]) -> int:
         """Entries in order."""
         total = 0
-        keys = {key: key.encode("utf-8", self._utf8) for key in value._items}
+        keys = {key: key.encode("utf-8", self.errors) for key in value._items}
         for key in sorted(keys, key=lambda key: rank(keys[key])):
             entry: list[bytes] = [_KEY + wire.varint(len(keys[key])), keys[key]]
             length = len(entry[0]) + len(entry[1]) + write_message(_VALUE, value._items[key], entry)
