@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,13 +11,15 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.dataclass import dataclass
-from recordmill.errors import FeatureError, OutputExistsError
+from recordmill.errors import OutputExistsError, WriteError
 from recordmill.formats.base import Format
-from recordmill.schema import Feature, Schema
-from recordmill.shards.foreign import foreign_path, write_foreign
-from recordmill.shards.index import ENTRY_SUFFIX, describe_shard, load_index, save_sidecar, sidecar_path
+from recordmill.schema import Schema
+from recordmill.shards.foreign import foreign_path
+from recordmill.shards.index import ENTRY_SUFFIX, SUFFIX, cache_path, describe_shard, load_index, sidecar_path
 from recordmill.shards.opening import open_shard
+from recordmill.shards.sidecar import to_bytes
 from recordmill.shards.translate import to_error
+from recordmill.storage.base import OutputFile
 from recordmill.storage.compression import Compression, Compressor
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
@@ -125,6 +128,8 @@ class ShardOutput:
         self._compressor = None if compression is None else Compressor(compression, level)
         self._overwrite = overwrite
         self._file = LOCAL.create(path, overwrite=overwrite)
+        self._beside: list[OutputFile] = []
+        self._committed: list[str] = []
         try:
             self.refuse_existing()
         except BaseException:
@@ -165,8 +170,8 @@ class ShardOutput:
             self._compressor = None
         self._file.finish()
 
-    def commit(self, schema: Schema | None, payload: str | None) -> None:
-        """Put the shard under its final name, and its index beside it.
+    def prepare(self, schema: Schema | None, payload: str | None) -> None:
+        """Write what stands beside the finished shard, under temporary names too, so that `commit` only renames.
 
         Parameters
         ----------
@@ -175,23 +180,71 @@ class ShardOutput:
         payload : str or None
             Name of the payload codec, kept in the sidecar.
         """
-        self._file.commit()
-        LOCAL.remove(sidecar_path(self.path, ENTRY_SUFFIX))
         lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
         index, end = FrameIndex(np.cumsum(lengths) - lengths, lengths), int(lengths.sum())
-        shard = open_shard([self.path], self.format.name, self._compression, end + 1)
+        shard = open_shard([self._file.temporary], self.format.name, self._compression, end + 1)
         # Seek points of a compressed shard are found by a pass through it.
         is_plain = self._compression is None
         sidecar = describe_shard(shard, index, end) if is_plain else load_index(shard, "never")[0]
         sidecar.schema, sidecar.payload = schema, payload
         sidecar.checksums = np.concatenate(self._checksums) if self._checksums else None
-        save_sidecar(self.path, sidecar)
-        if self.format.index_on_write:
-            write_foreign(shard, index, self.keys)
+        data = to_bytes(sidecar)
+        for place in (sidecar_path(self.path), cache_path(self.path)):
+            with contextlib.suppress(OSError):
+                self._put_beside(place, data, overwrite=True)
+                break
+        if self.format.index is not None and self.format.index_on_write:
+            text = self.format.index.write(index, self.keys)
+            self._put_beside(foreign_path(self.path, self.format.index.suffix), text, overwrite=self._overwrite)
+
+    def _put_beside(self, path: str, data: bytes, *, overwrite: bool) -> None:
+        file = LOCAL.create(path, overwrite=overwrite)
+        try:
+            file.write(data)
+            file.finish()
+        except BaseException:
+            file.discard()
+            raise
+        self._beside.append(file)
+
+    def commit(self) -> None:
+        """Put the shard under its final name.
+
+        What was kept of an earlier shard goes first: if this ends in between, an index is missing, not wrong.
+        """
+        self._remove_kept()
+        self._commit(self._file)
+
+    def commit_beside(self) -> None:
+        """Put what was prepared beside the shard."""
+        for file in self._beside:
+            self._commit(file)
+
+    def _commit(self, file: OutputFile) -> None:
+        file.commit()
+        self._committed.append(file.path)
+
+    def _remove_kept(self) -> None:
+        names = [sidecar_path(self.path, suffix) for suffix in (SUFFIX, ENTRY_SUFFIX)]
+        if self._overwrite and self.format.index is not None:
+            names.append(foreign_path(self.path, self.format.index.suffix))
+        for name in names:
+            LOCAL.remove(name)
+        for suffix in (SUFFIX, ENTRY_SUFFIX):
+            with contextlib.suppress(WriteError):  # somebody else's cache: the shard does not fit it
+                LOCAL.remove(cache_path(self.path, suffix))
+
+    def withdraw(self) -> None:
+        """Remove what was committed, unless it may have replaced other files."""
+        if not self._overwrite:
+            for path in self._committed:
+                with contextlib.suppress(WriteError):
+                    LOCAL.remove(path)
 
     def discard(self) -> None:
         """Remove what was written, unless it was committed."""
-        self._file.discard()
+        for file in (self._file, *self._beside):
+            file.discard()
 
     def refuse_existing(self) -> None:
         """Raise OutputExistsError if a file that `commit` writes is there and may not be replaced."""
@@ -205,60 +258,33 @@ class ShardOutput:
 
 
 def commit_all(outputs: Sequence[ShardOutput], schema: Schema | None, payload: str | None) -> None:
-    """Put finished shards under their final names, if none of these is taken.
+    """Put finished shards under their final names, if none of these is taken: all, or none of them.
+
+    Only if shards that were there are replaced, some may be new and some old when the renaming fails in between.
 
     Parameters
     ----------
     outputs : sequence of ShardOutput
     schema, payload
-        As for `ShardOutput.commit`.
+        As for `ShardOutput.prepare`.
 
     Raises
     ------
     OutputExistsError
         A file of one of the names, or an index file that would be written beside it, is there.
+    WriteError
+        There is no room for the index files, or a file cannot be renamed.
     """
     for output in outputs:
         output.refuse_existing()
     for output in outputs:
-        output.commit(schema, payload)
-
-
-def merge_schemas(known: Schema | None, new: Schema) -> Schema:
-    """Narrowest schema that fits the examples of both.
-
-    Parameters
-    ----------
-    known : Schema or None
-    new : Schema
-
-    Returns
-    -------
-    Schema
-
-    Raises
-    ------
-    FeatureError
-        A feature has another kind in one than in the other.
-    """
-    if known is None:
-        return new
-    merged = {}
-    for name in dict.fromkeys((*known, *new)):
-        if name not in known or name not in new:
-            feature = known.get(name) or new[name]
-            merged[name] = _widened(feature, optional=True)
-            continue
-        first, second = known[name], new[name]
-        if (first.kind, first.sequence) != (second.kind, second.sequence):
-            message = f"feature {name!r} changes its kind"
-            hint = "give the kinds: ShardWriter(..., schema=...)"
-            raise FeatureError(message, kind="feature_mismatch", expected=first.kind, found=second.kind, hint=hint)
-        same = first.shape == second.shape and first.optional == second.optional
-        merged[name] = first if same else _widened(first, optional=first.optional or second.optional)
-    return Schema(merged)
-
-
-def _widened(feature: Feature, *, optional: bool) -> Feature:
-    shape = (None, None) if feature.sequence else (None,)
-    return Feature(feature.kind, shape, feature.sequence, optional)
+        output.prepare(schema, payload)
+    try:
+        for output in outputs:
+            output.commit()
+        for output in outputs:
+            output.commit_beside()
+    except BaseException:
+        for output in outputs:
+            output.withdraw()
+        raise

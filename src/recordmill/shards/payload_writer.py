@@ -59,7 +59,7 @@ class PayloadWriter:
         wanted = compressions.check(compression)
         if wanted is not None and not found.compressible:
             raise ValueError(f"{format} is not compressed: its readers could not read it")
-        self.path, self._format = os.fspath(path), replace(found, index_on_write=False)
+        self.path, self._format = os.fspath(path), replace(found, index=None, index_on_write=False)
         self._pending: list[bytes] = []
         self._pending_bytes = 0
         self._lengths: list[NDArray[np.int64]] = []
