@@ -158,6 +158,14 @@ def test_plain_shard_that_begins_like_zlib_when_opened_then_is_read_as_plain(tmp
         assert list(rm.ShardReader(path)) == [body]
 
 
+def test_plain_shard_that_begins_like_zlib_when_declared_plain_then_is_read(tmp_path: Path) -> None:
+    payload = bytes(range(256)) + bytes(120)  # no message; its length, 376, begins like a zlib header: 78 01
+    path = shard(tmp_path, "ofrecord", [payload, b"another"])
+    assert path.read_bytes()[:2] == b"\x78\x01"
+    assert list(rm.ShardReader(path, format="ofrecord", compression=None)) == [payload, b"another"]
+    assert rm.verify(path, format="ofrecord", compression=None, payload=None).ok
+
+
 def test_unknown_names_when_given_then_the_known_ones_are_told(tmp_path: Path) -> None:
     path = shard(tmp_path, "tfrecord", [b"a"])
     with pytest.raises(ValueError, match="tfrecord, ofrecord, recordio"):

@@ -20,7 +20,7 @@ from recordmill.packing.png import recode_png_files
 from recordmill.packing.signature import describe_bytes, find_others
 from recordmill.packing.sources.base import Items
 from recordmill.schema import Feature, Schema
-from recordmill.shards.output import Framed, frame_columns, frame_payloads
+from recordmill.shards.framed import Framed, frame_columns, frame_payloads
 from recordmill.types import Ragged
 
 Failures = dict[int, tuple[str, str]]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from recordmill.shards.output import Framed, ShardOutput
+from recordmill.shards.framed import Framed
+from recordmill.shards.output import ShardOutput
 
 Open = Callable[[str], ShardOutput]
 

@@ -84,8 +84,27 @@ def kept_places(path: str, suffix: str = SUFFIX) -> Iterator[str]:
         yield cache_path(path, suffix)
 
 
+def kept_sidecars(path: str) -> Iterator[Sidecar]:
+    """Read what is kept about a shard, beside it and in the cache, whether it fits the shard or not.
+
+    Parameters
+    ----------
+    path : str
+
+    Yields
+    ------
+    Sidecar
+        Sound ones, in the order in which they are looked for.
+    """
+    for place in kept_places(path):
+        with contextlib.suppress(OSError):
+            found = sidecars.from_bytes(LOCAL.read(place))
+            if found is not None:
+                yield found
+
+
 def load_sidecar(path: str) -> Sidecar | None:
-    """Read what is kept about a shard, beside it or in the cache.
+    """Read what is kept about a shard, beside it or in the cache, whether it fits the shard or not.
 
     Parameters
     ----------
@@ -96,12 +115,23 @@ def load_sidecar(path: str) -> Sidecar | None:
     Sidecar or None
         None if there is nothing, or nothing sound.
     """
-    for place in kept_places(path):
-        with contextlib.suppress(OSError):
-            found = sidecars.from_bytes(LOCAL.read(place))
-            if found is not None:
-                return found
-    return None
+    return next(kept_sidecars(path), None)
+
+
+def fitting_sidecar(shard: OpenShard) -> Sidecar | None:
+    """Find what is kept about a shard and fits it, or its beginning if it was appended to.
+
+    Parameters
+    ----------
+    shard : OpenShard
+
+    Returns
+    -------
+    Sidecar or None
+    """
+    if len(shard.paths) != 1:
+        return None
+    return next((kept for kept in kept_sidecars(shard.paths[0]) if _usable(kept, shard)), None)
 
 
 def save_sidecar(path: str, sidecar: Sidecar) -> str | None:
@@ -161,7 +191,7 @@ def keep_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str
     payload : str
         Name of the payload codec.
     """
-    if len(shard.paths) == 1:
+    if len(shard.paths) == 1 and not _tells_damage(shard):
         save_sidecar(shard.paths[0], replace(sidecar, schema=schema, payload=payload, is_inferred=True))
 
 
@@ -180,19 +210,39 @@ def load_index(shard: OpenShard, keep: Keep = "auto") -> tuple[Sidecar, Recordmi
         Describes the records in front of the damage, if there is any.
     damage : RecordmillError or None
     """
-    kept = load_sidecar(shard.paths[0]) if len(shard.paths) == 1 else None
     with translated(shard.name):
-        kept = kept if kept is not None and _usable(kept, shard) else None
-        if kept is not None and kept.num_stored_bytes == shard.source.num_stored_bytes:
-            if kept.seek_points is not None:
-                shard.source.restore_seek_points(kept.seek_points)
+        kept = fitting_sidecar(shard)
+        if kept is not None and kept.num_stored_bytes == shard.source.num_stored_bytes and _restored(kept, shard):
             return kept, None
         if kept is not None and shard.compression is not None:
             kept = None
         sidecar, damage = _scan(shard, kept)
-    if damage is None and keep == "auto" and len(shard.paths) == 1:
-        save_sidecar(shard.paths[0], sidecar)
+        wanted = damage is None and keep == "auto" and len(shard.paths) == 1
+        if wanted and not _tells_damage(shard):
+            save_sidecar(shard.paths[0], sidecar)
     return sidecar, damage
+
+
+def _restored(kept: Sidecar, shard: OpenShard) -> bool:
+    try:
+        if kept.seek_points is not None:
+            shard.source.restore_seek_points(kept.seek_points)
+    except _core.CoreFault:
+        return False
+    return True
+
+
+def _tells_damage(shard: OpenShard) -> bool:
+    """Whether what is kept shows that the shard lost its end or turned some bits, which nothing else may show.
+
+    An index that is built while reading does not replace it; `build_index` does.
+    """
+    stored = shard.source.num_stored_bytes
+    return any(
+        sidecars.is_cut(kept, shard.source)
+        or (kept.checksums is not None and kept.num_stored_bytes == stored and not sidecars.fits(kept, shard.source))
+        for kept in kept_sidecars(shard.paths[0])
+    )
 
 
 def _usable(kept: Sidecar, shard: OpenShard) -> bool:
@@ -211,7 +261,9 @@ def _scan(shard: OpenShard, kept: Sidecar | None) -> tuple[Sidecar, RecordmillEr
     damage = None
     if fault is not None:
         damage = to_error((fault[0], len(offsets), *fault[2:]), shard.name)
-    return describe_shard(shard, FrameIndex(offsets, lengths), end), damage
+    sidecar = describe_shard(shard, FrameIndex(offsets, lengths), end)
+    sidecar.checksums = None if kept is None else kept.checksums
+    return sidecar, damage
 
 
 def describe_shard(shard: OpenShard, index: FrameIndex, end: int) -> Sidecar:

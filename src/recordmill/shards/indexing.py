@@ -70,7 +70,8 @@ def build_index(
         sidecar, damage = load_index(shard, "never")
         if damage is not None:
             raise damage
-        if checksums and sidecar.checksums is None and not shard.format.framing.has_checksum:
+        known = 0 if sidecar.checksums is None else len(sidecar.checksums)
+        if checksums and known < len(sidecar.index) and not shard.format.framing.has_checksum:
             sidecar.checksums = _payload_checksums(shard)
         written.append(_kept(path, sidecar))
         if foreign:

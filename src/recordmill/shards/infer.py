@@ -8,7 +8,7 @@ from recordmill import _core
 from recordmill.formats.base import Inference, PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS, get_payload
-from recordmill.shards.index import load_sidecar
+from recordmill.shards.index import fitting_sidecar
 from recordmill.shards.opening import OpenShard
 from recordmill.shards.translate import translated
 from recordmill.types import Ragged
@@ -57,7 +57,7 @@ def usual_payload(shard: OpenShard) -> PayloadCodec:
     -------
     PayloadCodec
     """
-    kept = load_sidecar(shard.paths[0])
+    kept = fitting_sidecar(shard)
     if kept is not None and kept.payload is not None and kept.payload in PAYLOADS:
         return get_payload(kept.payload, shard.format)
     few = sample(shard, _FEW)

@@ -97,7 +97,7 @@ def _plain(
 ) -> OpenShard:
     found = _choose(paths[0], declared, head, raw.num_bytes)
     if compression is None or compression == "none":
-        seen = compressions.recognise(head)
+        seen = compressions.recognise_stream(head)
         if seen is not None and not found.looks_like(head, raw.num_bytes):
             raise _other_compression(paths[0], "no compression", seen)
     return OpenShard(tuple(paths), raw, found, None)

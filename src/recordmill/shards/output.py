@@ -2,98 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, get_args
+import contextlib
+from collections.abc import Sequence
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill import _core
-from recordmill.dataclass import dataclass
-from recordmill.errors import FeatureError, OutputExistsError
+from recordmill.errors import OutputExistsError, WriteError
 from recordmill.formats.base import Format
-from recordmill.schema import Feature, Schema
-from recordmill.shards.foreign import foreign_path, write_foreign
-from recordmill.shards.index import ENTRY_SUFFIX, Keep, describe_shard, load_index, save_sidecar, sidecar_path
-from recordmill.shards.opening import OpenShard, open_shard
-from recordmill.shards.translate import to_error
+from recordmill.schema import Schema
+from recordmill.shards.foreign import foreign_path
+from recordmill.shards.framed import Framed
+from recordmill.shards.index import ENTRY_SUFFIX, SUFFIX, Keep, cache_path, describe_shard, load_index, sidecar_path
+from recordmill.shards.opening import open_shard
+from recordmill.shards.sidecar import to_bytes
+from recordmill.storage.base import OutputFile
 from recordmill.storage.compression import Compression, Compressor
 from recordmill.storage.local import LOCAL
-from recordmill.types import FrameIndex, Ragged
-
-
-@dataclass(frozen=True, slots=True)
-class Framed:
-    """Records in their stored form.
-
-    Parameters
-    ----------
-    data : buffer of uint8
-        Frames back to back.
-    lengths : ndarray of int64, shape (num_records,)
-        Stored bytes of each.
-    checksums : ndarray of uint32, shape (num_records,), or None
-        CRC-32C of each payload, for formats that have none.
-    """
-
-    data: Any
-    lengths: NDArray[np.int64]
-    checksums: NDArray[np.uint32] | None
-
-
-def frame_payloads(format_: Format, payloads: Ragged) -> Framed:
-    """Bring payloads into their stored form; may run in any thread or process.
-
-    Parameters
-    ----------
-    format_ : Format
-    payloads : Ragged of uint8
-
-    Returns
-    -------
-    Framed
-
-    Raises
-    ------
-    FramingError
-        A payload that the format cannot store.
-    """
-    return _framed(lambda: _core.frame(payloads.data, payloads.row_splits, format_.framing.kind))
-
-
-def frame_columns(format_: Format, kind: _core.PayloadKind, num_records: int, columns: Sequence[Any]) -> Framed:
-    """Bring columns into the stored form of records, without a copy of the payloads in between.
-
-    Parameters
-    ----------
-    format_ : Format
-    kind : PayloadKind
-        Of the payloads.
-    num_records : int
-    columns : sequence of ColumnArgs
-        Their values may be files that are read when they are written.
-
-    Returns
-    -------
-    Framed
-
-    Raises
-    ------
-    FeatureError, FramingError
-        Values that the payload, or a payload that the format cannot store.
-    OSError, CoreChanged
-        A file cannot be read, or changes meanwhile.
-    """
-    return _framed(lambda: _core.serialize_frames(kind, num_records, columns, format_.framing.kind))
-
-
-def _framed(write: Callable[[], tuple[_core.Block, _core.Block, _core.Block]]) -> Framed:
-    try:
-        data, lengths, checksums = write()
-    except _core.CoreFault as error:
-        raise to_error((*error.args[:2], None, *error.args[3:]), "the output") from None
-    sums = np.asarray(checksums).astype(np.uint32) if len(checksums) else None
-    return Framed(memoryview(data), np.asarray(lengths), sums)
+from recordmill.types import FrameIndex
 
 
 class ShardOutput:
@@ -130,6 +57,8 @@ class ShardOutput:
         self._compressor = None if compression is None else Compressor(compression, level)
         self._overwrite = overwrite
         self._file = LOCAL.create(path, overwrite=overwrite)
+        self._beside: list[OutputFile] = []
+        self._committed: list[str] = []
         try:
             self.refuse_existing()
         except BaseException:
@@ -170,8 +99,8 @@ class ShardOutput:
             self._compressor = None
         self._file.finish()
 
-    def commit(self, schema: Schema | None, payload: str | None) -> None:
-        """Put the shard under its final name, and its indexes beside it where they are kept.
+    def prepare(self, schema: Schema | None, payload: str | None) -> None:
+        """Write what stands beside the finished shard, under temporary names too, so that `commit` only renames.
 
         Parameters
         ----------
@@ -180,31 +109,75 @@ class ShardOutput:
         payload : str or None
             Name of the payload codec, kept in the sidecar.
         """
-        self._file.commit()
-        LOCAL.remove(sidecar_path(self.path, ENTRY_SUFFIX))
         lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
         index, end = FrameIndex(np.cumsum(lengths) - lengths, lengths), int(lengths.sum())
-        shard = open_shard([self.path], self.format.name, self._compression, end + 1)
-        if self._keep == "never":
-            LOCAL.remove(sidecar_path(self.path))
-        else:
-            self._save_sidecar(shard, index, end, (schema, payload))
-        if self.format.index_on_write:
-            write_foreign(shard, index, self.keys)
+        if self._keep == "auto":
+            self._prepare_sidecar(index, end, (schema, payload))
+        if self.format.index is not None and self.format.index_on_write:
+            text = self.format.index.write(index, self.keys)
+            self._put_beside(foreign_path(self.path, self.format.index.suffix), text, overwrite=self._overwrite)
 
-    def _save_sidecar(
-        self, shard: OpenShard, index: FrameIndex, end: int, known: tuple[Schema | None, str | None]
-    ) -> None:
+    def _prepare_sidecar(self, index: FrameIndex, end: int, known: tuple[Schema | None, str | None]) -> None:
+        shard = open_shard([self._file.temporary], self.format.name, self._compression, end + 1)
         # Seek points of a compressed shard are found by a pass through it.
         is_plain = self._compression is None
         sidecar = describe_shard(shard, index, end) if is_plain else load_index(shard, "never")[0]
         sidecar.schema, sidecar.payload = known
         sidecar.checksums = np.concatenate(self._checksums) if self._checksums else None
-        save_sidecar(self.path, sidecar)
+        data = to_bytes(sidecar)
+        for place in (sidecar_path(self.path), cache_path(self.path)):
+            with contextlib.suppress(OSError):
+                self._put_beside(place, data, overwrite=True)
+                break
+
+    def _put_beside(self, path: str, data: bytes, *, overwrite: bool) -> None:
+        file = LOCAL.create(path, overwrite=overwrite)
+        try:
+            file.write(data)
+            file.finish()
+        except BaseException:
+            file.discard()
+            raise
+        self._beside.append(file)
+
+    def commit(self) -> None:
+        """Put the shard under its final name.
+
+        What was kept of an earlier shard goes first: if this ends in between, an index is missing, not wrong.
+        """
+        self._remove_kept()
+        self._commit(self._file)
+
+    def commit_beside(self) -> None:
+        """Put what was prepared beside the shard."""
+        for file in self._beside:
+            self._commit(file)
+
+    def _commit(self, file: OutputFile) -> None:
+        file.commit()
+        self._committed.append(file.path)
+
+    def _remove_kept(self) -> None:
+        names = [sidecar_path(self.path, suffix) for suffix in (SUFFIX, ENTRY_SUFFIX)]
+        if self._overwrite and self.format.index is not None:
+            names.append(foreign_path(self.path, self.format.index.suffix))
+        for name in names:
+            LOCAL.remove(name)
+        for suffix in (SUFFIX, ENTRY_SUFFIX):
+            with contextlib.suppress(WriteError):  # somebody else's cache: the shard does not fit it
+                LOCAL.remove(cache_path(self.path, suffix))
+
+    def withdraw(self) -> None:
+        """Remove what was committed, unless it may have replaced other files."""
+        if not self._overwrite:
+            for path in self._committed:
+                with contextlib.suppress(WriteError):
+                    LOCAL.remove(path)
 
     def discard(self) -> None:
         """Remove what was written, unless it was committed."""
-        self._file.discard()
+        for file in (self._file, *self._beside):
+            file.discard()
 
     def refuse_existing(self) -> None:
         """Raise OutputExistsError if a file that `commit` writes is there and may not be replaced."""
@@ -218,60 +191,33 @@ class ShardOutput:
 
 
 def commit_all(outputs: Sequence[ShardOutput], schema: Schema | None, payload: str | None) -> None:
-    """Put finished shards under their final names, if none of these is taken.
+    """Put finished shards under their final names, if none of these is taken: all, or none of them.
+
+    Only if shards that were there are replaced, some may be new and some old when the renaming fails in between.
 
     Parameters
     ----------
     outputs : sequence of ShardOutput
     schema, payload
-        As for `ShardOutput.commit`.
+        As for `ShardOutput.prepare`.
 
     Raises
     ------
     OutputExistsError
         A file of one of the names, or an index file that would be written beside it, is there.
+    WriteError
+        There is no room for the index files, or a file cannot be renamed.
     """
     for output in outputs:
         output.refuse_existing()
     for output in outputs:
-        output.commit(schema, payload)
-
-
-def merge_schemas(known: Schema | None, new: Schema) -> Schema:
-    """Narrowest schema that fits the examples of both.
-
-    Parameters
-    ----------
-    known : Schema or None
-    new : Schema
-
-    Returns
-    -------
-    Schema
-
-    Raises
-    ------
-    FeatureError
-        A feature has another kind in one than in the other.
-    """
-    if known is None:
-        return new
-    merged = {}
-    for name in dict.fromkeys((*known, *new)):
-        if name not in known or name not in new:
-            feature = known.get(name) or new[name]
-            merged[name] = _widened(feature, optional=True)
-            continue
-        first, second = known[name], new[name]
-        if (first.kind, first.sequence) != (second.kind, second.sequence):
-            message = f"feature {name!r} changes its kind"
-            hint = "give the kinds: ShardWriter(..., schema=...)"
-            raise FeatureError(message, kind="feature_mismatch", expected=first.kind, found=second.kind, hint=hint)
-        same = first.shape == second.shape and first.optional == second.optional
-        merged[name] = first if same else _widened(first, optional=first.optional or second.optional)
-    return Schema(merged)
-
-
-def _widened(feature: Feature, *, optional: bool) -> Feature:
-    shape = (None, None) if feature.sequence else (None,)
-    return Feature(feature.kind, shape, feature.sequence, optional)
+        output.prepare(schema, payload)
+    try:
+        for output in outputs:
+            output.commit()
+        for output in outputs:
+            output.commit_beside()
+    except BaseException:
+        for output in outputs:
+            output.withdraw()
+        raise

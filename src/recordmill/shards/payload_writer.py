@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.formats.registry import get_format
+from recordmill.shards.framed import frame_payloads
 from recordmill.shards.index import Keep
-from recordmill.shards.output import ShardOutput, commit_all, frame_payloads
+from recordmill.shards.output import ShardOutput, commit_all
 from recordmill.storage import compression as compressions
 from recordmill.types import Ragged
 
@@ -63,7 +64,7 @@ class PayloadWriter:
         wanted = compressions.check(compression)
         if wanted is not None and not found.compressible:
             raise ValueError(f"{format} is not compressed: its readers could not read it")
-        self.path, self._format = os.fspath(path), replace(found, index_on_write=False)
+        self.path, self._format = os.fspath(path), replace(found, index=None, index_on_write=False)
         self._pending: list[bytes] = []
         self._pending_bytes = 0
         self._lengths: list[NDArray[np.int64]] = []

@@ -22,6 +22,8 @@ from recordmill.types import FrameIndex
 MAGIC = b"RMINDEX\x01"
 _PROBE_BYTES = 4096
 _NUM_PROBES = 8
+# No file, compressed or not, has as many bytes; sums of two such numbers do not overflow.
+_LARGEST = 1 << 61
 
 
 class Probed(Protocol):
@@ -53,8 +55,8 @@ class Sidecar:
     index : FrameIndex
     end : int
         Where the last frame ends in the uncompressed shard.
-    checksums : ndarray of uint32, shape (num_records,), or None
-        CRC-32C of each payload, where the format has none of its own.
+    checksums : ndarray of uint32, shape (n,), or None
+        CRC-32C of the first n payloads, where the format has none of its own: of all, if none were appended since.
     schema : Schema or None
         Of the examples, if the writer knew it, or if it was inferred from the first records.
     payload : str or None
@@ -118,6 +120,28 @@ def fits(sidecar: Probed, source: _core.Source) -> bool:
     return all(_probe(source, offset, sidecar.num_stored_bytes) == crc for offset, crc in sidecar.probes)
 
 
+def is_cut(sidecar: Probed, source: _core.Source) -> bool:
+    """Whether a file is what an index was made of, but for an end that is missing.
+
+    Parameters
+    ----------
+    sidecar : Probed
+    source : _core.Source
+        The file as it is now.
+
+    Returns
+    -------
+    bool
+        False, too, where so little is left that nothing tells it from another file.
+    """
+    stored = source.num_stored_bytes
+    if stored is None or stored >= sidecar.num_stored_bytes:
+        return False
+    whole = [probe for probe in sidecar.probes if min(probe[0] + _PROBE_BYTES, sidecar.num_stored_bytes) <= stored]
+    same = all(_probe(source, offset, sidecar.num_stored_bytes) == crc for offset, crc in whole)
+    return same and (bool(whole) or stored == 0)
+
+
 def _probe(source: _core.Source, offset: int, num_bytes: int) -> int:
     return _core.crc32c(source.read_stored(offset, min(_PROBE_BYTES, num_bytes - offset)))
 
@@ -175,7 +199,7 @@ def from_bytes(data: bytes) -> Sidecar | None:
     Returns
     -------
     Sidecar or None
-        None if the bytes are not those of a whole and undamaged sidecar of this version.
+        None if the bytes are not those of a whole and undamaged sidecar of this version, or say what cannot be.
     """
     if (
         len(data) < 16
@@ -187,7 +211,7 @@ def from_bytes(data: bytes) -> Sidecar | None:
     try:
         description = json.loads(data[12:end])
         return _build(description, _sections(description["sections"], data, end))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
 
 
@@ -202,8 +226,12 @@ def _sections(lengths: Mapping[str, int], data: bytes, at: int) -> dict[str, mem
 
 def _build(description: Mapping[str, Any], sections: Mapping[str, memoryview]) -> Sidecar:
     offsets, lengths = (np.frombuffer(sections[name], "<i8") for name in ("offsets", "lengths"))
+    checksums = np.frombuffer(sections["checksums"], "<u4") if "checksums" in sections else None
     if len(offsets) != description["num_records"] or len(lengths) != len(offsets):
         raise ValueError("the sections do not fit the description")
+    if checksums is not None and len(checksums) > len(offsets):
+        raise ValueError("there are more checksums than records")
+    _check_places(description, offsets, lengths)
     schema = description["schema"]
     return Sidecar(
         format=description["format"],
@@ -212,10 +240,25 @@ def _build(description: Mapping[str, Any], sections: Mapping[str, memoryview]) -
         probes=[(int(offset), int(crc)) for offset, crc in description["probes"]],
         index=FrameIndex(offsets, lengths),
         end=int(description["end"]),
-        checksums=np.frombuffer(sections["checksums"], "<u4") if "checksums" in sections else None,
+        checksums=checksums,
         schema=None if schema is None else Schema.from_json(schema),
         payload=description["payload"],
         seek_points=bytes(sections["seek_points"]) if "seek_points" in sections else None,
         num_uncompressed_bytes=description["num_uncompressed_bytes"],
         is_inferred=bool(description.get("is_inferred", False)),
     )
+
+
+def _check_places(description: Mapping[str, Any], offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+    """Raise unless frames follow one another from the first byte to `end`, and all places lie inside the file."""
+    stored, end = int(description["num_stored_bytes"]), int(description["end"])
+    room = stored if description["compression"] is None else _LARGEST
+    inside = 0 <= end <= room and 0 <= stored <= _LARGEST and lengths.min(initial=1) > 0
+    if not inside or max(lengths.max(initial=0), offsets.max(initial=0)) > end or offsets.min(initial=0) < 0:
+        raise ValueError("a frame lies outside the shard")
+    borders = np.concatenate((offsets, [end]))
+    if borders[0] != 0 or not np.array_equal(borders[1:], borders[:-1] + lengths):
+        raise ValueError("the frames do not follow one another")
+    probed = [int(offset) for offset, _ in description["probes"]]
+    if bool(probed) != bool(stored) or not all(0 <= offset < stored for offset in probed):
+        raise ValueError("a probe lies outside the file")

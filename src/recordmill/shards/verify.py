@@ -12,15 +12,16 @@ from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
+from recordmill.shards.against import Comparison, compare
 from recordmill.shards.index import load_sidecar
 from recordmill.shards.infer import usual_payload
 from recordmill.shards.opening import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand
-from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.translate import translated
-from recordmill.types import Fault
+from recordmill.types import Fault, FrameIndex
 
-_CHUNK = 256
+# Faults of a shard that are listed; the native walk keeps as many.
+_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +120,18 @@ def _verify_one(path: str, options: dict[str, Any], payload: str | None) -> Repo
         with translated(path):
             kind = shard.format.framing.kind
             found = _core.verify(shard.source, kind, None if codec is None else codec.kind)
+            walked = [_fault(path, entry) for entry in found[1]]
+            sound = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in found[4:]))
+            kept = load_sidecar(path)
+            against = Comparison([]) if kept is None else compare(shard, kept, sound, walked)
     except RecordmillError as error:
         fault = Fault(error.kind or "unreadable", path, error.record, error.offset, _first_line(error))
         return Report(0, [fault], 1)
-    num_records, parts, num_faults = found[:3]
-    faults = [_fault(path, entry) for entry in parts]
-    kept = load_sidecar(path)
-    summed = kept is not None and kept.checksums is not None
-    if kept is not None and not parts:
-        bad = _against_sidecar(shard, kept)
-        faults, num_faults, num_records = faults + bad, num_faults + len(bad), num_records - len(bad)
-    return Report(num_records, faults, num_faults, {shard.format.name: guarantees(shard, codec, summed=summed)})
+    faults = sorted(walked + against.faults, key=lambda fault: -1 if fault.offset is None else fault.offset)
+    spoilt = sum(fault.kind == "sidecar_checksum" and fault.offset is not None for fault in against.faults)
+    num_records, num_faults = found[0] - spoilt, found[2] + len(against.faults)
+    said = guarantees(shard, codec, num_records=found[0], against=against)
+    return Report(num_records, faults[:_MOST], num_faults, {shard.format.name: said})
 
 
 def _first_line(error: RecordmillError) -> str:
@@ -148,33 +150,7 @@ def _fault(path: str, parts: tuple[Any, ...]) -> Fault:
     return Fault(kind, path, record, offset, message + values)
 
 
-def _against_sidecar(shard: OpenShard, kept: Sidecar) -> list[Fault]:
-    """Compare payloads with the checksums that were kept when the shard was written or indexed."""
-    if kept.checksums is None or kept.num_stored_bytes != shard.source.num_stored_bytes:
-        return []
-    faults: list[Fault] = []
-    kind, index = shard.format.framing.kind, kept.index
-    for start in range(0, len(index), _CHUNK):
-        rows = index[start : start + _CHUNK]
-        try:
-            data, splits = _core.fetch(shard.source, kind, rows.offsets, rows.lengths)
-        except _core.CoreFault:
-            return [*faults, _moved(shard, start)]
-        sums = np.asarray(_core.row_checksums(data, splits))
-        for row in np.flatnonzero(sums != kept.checksums[start : start + _CHUNK]):
-            values = f"(expected {kept.checksums[start + row]:#010x}, found {sums[row]:#010x})"
-            message = f"the payload is not what it was when its checksum was kept {values}"
-            faults.append(Fault("sidecar_checksum", shard.name, int(start + row), int(rows.offsets[row]), message))
-    return faults
-
-
-def _moved(shard: OpenShard, record: int) -> Fault:
-    return Fault(
-        "sidecar_checksum", shard.name, record, None, "the records are not where they were when the index was made"
-    )
-
-
-def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, summed: bool) -> list[str]:
+def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, num_records: int = 0, against: Comparison) -> list[str]:
     """Say what a check of a shard can show, and what it cannot.
 
     Parameters
@@ -182,23 +158,19 @@ def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, summed: bool) ->
     shard : OpenShard
     codec : PayloadCodec or None
         By which payloads were parsed.
-    summed : bool
-        Whether checksums from the sidecar were compared.
+    num_records : int
+        Whose frames are sound.
+    against : Comparison
+        With the sidecar.
 
     Returns
     -------
     list of str
     """
     framing = shard.format.framing
-    lines = []
-    if framing.has_checksum:
-        lines.append("every length and every payload was compared with its CRC-32C")
-    elif summed:
-        lines.append("every payload was compared with the CRC-32C kept in the sidecar index")
-    else:
-        lines.append(
-            "the format has no checksums: a flipped bit inside a payload shows only where it breaks the message"
-        )
+    lines = [_checksums_compared(framing.has_checksum, num_records, against.num_compared)]
+    if not against.fits:
+        lines.append("the sidecar index was made of another file and was not used; recordmill index makes a new one")
     if not framing.can_resync:
         lines.append("behind a damaged length no record can be found again")
     if shard.compression is not None:
@@ -206,3 +178,12 @@ def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, summed: bool) ->
     if codec is not None and codec.kind is not None:
         lines.append(f"every payload was parsed as {codec.name}")
     return lines
+
+
+def _checksums_compared(has_checksum: bool, num_records: int, num_compared: int) -> str:
+    if has_checksum:
+        return "every length and every payload was compared with its CRC-32C"
+    if not num_compared:
+        return "the format has no checksums: a flipped bit inside a payload shows only where it breaks the message"
+    which = "every payload was" if num_compared == num_records else f"{num_compared} of {num_records} payloads were"
+    return f"{which} compared with the CRC-32C kept in the sidecar index"

@@ -10,9 +10,11 @@ from typing import Any, Self
 from recordmill.formats.registry import get_format, get_payload
 from recordmill.formats.values import has_no_kind
 from recordmill.schema import Feature, Schema
+from recordmill.shards.framed import frame_payloads
 from recordmill.shards.index import Keep
+from recordmill.shards.merging import merge_schemas
 from recordmill.shards.names import shard_paths
-from recordmill.shards.output import ShardOutput, commit_all, frame_payloads, merge_schemas
+from recordmill.shards.output import ShardOutput, commit_all
 from recordmill.shards.siblings import refuse_siblings, remove_siblings
 from recordmill.storage import compression as compressions
 from recordmill.types import Ragged

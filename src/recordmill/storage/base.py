@@ -32,9 +32,12 @@ class OutputFile(Protocol):
     ----------
     path : str
         The final name; may be changed until then.
+    temporary : str
+        Where the bytes are until then.
     """
 
     path: str
+    temporary: str
 
     def write(self, data: memoryview | bytes) -> None:
         """Append bytes."""

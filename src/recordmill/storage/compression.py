@@ -9,6 +9,8 @@ Compression = Literal["gzip", "zlib"]
 COMPRESSIONS: tuple[str, ...] = get_args(Compression)
 # Put behind the name of a compressed shard.
 SUFFIXES: dict[str | None, str] = {None: "", "gzip": ".gz", "zlib": ".zlib"}
+# Bytes that are inflated to see whether something is a stream at all.
+_TRIED_BYTES = 4096
 _WINDOW_BITS = {"gzip": 31, "zlib": 15}
 
 
@@ -33,6 +35,26 @@ def recognise(head: bytes) -> Compression | None:
     if len(head) >= 2 and head[0] & 0x0F == 8 and head[0] >> 4 <= 7 and not head[1] & 0x20:
         return "zlib" if int.from_bytes(head[:2], "big") % 31 == 0 else None
     return None
+
+
+def recognise_stream(head: bytes) -> Compression | None:
+    """Tell compressed bytes, too, from others whose first two make a zlib header by chance: those do not inflate.
+
+    Parameters
+    ----------
+    head : bytes
+
+    Returns
+    -------
+    {"gzip", "zlib"} or None
+    """
+    seen = recognise(head)
+    if seen == "zlib":
+        try:
+            zlib.decompressobj().decompress(head, _TRIED_BYTES)
+        except zlib.error:
+            return None
+    return seen
 
 
 def check(compression: str | None) -> Compression | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import os
 import re
@@ -16,6 +17,8 @@ from recordmill.storage.compression import Compression
 
 # Written bytes after which the system is told to begin bringing them to the disk.
 _WRITEBACK_BYTES = 4 << 20
+# What file systems without hard links say: FAT, exFAT, some shares.
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
 
 
 def natural_key(path: str) -> tuple[tuple[int, int | str], ...]:
@@ -60,11 +63,11 @@ class LocalFile:
         self._overwrite = overwrite
         self._num_bytes = self._advised = 0
         folder, name = os.path.split(path)
-        self._temporary = os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
+        self.temporary = os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
         with named(path, "cannot create a file"):
             os.makedirs(folder or ".", exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-            self._fd: int | None = os.open(self._temporary, flags, 0o666)
+            self._fd: int | None = os.open(self.temporary, flags, 0o666)
 
     def write(self, data: memoryview | bytes) -> None:
         """Append bytes."""
@@ -97,16 +100,15 @@ class LocalFile:
         """Put the file under its final name."""
         with named(self.path, "cannot rename the file to its final name"):
             if self._overwrite:
-                os.replace(self._temporary, self.path)
+                os.replace(self.temporary, self.path)
             else:
-                os.link(self._temporary, self.path)
-                os.unlink(self._temporary)
+                _rename_to_free(self.temporary, self.path)
 
     def discard(self) -> None:
         """Remove what was written, unless it was committed."""
         self._close()
         with contextlib.suppress(OSError):
-            os.unlink(self._temporary)
+            os.unlink(self.temporary)
 
     def _open_fd(self) -> int:
         if self._fd is None:
@@ -117,6 +119,27 @@ class LocalFile:
         if self._fd is not None:
             fd, self._fd = self._fd, None
             os.close(fd)
+
+
+def _rename_to_free(old: str, new: str) -> None:
+    """Rename a file to a name that nobody has."""
+    try:
+        os.link(old, new)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Between the look and the renaming another file of that name would be replaced: there is no other way here.
+        if os.path.lexists(new):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new) from None
+        os.rename(old, new)
+        return
+    try:
+        os.unlink(old)
+    except BaseException:
+        os.unlink(new)
+        raise
 
 
 class named(contextlib.AbstractContextManager[None]):  # noqa: N801

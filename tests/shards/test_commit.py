@@ -1,0 +1,113 @@
+"""Shards and what stands beside them appear together, or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recordmill as rm
+from recordmill.errors import OutputExistsError, WriteError
+from recordmill.shards.index import sidecar_path
+from recordmill.storage.local import LOCAL, LocalFile
+from tests.shards.made import FAMILIES
+
+
+def write(path: Path, family: str, count: int = 30, **options: Any) -> list[str]:
+    with rm.ShardWriter(path, format=family, **options) as writer:
+        for number in range(count):
+            writer.write({"label": number, "image": bytes(50 + count)})
+    return writer.paths
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("suffix", [".idx", ".rec"])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_index_files_when_there_is_no_room_for_one_then_everything_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, overwrite: bool
+) -> None:
+    if overwrite:
+        write(tmp_path / "a", "recordio", 20, shards=3)
+    before, real = contents(tmp_path), LocalFile.finish
+
+    def full(self: LocalFile) -> None:
+        if self.path.endswith(f"a-00001-of-00003{suffix}"):
+            raise WriteError("cannot bring the file to disk: No space left on device", shard=self.path)
+        real(self)
+
+    monkeypatch.setattr(LocalFile, "finish", full)
+    with pytest.raises(WriteError):
+        write(tmp_path / "a", "recordio", shards=3, overwrite=overwrite)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_renaming_when_it_fails_in_between_then_no_shard_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str
+) -> None:
+    real, done = LocalFile.commit, []
+
+    def failing(self: LocalFile) -> None:
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        real(self)
+        done.append(self.path)
+
+    monkeypatch.setattr(LocalFile, "commit", failing)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / "a", family, shards=3)
+    assert contents(tmp_path) == {}
+
+
+def test_replacement_when_it_ends_behind_the_shard_then_no_old_index_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.rec"
+    write(path, "recordio", 20)
+    real = LocalFile.commit
+
+    def failing(self: LocalFile) -> None:
+        if self.path != str(path):
+            raise KeyboardInterrupt
+        real(self)
+
+    monkeypatch.setattr(LocalFile, "commit", failing)
+    with pytest.raises(KeyboardInterrupt):
+        write(path, "recordio", 30, overwrite=True)
+    monkeypatch.undo()
+    assert list(contents(tmp_path)) == ["a.rec"]
+    assert len(rm.ShardReader(path).keys) == 30
+
+
+def test_foreign_index_when_its_shard_is_replaced_then_does_not_stay(tmp_path: Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    write(path, "tfrecord", 20)
+    rm.build_index(path, foreign=True)
+    assert (tmp_path / "a.tfindex").exists()
+    write(path, "tfrecord", 30, overwrite=True)
+    assert len(rm.ShardReader(path).keys) == 30
+    assert sorted(contents(tmp_path)) == sorted([path.name, Path(sidecar_path(str(path))).name])
+
+
+def test_file_system_when_it_has_no_hard_links_then_names_are_kept_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(old: str, new: str) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted", old)
+
+    monkeypatch.setattr(os, "link", link)
+    assert len(rm.open(write(tmp_path / "a.rec", "recordio"))) == 30
+    late = LOCAL.create(str(tmp_path / "b"), overwrite=False)
+    (tmp_path / "b").write_bytes(b"somebody else's")
+    late.finish()
+    with pytest.raises(OutputExistsError):
+        late.commit()
+    late.discard()
+    assert sorted(contents(tmp_path)) == [".a.rec.rmx", "a.idx", "a.rec", "b"]
+    assert (tmp_path / "b").read_bytes() == b"somebody else's"
