@@ -30,17 +30,33 @@ def main() -> None:
             for shard in label.addressable_shards:
                 told["rows"].append([number, shard.index[0].start or 0, shard.data.tolist()])
     told["refused"] = is_refused(shuffled, sharding)
+    told["shared"] = shared(shuffled, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
     print(json.dumps(told))
 
 
 def is_refused(dataset: rm.Dataset, sharding: object) -> bool:
-    """Tell whether batches that the devices do not divide are an error that names the feature."""
-    with rm.jax.loader(dataset.batch(5), sharding=sharding) as loader:
+    """Tell whether batches that the devices do not divide, behind a function, are an error that names the feature."""
+    batches = dataset.batch(5).map(lambda batch: {"label": batch["label"]})
+    with rm.jax.loader(batches, sharding=sharding) as loader:
         try:
             next(iter(loader))
         except rm.FeatureError as error:
-            return "'image'" in str(error) or "'label'" in str(error)
+            return "'label'" in str(error)
     return False
+
+
+def shared(dataset: rm.Dataset, everywhere: object) -> list:
+    """What comes of a sharding by which all processes hold the same rows: by default, and with the ranks it names."""
+    batches = dataset.batch(8)
+    found: list = []
+    with rm.jax.loader(batches, sharding=everywhere) as loader:
+        try:
+            found.append(next(iter(loader))["label"].shape)
+        except ValueError as error:
+            found.append(str(error))
+    with rm.jax.loader(batches, sharding=everywhere, rank=0, world_size=1) as loader:
+        found.append([shard.data.tolist() for shard in next(iter(loader))["label"].addressable_shards])
+    return found
 
 
 if __name__ == "__main__":

@@ -111,6 +111,10 @@ def test_global_arrays_when_made_by_all_processes_then_hold_each_rank_s_rows_on_
             rows.setdefault(number, {}).update(enumerate(values, start))
     assert [[rows[number][place] for place in range(BATCH)] for number in range(NUM_BATCHES)] == expected
     assert [process["refused"] for process in told] == [True] * num_processes
+    eight = next(iter(rm.open(squares / "tfrecord").shuffle(seed=5).batch(8)))["label"].tolist()
+    for default, grouped in (process["shared"] for process in told):
+        assert default == [8] if num_processes == 1 else "the same rank: here rank=0, world_size=1" in default
+        assert grouped == [eight] * num_devices
 
 
 def sharded(num_processes: int, num_devices: int, folder: Path) -> list[dict[str, Any]]:
@@ -128,11 +132,6 @@ def sharded(num_processes: int, num_devices: int, folder: Path) -> list[dict[str
     told = [process.communicate(timeout=300)[0] for process in running]
     assert [process.returncode for process in running] == [0] * num_processes
     return [json.loads(text) for text in told]
-
-
-def test_device_and_sharding_when_both_are_given_then_are_refused() -> None:
-    with pytest.raises(ValueError, match="not both"):
-        rm.jax.arrays({}, device=object(), sharding=object())
 
 
 def learnt(loader: Any, epochs: int, weights: Any) -> Any:

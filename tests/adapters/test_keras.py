@@ -43,7 +43,8 @@ def test_dataset_when_padded_then_weighs_by_validity(squares: Path) -> None:
 
 
 def test_dataset_when_pickled_then_gives_the_same(squares: Path) -> None:
-    data = dataset_of(squares, "ofrecord", workers=2)
+    with pytest.warns(UserWarning, match="Keras 3 trains twice"):
+        data = dataset_of(squares, "ofrecord", workers=2)
     data.set_epoch(3)
     copy = pickle.loads(pickle.dumps(data))
     assert (copy.epoch, copy.workers) == (3, 2) and same(copy[1], data[1])
@@ -70,6 +71,26 @@ def test_epochs_when_fit_runs_them_then_are_those_of_the_pipeline(squares: Path)
     model.evaluate(data, verbose=0)
     runs = [(epoch, place) for epoch in range(4) for place in range(NUM_BATCHES)]
     assert seen == [(0, 0), *runs]  # Keras looks at a batch to build the loss
+
+
+def test_epochs_when_fit_cuts_them_otherwise_then_are_refused_before_training(squares: Path) -> None:
+    data, model = dataset_of(squares), fitting.network()
+    options: dict[str, Any] = {"shuffle": False, "verbose": 0, "callbacks": [data.callback()]}
+    with pytest.raises(ValueError, match=f"steps_per_epoch=2, but an epoch of these data has {NUM_BATCHES} batches"):
+        model.fit(data, epochs=3, steps_per_epoch=2, **options)
+    assert data.state_dict() == dataset_of(squares).state_dict()
+    model.fit(data, epochs=1, steps_per_epoch=2, **options)
+    assert data.state_dict()["position"] == 2 * BATCH
+    model.fit(data, epochs=2, steps_per_epoch=NUM_BATCHES, **options)
+    assert data.state_dict()["epoch"] == 2
+
+
+def test_workers_of_keras_when_asked_for_then_there_is_a_warning(squares: Path) -> None:
+    for options in ({"workers": 2}, {"workers": 1, "use_multiprocessing": True}):
+        with pytest.warns(UserWarning, match="recordmill.keras.Stream"):
+            dataset_of(squares, **options)
+    for options in ({"workers": 1}, {"workers": 0, "use_multiprocessing": True}):
+        assert "PyDataset(open(" in repr(dataset_of(squares, **options))
 
 
 @pytest.mark.parametrize("form", fitting.FORMS)

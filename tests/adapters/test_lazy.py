@@ -19,13 +19,14 @@ def no_framework(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("jax", "keras", "torch", "keras.utils", "keras.callbacks", "torch.utils", "torch.utils.data"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(vars(rm.torch), "IterableDataset", raising=False)
+    monkeypatch.delitem(vars(rm.torch), "MapDataset", raising=False)
     monkeypatch.delitem(vars(rm.keras), "PyDataset", raising=False)
 
 
 def test_adapters_when_looked_up_then_import_no_framework() -> None:
     code = (
         "import sys, recordmill as rm\n"
-        "rm.torch.loader, rm.torch.MapDataset, rm.keras.Stream, rm.jax.loader, rm.jax.Source\n"
+        "rm.torch.loader, rm.torch.tensors, rm.keras.Stream, rm.jax.loader, rm.jax.Source\n"
         "print(*{'torch', 'keras', 'jax'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
@@ -50,6 +51,7 @@ def test_adapter_when_star_imported_then_does_not_hide_the_framework(name: str) 
     [
         ("torch", lambda: rm.torch.tensors({})),
         ("torch", lambda: rm.torch.IterableDataset),
+        ("torch", lambda: rm.torch.MapDataset),
         ("torch", lambda: rm.torch.Loader(None)),
         ("keras", lambda: rm.keras.PyDataset),
         ("keras", lambda: rm.keras.Stream([], "image").callback()),

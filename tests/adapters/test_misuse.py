@@ -118,7 +118,7 @@ def test_loader_for_a_device_when_an_error_leaves_the_loop_then_it_arrives_and_n
     assert list(batches) == [] and threads() == []
 
 
-@pytest.mark.parametrize("name, late", [("torch", "IterableDataset"), ("keras", "PyDataset")])
+@pytest.mark.parametrize("name, late", [("torch", "IterableDataset"), ("torch", "MapDataset"), ("keras", "PyDataset")])
 def test_package_when_listed_then_names_what_is_made_on_demand(name: str, late: str) -> None:
     listed = dir(getattr(rm, name))
     assert late in listed and listed == sorted(getattr(rm, name).__all__)

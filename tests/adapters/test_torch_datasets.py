@@ -132,3 +132,27 @@ def test_iterable_dataset_when_a_worker_fails_then_the_error_reaches_the_caller(
     dataset = rm.torch.IterableDataset(rm.open(tmp_path).decode(image=rm.Image()).batch(8))
     with pytest.raises(rm.DecodeError, match="image"):
         list(loaded(dataset, batch_size=None, num_workers=2, multiprocessing_context="fork"))
+
+
+@pytest.mark.parametrize("kind", ["MapDataset", "IterableDataset"])
+def test_batches_when_a_dataloader_would_stack_them_then_there_is_a_warning(kind: str, squares: Path) -> None:
+    import torch
+
+    def joined(rows: list[Any]) -> Any:
+        return torch.cat([row["label"] for row in rows])
+
+    dataset = getattr(rm.torch, kind)(batches(squares, "tfrecord"))
+    with pytest.warns(UserWarning, match=r"batches of batches: what has shape \(16, ...\).* batch_size=None"):
+        assert next(iter(loaded(dataset)))["label"].shape == (1, BATCH)
+    whole = getattr(rm.torch, kind)(batches(squares, "tfrecord"))
+    assert next(iter(loaded(whole, batch_size=2, collate_fn=joined))).shape == (2 * BATCH,)
+    assert next(iter(loaded(whole, batch_size=None)))["label"].shape == (BATCH,)
+    alone = getattr(rm.torch, kind)(samples(squares, "tfrecord"))
+    assert next(iter(loaded(alone, batch_size=2)))["label"].shape == (2,)
+
+
+def test_map_dataset_when_added_to_another_then_is_a_data_set_of_pytorch(squares: Path) -> None:
+    from torch.utils.data import Dataset
+
+    dataset = rm.torch.MapDataset(samples(squares, "tfrecord"))
+    assert isinstance(dataset, Dataset) and len(dataset + dataset) == 2 * NUM_SAMPLES

@@ -24,6 +24,24 @@ def stateful(dataset: Any, num_workers: int, **options: Any) -> Any:
     return StatefulDataLoader(dataset, num_workers=num_workers, multiprocessing_context=context, **options)
 
 
+class Worker:
+    """A data set as one of the workers of a DataLoader sees it, without its processes."""
+
+    def __init__(self, dataset: Any, index: int, count: int) -> None:
+        self.dataset, self.index, self.count = dataset, index, count
+
+    def __iter__(self) -> Any:
+        from torch.utils.data import _utils
+
+        _utils.worker._worker_info = _utils.worker.WorkerInfo(
+            id=self.index, num_workers=self.count, seed=0, dataset=self.dataset
+        )
+        try:
+            return iter(self.dataset)
+        finally:
+            _utils.worker._worker_info = None
+
+
 @pytest.mark.parametrize("num_workers", WORKERS)
 @pytest.mark.parametrize("interrupted", range(NUM_BATCHES + 1))
 def test_iterable_dataset_when_interrupted_then_goes_on_with_the_next_batch(
@@ -57,6 +75,19 @@ def test_iterable_dataset_when_interrupted_again_and_again_then_loses_and_repeat
         got += islice(iter(loader), 7)
         state = loader.state_dict()
     assert same(got, list(pipeline))
+
+
+@pytest.mark.parametrize("interrupted", [0, 4])
+@pytest.mark.parametrize("given, taken", [(3, 2), (2, 3)])
+def test_state_when_of_another_number_of_workers_then_is_refused_with_the_number(
+    given: int, taken: int, interrupted: int, squares: Path
+) -> None:
+    part = iter(Worker(rm.torch.IterableDataset(batches(squares, "tfrecord")), 1, given))
+    state = [part.state_dict(), *(part.state_dict() for _ in islice(part, interrupted // given))][-1]
+    other = iter(Worker(rm.torch.IterableDataset(batches(squares, "tfrecord")), 1, taken))
+    with pytest.raises(rm.StateError, match=rf"expected num_workers={taken}, found num_workers={given}"):
+        other.load_state_dict(state)
+    assert len(list(other)) == len(range(1, NUM_BATCHES, taken))
 
 
 @pytest.mark.parametrize("num_workers", [0, 2])

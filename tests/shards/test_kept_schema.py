@@ -86,3 +86,28 @@ def test_to_numpy_when_a_kept_schema_was_inferred_from_the_first_records_then_st
     path = shard(tmp_path, "tfrecord", [*rows, *([b""] * 3)])
     for _ in range(2):
         assert len(rm.open(path).to_numpy()["text"]) == 6
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("payload", ["example", "ofrecord"])
+def test_messages_when_of_another_format_then_are_known_without_the_sidecar(
+    tmp_path: Path, family: str, payload: str
+) -> None:
+    with rm.ShardWriter(tmp_path / "mixed", format=family, payload=payload) as writer:
+        for number in range(9):
+            writer.write({"id": number, "vector": [0.5, number + 0.25], "name": b"n%d" % number})
+    expected = list(rm.open(tmp_path))
+    for kept in tmp_path.glob(".*.rmx"):
+        kept.unlink()
+    found = rm.open(tmp_path)
+    assert set(found.schema) == {"id", "vector", "name"} and len(found) == len(expected) == 9
+    assert [one["name"] for one in found] == [one["name"] for one in expected]
+
+
+def test_payloads_when_they_are_no_message_then_stay_raw(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "opaque", format="recordio", payload="raw") as writer:
+        for number in range(40):
+            writer.write(b"" if number % 3 else b"%d,%d" % (number, number))
+    for kept in tmp_path.glob(".*.rmx"):
+        kept.unlink()
+    assert list(rm.open(tmp_path).schema) == ["payload"]

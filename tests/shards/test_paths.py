@@ -67,3 +67,25 @@ def test_build_index_when_it_can_be_kept_nowhere_then_says_so(folder: Path, monk
     assert len(rm.open(folder)) == 5
     with pytest.raises(rm.WriteError, match="RECORDMILL_CACHE"):
         rm.build_index(folder)
+
+
+@pytest.mark.parametrize("stranger", ["README.md", "labels-1.txt"])
+def test_folder_when_something_else_lies_in_it_then_the_error_names_a_pattern_that_works(
+    tmp_path: Path, stranger: str
+) -> None:
+    with rm.ShardWriter(tmp_path / "train", shards=3) as writer:
+        for number in range(9):
+            writer.write({"id": number})
+    for name in (stranger, "CITATION.cff"):
+        (tmp_path / name).write_text("# What these data are\n")
+    with pytest.raises(rm.FormatError, match="the file is text") as caught:
+        rm.open(tmp_path)
+    hint, _, pattern = str(caught.value.hint).partition(", for example ")
+    assert hint == "name the shards themselves" and len(rm.open(pattern.strip("'"))) == 9
+
+
+def test_folder_when_one_shard_and_something_else_lie_in_it_then_the_error_names_the_shard(folder: Path) -> None:
+    (folder / "notes.txt").write_text("nothing of interest, and some more of it")
+    with pytest.raises(rm.FormatError) as caught:
+        rm.open(folder)
+    assert str(caught.value.hint).endswith(f"for example '{folder / 'part-0.tfrecord'}'")

@@ -47,6 +47,11 @@ class PayloadCodec(Protocol):
         """What the native parser reads; None if the payload is one opaque feature."""
         ...
 
+    @property
+    def shows_itself(self) -> bool:
+        """Whether hardly anything else fits, so that payloads are known in the framing of another format too."""
+        ...
+
     def plan(self, schema: Schema) -> Any:
         """Compile the features of a schema for the native parser."""
         ...

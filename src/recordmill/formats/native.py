@@ -35,6 +35,11 @@ class NativeCodec:
     kind: _core.PayloadKind
     kinds: tuple[Kind, ...]
 
+    @property
+    def shows_itself(self) -> bool:
+        """Other bytes are hardly ever such a message."""
+        return True
+
     def key(self, name: str, schema: Schema) -> bytes:
         """Key in the message of a feature: its name, but for a context feature named like a feature list."""
         stripped = name.removeprefix(_CONTEXT)

@@ -23,6 +23,11 @@ class RawCodec:
     name: str = "raw"
     kind: None = None
 
+    @property
+    def shows_itself(self) -> bool:
+        """Anything is a raw payload."""
+        return False
+
     def plan(self, schema: Schema) -> None:
         """Nothing to compile; the schema must be that of raw payloads."""
         if set(schema) != {FEATURE} or schema[FEATURE] != Feature("bytes"):

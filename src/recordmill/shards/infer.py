@@ -49,6 +49,8 @@ def sample(shard: OpenShard, num_records: int = SAMPLE_RECORDS, num_bytes: int =
 def usual_payload(shard: OpenShard) -> PayloadCodec:
     """Payload codec of a shard: what its writer noted, else the first that fits its first records, or most of them.
 
+    Messages of other formats are known where all of the first records are such.
+
     Parameters
     ----------
     shard : OpenShard
@@ -65,7 +67,12 @@ def usual_payload(shard: OpenShard) -> PayloadCodec:
         return shard.format.payloads[0]
     codecs = [codec for codec in shard.format.payloads if codec.kind is not None]
     found = next((codec for codec in codecs if codec.fits(few)), None)
-    return found or next((codec for codec in codecs if _fits_most(codec, few)), RAW)
+    found = found or next((codec for codec in codecs if _fits_most(codec, few)), None)
+    return found or next((codec for codec in PAYLOADS.values() if codec.shows_itself and _shows(codec, few)), RAW)
+
+
+def _shows(codec: PayloadCodec, payloads: Ragged) -> bool:
+    return len(payloads.data) > 0 and codec.fits(payloads)
 
 
 def _fits_most(codec: PayloadCodec, payloads: Ragged) -> bool:

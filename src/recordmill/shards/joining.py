@@ -8,6 +8,7 @@ from typing import Any
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.shards.index import sidecar_path
 from recordmill.shards.reader import ShardReader
+from recordmill.shards.strangers import leaving_out
 from recordmill.storage.local import LOCAL
 
 
@@ -36,7 +37,8 @@ def open_all(names: Sequence[str], format: str | None, options: dict[str, Any]) 
         The frames of a shard cannot all be found.
     """
     full = [name for name in names if LOCAL.stat(name).num_bytes]
-    opened = {name: ShardReader(name, format=format, **options) for name in full}
+    with leaving_out(names):
+        opened = {name: ShardReader(name, format=format, **options) for name in full}
     formats = {reader.format: reader for reader in opened.values()}
     if len(formats) > 1:
         found = ", ".join(f"{reader.path} is {name}" for name, reader in formats.items())

@@ -19,6 +19,8 @@ from recordmill.storage.local import LOCAL
 # A stream may inflate to this many bytes, or to this many times its size if that is more.
 FREE_BYTES = 4 << 30
 MAX_RATIO = 250
+# Hint where a file is something else than a shard.
+NAME_THEM = "name the shards themselves"
 # Fewer bytes than this do not contradict a declared format: they may be what is left of a cut shard.
 _TELLING_BYTES = 16
 
@@ -176,7 +178,7 @@ def _unknown(name: str, head: bytes, expected: str) -> FormatError:
         shard=name,
         expected=expected,
         found=head[:16].hex(" ") or "0 bytes",
-        hint="name the shards themselves" if head and _is_foreign(head) else "say what it is with format=...",
+        hint=NAME_THEM if head and _is_foreign(head) else "say what it is with format=...",
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.adapters.frameworks import extra
+from recordmill.adapters.jax.placing import check_place
 
 # What JAX makes of 64-bit numbers unless it was told to keep them.
 _NARROW = {"int64": np.int32, "uint64": np.uint32, "float64": np.float32, "complex128": np.complex64}
@@ -61,31 +62,36 @@ def arrays(batch: dict[str, Any], *, device: Any = None, sharding: Any = None) -
         Integers that do not fit into 32 bits, a shape that cannot be sharded so, a `Ragged` with a sharding.
     MissingExtraError
         JAX is not installed.
+    TypeError, ValueError
+        A device or sharding that is none, or both.
     """
-    if device is not None and sharding is not None:
-        raise ValueError("arrays go to a device or are sharded, not both")
-    with extra("jax"):
-        import jax
-    place = _Place(jax, device, sharding)
-    return {name: place.value(name, value) for name, value in batch.items()}
+    check_place(device, sharding)
+    return Place(device, sharding).batch(batch)
 
 
-class _Place:
-    """Where arrays go.
+class Place:
+    """Where the arrays of batches go.
 
     Parameters
     ----------
-    jax : module
     device : jax.Device or None
     sharding : jax.sharding.Sharding or None
+    world_size : int
+        Ranks of which each has rows of its own in a global array.
     """
 
-    def __init__(self, jax: Any, device: Any, sharding: Any) -> None:
+    def __init__(self, device: Any, sharding: Any, world_size: int = 1) -> None:
+        with extra("jax"):
+            import jax
         self._keeps_wide = bool(jax.config.jax_enable_x64)
-        self._sharding = sharding
+        self._sharding, self._world_size = sharding, world_size
         self._put: Callable[[NDArray[Any]], Any] = lambda array: jax.device_put(array, device)
         if sharding is not None:
             self._put = lambda array: jax.make_array_from_process_local_data(sharding, array)
+
+    def batch(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Put all features of a batch there (see `arrays`)."""
+        return {name: self.value(name, value) for name, value in batch.items()}
 
     def value(self, name: str, value: Any) -> Any:
         """One feature of a batch, or part of it."""
@@ -100,13 +106,30 @@ class _Place:
     def _array(self, name: str, array: NDArray[Any]) -> Any:
         fitting = array if self._keeps_wide else _narrowed(name, array)
         try:
-            return self._put(fitting)
+            made = self._put(fitting)
         except ValueError as error:
             if self._sharding is None:
                 raise
-            hint = 'make all batches one size that the devices divide: batch(n, last="drop") or batch(n, last="pad")'
             message = f"feature {name!r} of shape {array.shape} cannot be sharded as {self._sharding}: {error}"
-            raise rm.FeatureError(message, kind="feature_mismatch", hint=hint) from error
+            raise rm.FeatureError(message, kind="feature_mismatch", hint=self._hint(array)) from error
+        if self._sharding is not None and len(array) and len(made) < len(array) * self._world_size:
+            raise self._shared_rows(name, len(array), made)
+        return made
+
+    def _hint(self, array: NDArray[Any]) -> str:
+        if array.ndim < len(getattr(self._sharding, "spec", ())):
+            return "shard the first dimension alone, which every feature of a batch has, and other arrays afterwards"
+        return 'make all batches one size that the devices divide: batch(n, last="drop") or batch(n, last="pad")'
+
+    def _shared_rows(self, name: str, num_rows: int, made: Any) -> ValueError:
+        """What to say where the devices of several processes hold the same rows, which each process made for itself."""
+        first = min(shard.index[0].start or 0 for shard in made.addressable_shards)
+        return ValueError(
+            f"{self._world_size} processes with {num_rows} rows each make {len(made)} rows of feature {name!r} under "
+            f"{self._sharding}: some would hold other numbers at the same rows. Shard the first dimension over all "
+            "processes, or give those that hold the same rows the same rank: here "
+            f"rank={first // num_rows}, world_size={len(made) // num_rows}"
+        )
 
     def _ragged(self, name: str, ragged: rm.Ragged) -> Any:
         inner = ragged.data

@@ -10,7 +10,8 @@ import recordmill as rm
 from recordmill.adapters.checks import whole
 from recordmill.adapters.frameworks import extra
 from recordmill.adapters.handover import Handover, Stated
-from recordmill.adapters.jax.arrays import arrays
+from recordmill.adapters.jax.arrays import Place
+from recordmill.adapters.jax.placing import check_place, check_sizes
 
 
 class Loader(Handover):
@@ -30,18 +31,18 @@ class Loader(Handover):
 
     def __init__(self, loader: rm.Loader, *, device: Any = None, sharding: Any = None, ahead: int = 1) -> None:
         ahead = whole(ahead, "ahead is a whole number of batches, not negative")
-        if device is not None and sharding is not None:
-            raise ValueError("arrays go to a device or are sharded, not both")
+        check_place(device, sharding)
         super().__init__(loader)
-        self._where = {"device": device, "sharding": sharding}
+        self._device, self._sharding = device, sharding
         self._num_ahead = ahead
 
     def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
         waiting: deque[Stated] = deque()
         failed: Exception | None = None
+        place = Place(self._device, self._sharding, self.world_size)
         try:
             for batch, state in batches:
-                waiting.append((arrays(batch, **self._where), state))
+                waiting.append((place.batch(batch), state))
                 if len(waiting) > self._num_ahead:
                     yield waiting.popleft()
         except Exception as error:  # noqa: BLE001 (it is raised behind the batches in front of it)
@@ -77,9 +78,18 @@ def loader(dataset: rm.Dataset, *, device: Any = None, sharding: Any = None, ahe
     ------
     MissingExtraError
         JAX is not installed.
+    TypeError
+        A device or sharding that is none.
+    ValueError
+        Options that make no sense, or batches of an epoch that the sharding cannot divide evenly. While iterating: a
+        sharding by which several processes hold the same rows, though each made its own; give these the same rank.
     """
     with extra("jax"):
         import jax
+    check_place(device, sharding)
     if not {"rank", "world_size"} & options.keys() and (sharding is not None or jax.process_count() > 1):
         options |= {"rank": jax.process_index(), "world_size": jax.process_count()}
-    return Loader(dataset.loader(**options), device=device, sharding=sharding, ahead=ahead)
+    made = dataset.loader(**options)
+    if sharding is not None:
+        check_sizes(dataset, sharding, made.world_size)
+    return Loader(made, device=device, sharding=sharding, ahead=ahead)

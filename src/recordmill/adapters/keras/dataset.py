@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import recordmill as rm
@@ -30,8 +31,8 @@ class PyDataset:
     sample_weight : str, optional
         Feature with a number per sample. ``"valid"`` leaves out what ``batch(n, last="pad")`` filled up.
     workers, use_multiprocessing, max_queue_size
-        As in `keras.utils.PyDataset`. Keras hands out some batches of its first epoch twice and others never with more
-        than one worker, so leave that to `Stream`, whose threads are exact.
+        As in `keras.utils.PyDataset`; there is a warning of more than one worker and of processes: Keras then trains
+        on batches that it made before the first epoch. The threads of `Stream` are exact.
 
     Raises
     ------
@@ -40,7 +41,8 @@ class PyDataset:
     TypeError
         A data set without positions, as filters make them.
     ValueError
-        A data set of samples, or one with a `shard` stage.
+        A data set of samples, or one with a `shard` stage. From ``fit`` with the callback: epochs of another length
+        (``steps_per_epoch``) than those of the data.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class PyDataset:
     ) -> None:
         options = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         super().__init__(**options)
+        _warn_of_workers(workers, use_multiprocessing)
         if dataset.stage is None:
             raise ValueError("Keras takes batches: end the pipeline with batch(n)")
         check_by_position(dataset, "Stream gives each rank its own batches")
@@ -118,8 +121,14 @@ class PyDataset:
         """
         return progress(self)
 
-    def epoch_begins(self, epoch: int) -> None:
+    def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
         """Called by the callback: follow the epoch of ``fit``."""
+        if steps not in (None, len(self)) and epoch < last:
+            raise ValueError(
+                f"fit was given steps_per_epoch={steps}, but an epoch of these data has {len(self)} batches, and "
+                "their order and state follow the epochs of fit: leave steps_per_epoch out, or train from "
+                "recordmill.keras.Stream, whose epochs may be of any length"
+            )
         if epoch != self._epoch:
             self.set_epoch(epoch)
 
@@ -167,3 +176,18 @@ class PyDataset:
         epochs, batch = divmod(batch + (inside > 0), self._num_batches)
         self.set_epoch(state["epoch"] + epochs)
         self._start = self._trained = batch
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        return f"PyDataset({self.dataset!r}, {self._choose!r})"
+
+
+def _warn_of_workers(workers: int, use_multiprocessing: bool) -> None:
+    """Tell what Keras makes of its own workers: what it queued to build a model stands in front of the first epoch."""
+    if workers > 1 or (workers and use_multiprocessing):
+        warnings.warn(
+            f"workers={workers}, use_multiprocessing={use_multiprocessing}: Keras 3 trains twice on batches that its "
+            "workers made before the first epoch, every later batch comes late by as many, and states are not exact; "
+            "leave both out, or let the threads of recordmill.keras.Stream work ahead",
+            stacklevel=3,
+        )

@@ -11,8 +11,8 @@ from recordmill.adapters.frameworks import extra, joined
 class Trained(Protocol):
     """What is told."""
 
-    def epoch_begins(self, epoch: int) -> None:
-        """Prepare for an epoch of ``fit``."""
+    def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
+        """Prepare for an epoch of ``fit``, which goes on to the epoch `last` and has so many batches in each."""
         ...
 
     def batch_ends(self, batch: int) -> None:
@@ -34,7 +34,8 @@ class Progress:
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002 (Keras hands it over)
         """Tell the epoch of ``fit``."""
-        self._data.epoch_begins(epoch)
+        run = getattr(self, "params", None) or {}
+        self._data.epoch_begins(epoch, run.get("epochs", epoch + 1) - 1, run.get("steps"))
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002 (Keras hands it over)
         """Tell the batch of this epoch."""

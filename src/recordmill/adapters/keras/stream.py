@@ -82,7 +82,7 @@ class Stream:
         """
         return progress(self)
 
-    def epoch_begins(self, epoch: int) -> None:  # noqa: ARG002 (epochs of fit are as long as it wants)
+    def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:  # noqa: ARG002 (fit may cut as it likes)
         """Called by the callback."""
         self._step = 0
 
@@ -121,3 +121,7 @@ class Stream:
     def close(self) -> None:
         """End the threads."""
         self._loader.close()
+
+    def __repr__(self) -> str:
+        """Readable form."""
+        return f"Stream({self._loader!r}, {self._choose!r})"

@@ -8,6 +8,7 @@ from typing import Any, Self
 import recordmill as rm
 from recordmill.adapters.frameworks import extra
 from recordmill.adapters.torch.epoch import SharedEpoch
+from recordmill.adapters.torch.nested import warn_if_batched_again
 from recordmill.adapters.torch.tensors import tensors
 
 
@@ -25,7 +26,8 @@ class IterableDataset:
     Parameters
     ----------
     dataset : recordmill.Dataset
-        Of batches. Of samples too, but a DataLoader that batches them itself makes others for each number of workers.
+        Of batches, for ``batch_size=None``: a DataLoader that would stack them once more is told of by a warning. Of
+        samples too, but a DataLoader that batches them itself makes others for each number of workers.
     threads, prefetch : int
         Of each worker, as in `recordmill.Dataset.loader`.
     **options
@@ -70,6 +72,7 @@ class IterableDataset:
 
     def __iter__(self) -> Pass:
         """Batches of one epoch that fall to this worker, as tensors (see `tensors`)."""
+        warn_if_batched_again(self.dataset)
         with extra("torch"):
             from torch.utils.data import get_worker_info
         worker = get_worker_info()
@@ -131,9 +134,10 @@ class Pass:
         Returns
         -------
         dict
-            The state of its loader, its turn from there on, and whether its last batch was delivered.
+            The state of its loader, its turn from there on, of how many, and whether its last batch was delivered.
         """
-        return {"loader": self._loader.state_dict(), "index": self._index, "is_over": self._is_over}
+        turn = {"index": self._index, "count": self._count, "is_over": self._is_over}
+        return {"loader": self._loader.state_dict(), **turn}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on behind the batch at which a state was taken.
@@ -142,9 +146,26 @@ class Pass:
         ----------
         state : dict
             From `state_dict` of the same worker of as many.
+
+        Raises
+        ------
+        StateError
+            Of one of another number of workers, or of another pipeline.
         """
+        self._check_count(state)
         self._loader.close()
         self._index, self._is_over = state["index"], state["is_over"]
         self._loader = self._made(self._index)
         self._loader.load_state_dict(state["loader"])
         self._batches = None
+
+    def _check_count(self, state: dict[str, Any]) -> None:
+        count = state.get("count", self._count)
+        if count != self._count or not 0 <= state["index"] < self._count:
+            raise rm.StateError(
+                "the state is that of a DataLoader with another number of workers",
+                kind="bad_state",
+                expected=f"num_workers={self._count}",
+                found=f"num_workers={count}",
+                hint=f"take num_workers={count}; states of recordmill.torch.loader fit any number of threads",
+            )

@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 import recordmill as rm
 from recordmill.adapters.checks import check_by_position
 from recordmill.adapters.torch.epoch import SharedEpoch
+from recordmill.adapters.torch.nested import warn_if_batched_again
 from recordmill.adapters.torch.tensors import tensors
 
 
@@ -15,12 +16,13 @@ class MapDataset:
     """Elements by position for a DataLoader with a sampler of PyTorch.
 
     A DataLoader that makes batches asks for all samples of a batch at once, and gets them in one read. Works in its
-    worker processes, forked or spawned, and pickles.
+    worker processes, forked or spawned, pickles, and is a `torch.utils.data.Dataset`.
 
     Parameters
     ----------
     dataset : recordmill.Dataset
-        Of samples; or of batches, for a DataLoader with ``batch_size=None``.
+        Of samples; or of batches, for a DataLoader with ``batch_size=None``. One that would stack batches once more is
+        told of by a warning.
 
     Raises
     ------
@@ -37,6 +39,7 @@ class MapDataset:
         self.dataset = dataset
         self._length = len(dataset)
         self._epoch = SharedEpoch()
+        self._was_asked = False
 
     @property
     def epoch(self) -> int:
@@ -61,7 +64,7 @@ class MapDataset:
 
     def __getitem__(self, position: SupportsIndex) -> dict[str, Any]:
         """Element at a position, as tensors (see `tensors`); negative positions count from the end."""
-        return self.__getitems__([position])[0]
+        return self._read([position])[0]
 
     def __getitems__(self, positions: Sequence[SupportsIndex]) -> list[dict[str, Any]]:
         """Elements at positions, in one read.
@@ -74,6 +77,12 @@ class MapDataset:
         -------
         list of dict
         """
+        if not self._was_asked:
+            self._was_asked = True
+            warn_if_batched_again(self.dataset)
+        return self._read(positions)
+
+    def _read(self, positions: Sequence[SupportsIndex]) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = tensors(self.dataset.fetch(positions, epoch=self.epoch))
         return found
 

@@ -29,6 +29,11 @@ _DATA = b"data"
 class IRHeaderCodec(NativeCodec):
     """Header fields and data as features."""
 
+    @property
+    def shows_itself(self) -> bool:
+        """Many bytes can be read as a header."""
+        return False
+
     def key(self, name: str, schema: Schema) -> bytes:
         """Key for the native parser: the header field, or the data for the one feature of bytes."""
         if schema[name].kind == "bytes":
