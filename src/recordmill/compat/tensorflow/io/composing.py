@@ -70,7 +70,7 @@ def _check_records(value_key: str, values: NDArray[Any], index_key: str, indices
     mine, theirs = values[:, 0], indices[:, 0]
     record = int(np.minimum(mine, theirs)[mine != theirs][0])
     raise InvalidArgumentError(
-        f"expected as many values of {value_key!r} as indices of {index_key!r}, found {(mine == record).sum()} values and "
-        f"{(theirs == record).sum()} indices",
+        f"expected as many values of {value_key!r} as indices of {index_key!r}, found {(mine == record).sum()} values "
+        f"and {(theirs == record).sum()} indices",
         record=record,
     )
