@@ -18,11 +18,11 @@ from recordmill.compat.messages import wire
 SPEC = {"a": tf.io.FixedLenFeature([], tf.int64), "b": tf.io.VarLenFeature(tf.string)}
 
 
-def example(**values: int) -> bytes:
+def example(**values: int | list[int]) -> bytes:
     """Serialized example of whole numbers."""
     message = tf.train.Example()
     for name, value in values.items():
-        message.features.feature[name].int64_list.value.append(value)
+        message.features.feature[name].int64_list.value.extend(np.atleast_1d(value).tolist())
     return message.SerializeToString()
 
 
@@ -87,6 +87,15 @@ def test_specs_when_equal_but_for_a_type_then_are_not_mixed_up() -> None:
             assert float(tf.io.parse_single_example(data, spec)["a"]) == 1.0
         except TypeError:
             assert default is True
+
+
+def test_sparse_feature_when_a_record_has_other_numbers_of_indices_than_values_then_it_is_named() -> None:
+    spec = {"a": tf.io.SparseFeature("i", "v", tf.int64, 9)}
+    records = [example(i=3, v=4), example(i=[1, 2]), example(v=[5, 6])]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="found 0 values and 2 indices") as caught:
+        tf.io.parse_example(records, spec)
+    assert caught.value.record == 1
+    assert tf.io.parse_example(records[:1], spec)["a"].indices.numpy().tolist() == [[0, 3]]
 
 
 def test_spec_when_changed_between_calls_then_is_read_again() -> None:

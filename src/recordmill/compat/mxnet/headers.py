@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.encoding import encode_picture
+from recordmill.compat.mxnet.grey import decode_grey
 
 # flag, label, id, id2; little-endian, without padding.
 _HEADER = struct.Struct("<IfQQ")
-_CHANNELS = {-1: "stored", 0: "grey", 1: "bgr"}
+_JPEG, _PNG, _PNG_COLOURS, _PNG_GREY = b"\xff\xd8", b"\x89PNG", 25, 0
 
 HEADER = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # noqa: PYI024 (programs call _replace)
 IRHeader: Any = HEADER
@@ -134,21 +135,33 @@ def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
     ValueError
         Another `iscolor`.
     """
-    if iscolor not in _CHANNELS:
+    if iscolor not in _DECODERS:
         raise ValueError(f"iscolor is -1, 0 or 1, not {iscolor}")
     header, data = unpack(s)
-    stored = iscolor == -1
     try:
-        picture = rm.decode_image(
-            data,
-            like="opencv",
-            channels=_CHANNELS[iscolor],  # type: ignore[arg-type]
-            orientation="ignore" if stored else "apply",
-            depth="stored" if stored else "8",
-        )
+        return header, _DECODERS[iscolor](data)
     except (rm.ImageError, rm.LimitError):
         return header, None
-    return header, _blue_first(picture) if stored else picture
+
+
+def _stored(data: bytes) -> NDArray[Any]:
+    picture = rm.decode_image(data, like="opencv", channels="stored", orientation="ignore", depth="stored")
+    if picture.ndim == 3 and picture.shape[2] == 4 and data.startswith(_JPEG):
+        return rm.decode_image(data, like="opencv", channels="bgr", orientation="ignore")
+    if picture.ndim == 3 and data.startswith(_PNG) and data[_PNG_COLOURS] == _PNG_GREY:
+        return np.ascontiguousarray(picture[:, :, 0])  # one grey is transparent: OpenCV has no channel for that
+    return _blue_first(picture)
+
+
+def _grey(data: bytes) -> NDArray[Any]:
+    return decode_grey(data, like="opencv", orientation="apply", depth="8")
+
+
+def _coloured(data: bytes) -> NDArray[Any]:
+    return rm.decode_image(data, like="opencv", channels="bgr", orientation="apply", depth="8")
+
+
+_DECODERS = {-1: _stored, 0: _grey, 1: _coloured}
 
 
 def _blue_first(picture: NDArray[Any]) -> NDArray[Any]:

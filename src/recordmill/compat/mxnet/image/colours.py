@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.image.augmenters import Augmenter, RandomOrderAug
 from recordmill.compat.mxnet.nd import array, wrap
 
@@ -48,7 +49,8 @@ class ContrastJitterAug(Augmenter):
     def __call__(self, src: Any) -> Any:
         """Change the contrast, in place."""
         alpha = _factor(self.contrast)
-        grey = np.float32(3.0 * (1.0 - alpha) / src.size) * np.sum(src * _LUMA, dtype=np.float32)
+        toned = src * _LUMA  # of three channels, also where the image has one
+        grey = np.float32(3.0 * (1.0 - alpha) / toned.size) * np.sum(toned, dtype=np.float32)
         src *= alpha
         src += grey
         return src
@@ -82,7 +84,7 @@ class HueJitterAug(Augmenter):
         angle = random.uniform(-self.hue, self.hue) * np.pi
         cosine, sine = np.cos(angle), np.sin(angle)
         turn = np.array([[1.0, 0.0, 0.0], [0.0, cosine, -sine], [0.0, sine, cosine]])
-        return wrap(np.dot(src, (_FROM_YIQ @ turn @ _TO_YIQ).T.astype(np.float32)))
+        return _mixed(src, (_FROM_YIQ @ turn @ _TO_YIQ).T.astype(np.float32))
 
 
 class ColorJitterAug(RandomOrderAug):
@@ -116,7 +118,15 @@ class RandomGrayAug(Augmenter):
 
     def __call__(self, src: Any) -> Any:
         """Make it grey, or not."""
-        return wrap(np.dot(src, _GREYS)) if random.random() < self.p else src
+        return _mixed(src, _GREYS) if random.random() < self.p else src
+
+
+def _mixed(src: Any, weights: Any) -> Any:
+    """Colours as sums of the three that there were."""
+    if src.shape[-1] != len(weights):
+        message = f"Check failed: dot shape error: {list(src.shape)} X {list(weights.shape)}"
+        raise MXNetError(message, kind="channel_mismatch", expected="3 channels", found=str(src.shape[-1]))
+    return wrap(np.dot(src, weights))
 
 
 def colour_augmenters(

@@ -13,7 +13,7 @@ from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.io.checks import aspect_ratios
 from recordmill.compat.mxnet.io.geometry import route
 from recordmill.compat.mxnet.io.normalising import Normalising
-from recordmill.compat.mxnet.io.steps import prepare_image
+from recordmill.compat.mxnet.io.steps import fill_of, prepare_image
 from recordmill.compat.mxnet.kernels import KERNELS
 
 Ints = NDArray[np.int64]
@@ -151,7 +151,7 @@ def image_spec(values: Mapping[str, Any], method: int, colours: Sequence[Any], n
         areas, ratios = (values[f"{end}_random_area"] for end in ("min", "max")), aspect_ratios(values)
         crop = rm.RandomResizedCrop(tuple(size), scale=tuple(areas), ratio=ratios)
     elif values["rand_crop"]:
-        crop = rm.RandomCrop(tuple(size), padding=values["pad"], fill=values["fill_value"], small="enlarge")
+        crop = rm.RandomCrop(tuple(size), padding=values["pad"], fill=fill_of(values), small="enlarge")
     else:
         crop = rm.CenterCrop(tuple(size), small="enlarge")
     resize = None if values["resize"] == -1 or values["random_resized_crop"] else rm.Resize(shorter=values["resize"])

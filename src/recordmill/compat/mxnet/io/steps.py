@@ -52,8 +52,7 @@ def prepare_image(data: Any, values: Mapping[str, Any], draws: rm.Draws, positio
     pixels = _resized(pixels, shorter, _kernel(pixels, shorter, values))
     if pad := values["pad"]:
         rows, columns = pixels.shape[:2]
-        fill = values["fill_value"]
-        pixels = rm.crop(pixels, (-pad, -pad, columns + 2 * pad, rows + 2 * pad), fill=fill)
+        pixels = rm.crop(pixels, (-pad, -pad, columns + 2 * pad, rows + 2 * pad), fill=fill_of(values))
     if max(values["max_crop_size"], values["min_crop_size"]) > 0:
         pixels = _square(pixels, values, draws, position)
     else:
@@ -63,6 +62,22 @@ def prepare_image(data: Any, values: Mapping[str, Any], draws: rm.Draws, positio
             pixels = _resized(pixels, grow_to(_size(pixels), goal, side), kernel)
         pixels = _window(pixels, (height, width), values, draws, position)
     return rm.flip(pixels) if _is_mirrored(values, draws, position) else pixels
+
+
+def fill_of(values: Mapping[str, Any]) -> int | tuple[int, ...]:
+    """Levels that padding adds: a fourth channel gets none of `fill_value`, as in MXNet.
+
+    Parameters
+    ----------
+    values : mapping of str to object
+        The parameters of the iterator.
+
+    Returns
+    -------
+    int or tuple of int
+    """
+    fill: int = values["fill_value"]
+    return (fill, fill, fill, 0) if values["data_shape"][0] == 4 else fill
 
 
 def _size(pixels: Pixels) -> NDArray[np.int64]:

@@ -103,6 +103,8 @@ def _of_python(value: Any, wanted: DType | None) -> NDArray[Any]:
         return _stacked(value, wanted or inner)
     try:
         array: NDArray[Any] = np.asarray(value)
+    except UnicodeDecodeError:  # text beside bytes that are none
+        array = np.array(value, dtype=object)
     except ValueError:
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
     except OverflowError:

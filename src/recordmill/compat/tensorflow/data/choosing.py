@@ -64,9 +64,9 @@ class Choose(Node):
                 return
 
     def cardinality(self) -> int:
-        """Infinite if all are; else not known."""
-        lengths = {node.cardinality() for node in self.inputs}
-        return INFINITE_CARDINALITY if lengths == {INFINITE_CARDINALITY} else UNKNOWN_CARDINALITY
+        """Infinite if one is, as TensorFlow says; else not known."""
+        endless = any(node.cardinality() == INFINITE_CARDINALITY for node in self.inputs)
+        return INFINITE_CARDINALITY if endless else UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
         """What all have in common."""

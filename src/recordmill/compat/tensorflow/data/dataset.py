@@ -10,7 +10,7 @@ from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.cache_file import CacheFile
-from recordmill.compat.tensorflow.data.cycles import default_cycle
+from recordmill.compat.tensorflow.data.cycles import cycle_of
 from recordmill.compat.tensorflow.data.elements import Failed, Way
 from recordmill.compat.tensorflow.data.functions import to_result
 from recordmill.compat.tensorflow.data.making import Making
@@ -74,7 +74,7 @@ class Dataset(Together, Making):
         name: str | None = None,
     ) -> Dataset:
         """Elements of the data sets that a function gives, in turn; by default the machine says how many at once."""
-        cycle = default_cycle(num_parallel_calls) if cycle_length in (None, -1) else whole(cycle_length, "cycle_length")
+        cycle = cycle_of(cycle_length, num_parallel_calls)
         return self._made(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:

@@ -12,9 +12,10 @@ from recordmill.compat.tensorflow.core.errors import (
     UnimplementedError,
     UnknownError,
 )
-from recordmill.compat.tensorflow.core.tensor import as_tensor
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node
+from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable
 from recordmill.compat.tensorflow.data.recording import Program, record
 from recordmill.compat.tensorflow.data.structures import TENSORS, mapped
@@ -96,6 +97,8 @@ def to_result(value: Any) -> Any:
 def _leaf(value: Any) -> Any:
     if isinstance(value, Variable):
         return value.read_value()
+    if isinstance(value, RaggedRow):
+        return Tensor(value.values)
     if isinstance(value, (Recorded, *TENSORS)) or hasattr(type(value), "element_spec"):
         return value
     if value is None:

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
-from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way
+from recordmill.compat.tensorflow.data.elements import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Element,
+    Failed,
+    Node,
+    Step,
+    Way,
+)
 from recordmill.compat.tensorflow.data.functions import Function, placed
 from recordmill.compat.tensorflow.data.nesting import Values
 
@@ -64,8 +72,9 @@ class GroupByWindow(Node):
         return node
 
     def cardinality(self) -> int:
-        """Not known."""
-        return UNKNOWN_CARDINALITY
+        """Infinite stays infinite; else not known."""
+        length = self.input.cardinality()
+        return length if length == INFINITE_CARDINALITY else UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
         """Specs of what is made of the first element."""

@@ -228,9 +228,8 @@ class IgnoreErrors(Node):
                 print(f"Error raised with error message {element.error}", file=sys.stderr)
 
     def cardinality(self) -> int:
-        """Infinite stays infinite; else not known."""
-        length = self.input.cardinality()
-        return length if length == -1 else UNKNOWN_CARDINALITY
+        """Not known."""
+        return UNKNOWN_CARDINALITY
 
 
 class Scan(Node):

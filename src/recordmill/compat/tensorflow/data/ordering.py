@@ -138,9 +138,9 @@ class Skip(Node):
     def cardinality(self) -> int:
         """So many less."""
         length = self.input.cardinality()
-        if self._count < 0:
-            return 0
-        return length if length < 0 else max(length - self._count, 0)
+        if length < 0:
+            return length
+        return 0 if self._count < 0 else max(length - self._count, 0)
 
     def sample(self) -> Iterator[Any]:
         """Input's sample without the first ones if they are few, as headers of a file are, which look otherwise."""

@@ -54,9 +54,8 @@ class Rebatch(Batch):
                 return
 
     def cardinality(self) -> int:
-        """Infinite stays infinite; else not known."""
-        length = self.input.cardinality()
-        return length if length == -1 else UNKNOWN_CARDINALITY
+        """Not known."""
+        return UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
         """Specs of the elements with an axis more."""
@@ -94,13 +93,15 @@ class RaggedBatch(Batch):
         return filled(values[0], iter(made))
 
     def _column(self, rows: list[Any], leaf: Any) -> Any:
-        depth = _depth(leaf)
+        differ = _differing(rows)
+        depth = max(_depth(leaf), *differ)
         if not depth:
             return stacked(rows)
+        lengths = [None if axis in differ else length for axis, length in enumerate(leaf.shape.as_list(), 1)]
         dtype = self._dtype.numpy_dtype
         if depth > 1:
             rows = [from_tensor(row, None, None, depth - 1, dtype) for row in rows if isinstance(row, Tensor)]
-        return _with_lengths(joined(rows, dtype), leaf.shape.as_list())
+        return _with_lengths(joined(rows, dtype), lengths)
 
     def spec(self) -> Any:
         """Specs with an axis more; ragged ones where lengths are unknown."""
@@ -119,6 +120,14 @@ def _with_lengths(ragged: Any, lengths: list[int | None]) -> Any:
     if not isinstance(ragged, RaggedTensor):
         return ragged
     return RaggedTensor(_with_lengths(ragged.values, lengths[1:]), ragged.row_splits.values, lengths[0])
+
+
+def _differing(rows: list[Any]) -> list[int]:
+    """0, and the axes of a batch in which its elements differ: the first ones may have shown one length."""
+    if not all(type(row) is Tensor for row in rows):
+        return [0]
+    lengths = zip(*(row.values.shape for row in rows), strict=True)
+    return [0, *(axis for axis, found in enumerate(lengths, 1) if len(set(found)) > 1)]
 
 
 def _depth(leaf: Any) -> int:

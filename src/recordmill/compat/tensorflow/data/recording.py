@@ -8,6 +8,7 @@ from typing import Any
 from recordmill.compat.tensorflow.core.dispatch import RECORDING, run
 from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.data.inferring import inferred
+from recordmill.compat.tensorflow.data.known_shapes import told
 from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable, frozen, instances, put, recorded_in
 from recordmill.compat.tensorflow.data.specs import spec_of
 from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped
@@ -136,6 +137,7 @@ class _Notes:
         else:
             result = self.new(spec)
             outputs = ((result.number, None),)
+        args, kwargs = told(name, args, kwargs)
         kept = frozen(args), frozen(kwargs)
         self.calls.append(Call(name, *kept, outputs))
         return result

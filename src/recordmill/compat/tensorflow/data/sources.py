@@ -20,6 +20,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Step,
     Way,
 )
+from recordmill.compat.tensorflow.data.ragged_rows import ragged_row
 from recordmill.compat.tensorflow.data.specs import spec_of, without_axis
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, row_of, same_form, to_tensors
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
@@ -98,7 +99,7 @@ def _row(leaf: Any, position: int) -> Any:
         inside = indices[:, 0] == position
         parts = indices[inside, 1:], leaf.values.values[inside], leaf.dense_shape.values[1:]
         return SparseTensor(*map(Tensor, parts))
-    return row_of(leaf.values, position) if isinstance(leaf, Tensor) else leaf[position]
+    return row_of(leaf.values, position) if isinstance(leaf, Tensor) else ragged_row(leaf, position)
 
 
 class Range(Node):

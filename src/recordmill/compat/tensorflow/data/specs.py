@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, same_form
-from recordmill.compat.tensorflow.ops.specs import type_spec_from_value
+from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, type_spec_from_value
 
 
 class DatasetSpec:
@@ -53,6 +54,8 @@ def spec_of(value: Any) -> Any:
 def _spec(leaf: Any) -> Any:
     if hasattr(leaf, "element_spec"):
         return DatasetSpec(leaf.element_spec)
+    if isinstance(leaf, RaggedRow):
+        return leaf.row_spec
     return type_spec_from_value(leaf)
 
 
@@ -69,7 +72,7 @@ def with_axis(spec: Any, length: int | None) -> Any:
     -------
     structure of TensorSpec
     """
-    return mapped(lambda leaf: _like(leaf, TensorShape([length]) + leaf.shape), spec)
+    return mapped(lambda leaf: _like(leaf, TensorShape([length]) + leaf.shape, 1), spec)
 
 
 def without_axis(spec: Any) -> Any:
@@ -83,11 +86,13 @@ def without_axis(spec: Any) -> Any:
     -------
     structure of TensorSpec
     """
-    return mapped(lambda leaf: _like(leaf, leaf.shape[1:] if leaf.shape.rank is not None else None), spec)
+    return mapped(lambda leaf: _like(leaf, leaf.shape[1:] if leaf.shape.rank is not None else None, -1), spec)
 
 
-def _like(leaf: Any, shape: Any) -> Any:
-    """Spec of the same kind with another shape."""
+def _like(leaf: Any, shape: Any, axes: int = 0) -> Any:
+    """Spec of the same kind with another shape, which has so many axes more."""
+    if isinstance(leaf, RaggedTensorSpec):
+        return RaggedTensorSpec(shape, leaf.dtype, max(leaf.ragged_rank + axes, 0), leaf.row_splits_dtype)
     return type(leaf)(shape, leaf.dtype)
 
 

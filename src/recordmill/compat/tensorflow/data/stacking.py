@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, UnimplementedError
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow, ragged_of
 from recordmill.compat.tensorflow.data.structures import filled, leaves
 
 
@@ -40,11 +42,8 @@ def stacked(values: Sequence[Any]) -> Any:
 def _column(rows: Sequence[Any], component: int) -> Any:
     if isinstance(rows[0], SparseTensor):
         return _sparse(rows)
-    if not isinstance(rows[0], Tensor):
-        raise UnimplementedError(
-            f"batches of {type(rows[0]).__name__} are not supported: make dense tensors of them before, or parse whole "
-            "batches with tf.io.parse_example"
-        )
+    if isinstance(rows[0], RaggedRow | RaggedTensor):
+        return ragged_of(rows)
     arrays = [row.values for row in rows]
     first = arrays[0].shape
     for position, array in enumerate(arrays):

@@ -59,10 +59,8 @@ class Together(DatasetBase):
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Any:
         """Rows of the elements in batches of another size, or of several sizes in turn."""
-        if array_of(batch_size).ndim:
-            sizes = [whole(one, "a batch size") for one in batch_size]
-            return self._made(Rebatch(self.unbatch().node, sizes, bool(drop_remainder)))
-        return self.unbatch().batch(batch_size, drop_remainder)
+        sizes = [whole(one, "a batch size") for one in (batch_size if array_of(batch_size).ndim else [batch_size])]
+        return self._made(Rebatch(self.unbatch().node, sizes, bool(drop_remainder)))
 
     def ragged_batch(
         self,
@@ -155,8 +153,10 @@ def _apart(spec: Any, make: Callable[[Callable[[Any], Any], Any], Any], path: tu
 def _shapes(spec: Any, shapes: Any) -> list[Any]:
     """Shapes for each leaf; lists of lengths are shapes, not structures."""
     if isinstance(spec, tuple):
+        _check_nesting(spec, shapes)
         return [shape for one, part in zip(spec, shapes, strict=True) for shape in _shapes(one, part)]
     if isinstance(spec, dict):
+        _check_nesting(spec, shapes)
         return [shape for key in sorted(spec) for shape in _shapes(spec[key], shapes[key])]
     if not isinstance(shapes, TensorShape):
         lengths = None if shapes is None else array_of(shapes).ravel().tolist() if _numbers(shapes) else list(shapes)
@@ -167,6 +167,17 @@ def _shapes(spec: Any, shapes: Any) -> list[Any]:
             "component."
         )
     return [shapes]
+
+
+def _check_nesting(spec: Any, shapes: Any) -> None:
+    """Refuse padded shapes that do not nest as the elements do."""
+    alike = (list, tuple) if isinstance(spec, tuple) else dict
+    if isinstance(shapes, alike) and len(shapes) == len(spec) and (alike is not dict or sorted(shapes) == sorted(spec)):
+        return
+    raise TypeError(
+        f"`padded_shapes` must nest as the elements do: expected a {type(spec).__name__} of {len(spec)} shapes for "
+        f"{spec}, found {shapes!r}"
+    )
 
 
 def _numbers(shape: Any) -> bool:

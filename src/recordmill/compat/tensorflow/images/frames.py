@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.tensorflow.images.contents import refuse
+from recordmill.compat.tensorflow.images.gif_file import GifFrame, gif_blocks
 
 _MAX_ELEMENTS = 2**29
 
 
 def gif_frames(data: bytes, channels: int, *, first: bool = False) -> NDArray[np.uint8]:
-    """Decode the frames of a GIF.
+    """Decode the frames of a GIF, each drawn over the one before; the largest frame says how large they are.
 
     Parameters
     ----------
@@ -37,7 +38,39 @@ def gif_frames(data: bytes, channels: int, *, first: bool = False) -> NDArray[np
     """
     if channels not in (0, 3):
         refuse(f"channels must be 0 or 3 for GIF, got {channels}")
-    return _frames(data, f"Invalid GIF data (size {len(data)})", 3, first=first)
+    blocks = gif_blocks(data)
+    if not blocks:
+        refuse(f"Invalid GIF data (size {len(data)}), gif file does not contain any image")
+    height, width = max(block.height for block in blocks), max(block.width for block in blocks)
+    wanted = blocks[:1] if first else blocks
+    _check_size(len(wanted), height, width, 3)
+    out = np.zeros((len(wanted), height, width, 3), np.uint8)
+    for number, block in enumerate(wanted):
+        out[number] = out[max(number - 1, 0)]
+        _draw(block, out[number], f"Invalid GIF data (size {len(data)})")
+    return out
+
+
+def _draw(block: GifFrame, picture: NDArray[np.uint8], failure: str) -> None:
+    """Put a frame over the one before, as far as it lies inside; what files say of the time after is passed over."""
+    indices = _indices(block, failure)[: max(len(picture) - block.top, 0), : max(picture.shape[1] - block.left, 0)]
+    drawn = indices != block.transparent
+    if (indices[drawn] >= len(block.colours)).any():
+        refuse(f"{failure}, found color index {indices[drawn].max()} outside of color map range {len(block.colours)}")
+    rows, columns = drawn.shape
+    part = picture[block.top : block.top + rows, block.left : block.left + columns]
+    part[drawn] = block.colours[indices[drawn]]
+
+
+def _indices(block: GifFrame, failure: str) -> NDArray[np.uint8]:
+    """Indices of a frame's pixels."""
+    try:
+        with _pillow().open(io.BytesIO(block.file)) as image:
+            return np.asarray(image)
+    except rm.RecordmillError:
+        raise
+    except Exception as error:  # noqa: BLE001 (damaged files make Pillow raise anything)
+        refuse(failure, rm.ImageError(str(error) or repr(error), kind="bad_image"))
 
 
 def webp_frames(data: bytes, channels: int, *, first: bool = False) -> NDArray[np.uint8]:

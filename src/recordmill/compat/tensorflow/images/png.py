@@ -11,6 +11,8 @@ import recordmill as rm
 from recordmill.compat.tensorflow.images.contents import refuse
 from recordmill.errors import MissingExtraError, RecordmillError
 
+_COLOUR_TYPE = 25
+_STORED = {0: 1, 2: 3}
 _CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb", 4: "stored"}
 
 
@@ -43,6 +45,8 @@ def png_pixels(data: bytes, channels: int, *, deep: bool) -> NDArray[Any]:
     if deep and pixels.dtype == np.uint8:
         pixels = pixels.astype(np.uint16) * np.uint16(257)
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
+    if channels == 0:
+        return pixels[:, :, : _STORED.get(data[_COLOUR_TYPE], 4)]  # a transparent colour is no channel
     return _with_alpha(pixels) if channels == 4 else pixels
 
 

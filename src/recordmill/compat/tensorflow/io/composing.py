@@ -31,7 +31,7 @@ def composed(spec: Spec, tensors: dict[str, Any]) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError
+    InvalidArgumentError, ValueError
         Numbers of indices and values that differ.
     """
     made = {}
@@ -53,9 +53,24 @@ def _indexed(feature: SparseFeature, tensors: dict[str, Any]) -> SparseTensor:
         if len(axis) != len(values):
             refusal = f"Dimensions {len(axis)} and {len(values)} are not compatible"
             raise InvalidArgumentError(refusal) if len(axes) > 1 else ValueError(refusal)
+    for key in keys:
+        _check_records(feature.value_key, outer, key, tensors[key].indices.values[:, :-1])
     indices: NDArray[np.int64] = np.concatenate([outer, *(axis[:, None] for axis in axes)], axis=1)
     if not feature.already_sorted:
         order = np.lexsort(indices.T[::-1])
         indices, values = indices[order], values[order]
     shape = np.array([*given.dense_shape.values[:-1].tolist(), *sizes], np.int64)
     return SparseTensor(Tensor(indices), Tensor(values), Tensor(shape))
+
+
+def _check_records(value_key: str, values: NDArray[Any], index_key: str, indices: NDArray[Any]) -> None:
+    """Refuse records whose indices would go to the values of another one."""
+    if np.array_equal(values, indices):
+        return
+    mine, theirs = values[:, 0], indices[:, 0]
+    record = int(np.minimum(mine, theirs)[mine != theirs][0])
+    raise InvalidArgumentError(
+        f"expected as many values of {value_key!r} as indices of {index_key!r}, found {(mine == record).sum()} values "
+        f"and {(theirs == record).sum()} indices",
+        record=record,
+    )

@@ -111,10 +111,10 @@ def divide(x: Any, y: Any) -> Tensor:
 
 @op("math.divide_no_nan")
 def divide_no_nan(x: Any, y: Any) -> Tensor:
-    """Quotient, and 0 where the divisor is 0."""
-    a, b = pair_of(x, y, FLOATS, "DivNoNan")
-    with np.errstate(**_QUIET):
-        return wrap(np.where(b == 0, np.zeros((), a.dtype), np.divide(a, b)))
+    """Quotient, and 0 where the divisor is 0; whole numbers are divided as by `truediv`."""
+    a, b = pair_of(x, y, NUMBERS, "DivNoNan")
+    quotient = truediv(Tensor(a), Tensor(b)).values
+    return wrap(np.where(b == 0, np.zeros((), quotient.dtype), quotient))
 
 
 @op("math.multiply_no_nan")

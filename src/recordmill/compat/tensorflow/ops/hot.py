@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.matching import WHOLE, allow
+from recordmill.compat.tensorflow.ops.matching import NUMBERS, allow
 
 
 @op("array.one_hot")
@@ -89,6 +90,6 @@ def _hot(value: Any, dtype: Any, name: str) -> Any:
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Tensor:
     """Rows that are True up to a length."""
     array = array_of(lengths)
-    allow(array, WHOLE, "Range")
-    count = int(array.max(initial=0)) if maxlen is None else int(maxlen)
+    allow(array, NUMBERS, "Range")
+    count = math.ceil(array.max(initial=0)) if maxlen is None else int(maxlen)
     return Tensor((np.arange(count) < array[..., None]).astype(as_dtype(dtype).numpy_dtype))

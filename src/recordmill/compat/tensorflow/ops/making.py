@@ -187,6 +187,8 @@ def _steps(first: Any, last: Any, step: Any, dtype: np.dtype[Any]) -> Any:
 def linspace(start: Any, stop: Any, num: Any) -> Tensor:
     """Numbers at equal distances, both ends included."""
     first, last = matched((start, stop), "LinSpace")
+    if first.dtype.kind in "iu":
+        first, last = first.astype(np.float64), last.astype(np.float64)
     allow(first, "efd", "LinSpace")
     count = int(num)
     if count <= 0:

@@ -62,6 +62,11 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
     _check(places, array.shape[at])
     if not batch:
         return wrap(np.take(array, places, at))
+    if array.shape[:batch] != places.shape[:batch]:
+        raise InvalidArgumentError(
+            f"params {bracketed(array.shape)} and indices {bracketed(places.shape)} must agree in their first {batch} "
+            "axes [Op:GatherV2]"
+        )
     rows = np.moveaxis(array, at, batch)
     borders = np.ogrid[tuple(slice(n) for n in array.shape[:batch])]
     grids = [one.reshape(one.shape + (1,) * (places.ndim - batch)) for one in borders]

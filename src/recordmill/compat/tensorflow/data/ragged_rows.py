@@ -1,0 +1,70 @@
+"""Rows of ragged tensors as elements: each is dense by itself, and batches of them are ragged again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor
+from recordmill.compat.tensorflow.core.ragged_making import joined
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec
+
+
+class RaggedRow(Tensor):
+    """A dense row that remembers that others of its kind have other lengths.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+    splits_dtype : dtype
+        Of the row splits of its batches.
+    """
+
+    __slots__ = ("splits_dtype",)
+
+    def __init__(self, values: NDArray[Any], splits_dtype: Any) -> None:
+        super().__init__(values)
+        self.splits_dtype = splits_dtype
+
+    @property
+    def row_spec(self) -> RaggedTensorSpec:
+        """Spec of all such rows."""
+        return RaggedTensorSpec([None, *self.values.shape[1:]], self.dtype, 0, self.splits_dtype)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the parts."""
+        return RaggedRow, (self.values, self.splits_dtype)
+
+
+def ragged_row(ragged: RaggedTensor, position: int) -> RaggedRow | RaggedTensor:
+    """One row of a ragged tensor.
+
+    Parameters
+    ----------
+    ragged : RaggedTensor
+    position : int
+
+    Returns
+    -------
+    RaggedRow or RaggedTensor
+    """
+    row = ragged[position]
+    return row if isinstance(row, RaggedTensor) else RaggedRow(row.values, ragged.row_splits.values.dtype)
+
+
+def ragged_of(rows: Sequence[Any]) -> RaggedTensor:
+    """Batch of rows.
+
+    Parameters
+    ----------
+    rows : sequence of RaggedRow or RaggedTensor
+
+    Returns
+    -------
+    RaggedTensor
+    """
+    first = rows[0]
+    return joined(rows, first.splits_dtype if isinstance(first, RaggedRow) else first.row_splits.values.dtype)

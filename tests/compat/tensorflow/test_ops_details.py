@@ -1,0 +1,33 @@
+"""Details of operations that random programs found, with TensorFlow's own results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill.compat.tensorflow as tf
+
+
+@pytest.mark.parametrize(
+    "made, dtype, values",
+    [
+        (lambda: tf.linspace(0, 10, 3), tf.float64, [0, 5, 10]),
+        (lambda: tf.math.divide_no_nan(np.int16([7, 3]), np.int16([2, 0])), tf.float32, [3.5, 0]),
+        (lambda: tf.math.divide_no_nan(7, 2), tf.float64, 3.5),
+        (lambda: tf.math.divide_no_nan([7.0, 1.0], [0.0, 2.0]), tf.float32, [0, 0.5]),
+        (lambda: tf.sequence_mask([1.0, 2.5]), tf.bool, [[True, False, False], [True, True, True]]),
+        (lambda: tf.constant(["é", b"\xff"]), tf.string, ["é".encode(), b"\xff"]),
+        (lambda: tf.constant([["é"], [b"\xff"]]), tf.string, [["é".encode()], [b"\xff"]]),
+        (lambda: tf.gather([[1, 2], [3, 4]], [[1], [0]], batch_dims=1), tf.int32, [[2], [3]]),
+    ],
+)
+def test_operation_when_called_then_gives_tensorflows_values(made: Any, dtype: Any, values: Any) -> None:
+    found = made()
+    assert found.dtype == dtype and found.numpy().tolist() == values
+
+
+def test_gather_when_batches_differ_then_says_so() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"params \[3,3\] and indices \[4\] must agree"):
+        tf.gather(np.zeros((3, 3)), [0, 1, 2, 2], batch_dims=1)
