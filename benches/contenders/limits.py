@@ -16,7 +16,7 @@ from benches import wire
 from benches.expected import frame_names
 from benches.jobs import Job, shards
 from benches.steps import centre_box
-from benches.tasks.images import CACHE_READ
+from benches.tasks.images import CACHE_READ, ONE_READ
 from benches.tasks.pixels import ROWS
 
 ENVIRONMENT = ""
@@ -35,7 +35,7 @@ def prepare(_: Job) -> None:
 
 def run(job: Job) -> Iterator[tuple[int, None]]:
     """Do one kind of work in one or two threads, for ever."""
-    if job.variant == CACHE_READ:
+    if job.variant in (CACHE_READ, ONE_READ):
         yield from _positioned_reads(job)
         return
     if job.variant == ROWS:
@@ -54,14 +54,15 @@ def run(job: Job) -> Iterator[tuple[int, None]]:
 
 
 def _positioned_reads(job: Job) -> Iterator[tuple[int, Any]]:
-    """The frames of random records into memory for one batch, which is kept; one thread.
+    """The frames of random records into memory for one batch, or for one record, which is kept; one thread.
 
     If results are compared, all records in order, a copy of each.
     """
     files = [os.open(path, os.O_RDONLY) for path in job.shards]
     names = (name.split() for name in frame_names(job.shards))
     frames = [(files[int(shard)], int(offset), int(length)) for shard, offset, length in names]
-    draw, memory = random.Random(1), memoryview(bytearray(job.num_records * max(length for *_, length in frames)))
+    step = 1 if job.variant == ONE_READ else job.num_records
+    draw, memory = random.Random(1), memoryview(bytearray(step * max(length for *_, length in frames)))
     if job.checking:
         for file, offset, length in frames:
             os.preadv(file, [memory[:length]], offset)
@@ -69,9 +70,9 @@ def _positioned_reads(job: Job) -> Iterator[tuple[int, Any]]:
         return
     while True:
         start = 0
-        for file, offset, length in (draw.choice(frames) for _ in range(job.num_records)):
+        for file, offset, length in (draw.choice(frames) for _ in range(step)):
             start += os.preadv(file, [memory[start : start + length]], offset)
-        yield job.num_records, None
+        yield step, None
 
 
 def _rows_read(job: Job) -> Iterator[tuple[int, Any]]:
@@ -196,6 +197,6 @@ _STEPS: dict[str, Any] = {
 }
 VARIANTS = {
     "limits": tuple(f"{name}, {threads}" for name in _STEPS for threads in ("1 thread", "2 threads")),
-    "P6b": (CACHE_READ,),
+    "P6b": (CACHE_READ, ONE_READ),
     "image-large": (ROWS,),
 }

@@ -9,7 +9,7 @@ AS_THEY_ARE, WITH_POINTS = "files as they are", "row entry points"
 LIKE_FUSED, LIKE_FAST = "like TensorFlow's fused", "like TensorFlow's fused, fast"
 _LIKE_FOR_LIKE = (Ratio("tensorflow", 2.2, LIKE_FUSED, "fused"), Ratio("tensorflow", 2.2, LIKE_FAST, "fused, fast"))
 # Variant of the limits: the same records by positioned reads into memory that is kept.
-CACHE_READ = "page cache read, batches of 128"
+CACHE_READ, ONE_READ = "page cache read, batches of 128", "page cache read, one"
 
 IMAGE_TASKS = (
     Task(
