@@ -151,6 +151,16 @@ def test_batches_when_a_dataloader_would_stack_them_then_there_is_a_warning(kind
     assert next(iter(loaded(alone, batch_size=2)))["label"].shape == (2,)
 
 
+def test_map_dataset_when_asked_for_a_list_then_the_error_leads_on(squares: Path) -> None:
+    from torch.utils.data import BatchSampler
+
+    dataset = rm.torch.MapDataset(samples(squares, "tfrecord"))
+    lists = BatchSampler(range(NUM_SAMPLES), BATCH, drop_last=True)
+    with pytest.raises(TypeError, match="batch_sampler="):
+        next(iter(loaded(dataset, sampler=lists, batch_size=None)))
+    assert next(iter(loaded(dataset, batch_sampler=lists)))["label"].shape == (BATCH,)
+
+
 def test_map_dataset_when_added_to_another_then_is_a_data_set_of_pytorch(squares: Path) -> None:
     from torch.utils.data import Dataset
 
