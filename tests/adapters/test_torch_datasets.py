@@ -151,6 +151,32 @@ def test_batches_when_a_dataloader_would_stack_them_then_there_is_a_warning(kind
     assert next(iter(loaded(alone, batch_size=2)))["label"].shape == (2,)
 
 
+def test_map_dataset_when_asked_for_a_list_then_the_error_leads_on(squares: Path) -> None:
+    from torch.utils.data import BatchSampler
+
+    dataset = rm.torch.MapDataset(samples(squares, "tfrecord"))
+    lists = BatchSampler(range(NUM_SAMPLES), BATCH, drop_last=True)
+    with pytest.raises(TypeError, match="batch_sampler="):
+        next(iter(loaded(dataset, sampler=lists, batch_size=None)))
+    assert next(iter(loaded(dataset, batch_sampler=lists)))["label"].shape == (BATCH,)
+
+
+@pytest.mark.parametrize("kind", ["loader", "IterableDataset"])
+def test_pipeline_when_not_divided_among_ranks_then_there_is_a_warning(
+    kind: str, squares: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch.distributed
+
+    for name, answer in (("is_initialized", True), ("get_world_size", 2), ("get_rank", 1)):
+        monkeypatch.setattr(torch.distributed, name, lambda answer=answer: answer)
+    made, pipeline = getattr(rm.torch, kind), samples(squares, "tfrecord")
+    with pytest.warns(UserWarning, match=r"each of the 2 ranks .* gets all the batches: put shard\(\)") as caught:
+        whole = made(pipeline.batch(4))
+    assert caught[0].filename == __file__ and len(whole) == 23
+    assert len(made(pipeline.shard().batch(4))) == 12
+    assert len(made(pipeline.batch(4), rank=0, world_size=1)) == 23
+
+
 def test_map_dataset_when_added_to_another_then_is_a_data_set_of_pytorch(squares: Path) -> None:
     from torch.utils.data import Dataset
 

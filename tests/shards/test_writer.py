@@ -284,3 +284,12 @@ def test_writer_when_the_schema_is_a_plain_dict_then_takes_it(tmp_path: Path) ->
 def test_readers_when_no_path_is_named_then_say_so(read: Any) -> None:
     with pytest.raises(FileNotFoundError, match="no shard was named"):
         read([])
+
+
+@pytest.mark.parametrize("schema", [None, {"image": rm.Feature("int64")}])
+def test_value_when_it_is_a_path_then_the_error_shows_it(tmp_path: Path, schema: Any) -> None:
+    with (
+        pytest.raises(rm.FeatureError, match=r"feature 'image' cannot be stored .* found values such as .*cat\.jpg"),
+        rm.ShardWriter(tmp_path / "train", schema=schema) as writer,
+    ):
+        writer.write({"image": Path("photos/cat.jpg")})

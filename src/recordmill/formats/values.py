@@ -179,7 +179,7 @@ def _flatten_numbers(
     counts = np.ones(len(rows), np.int64) if scalar else np.array([array.size for array in arrays], np.int64)
     full = [array.reshape(-1) for array in arrays if array.size]
     flat = np.concatenate(full) if full else np.zeros(0, np.int64)
-    kind = feature.kind if feature is not None else _kind_of(name, flat.dtype, kinds)
+    kind = feature.kind if feature is not None else _kind_of(name, flat, kinds)
     if feature is None and kind == "int64" and usual.startswith("float"):
         kind = usual
     if kind not in kinds:
@@ -187,19 +187,25 @@ def _flatten_numbers(
     return kind, _convert(name, flat, kind), counts, scalar
 
 
-def _kind_of(name: str, dtype: np.dtype[Any], kinds: Collection[str]) -> Kind:
+def _kind_of(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
     for base, choices in _NUMBER_KINDS:
-        if np.issubdtype(dtype, base):
+        if np.issubdtype(flat.dtype, base):
             for kind in choices:
                 if kind in kinds:
                     return kind
-    raise _wrong(name, " or ".join(kinds), f"values of dtype {dtype}")
+    raise _wrong(name, " or ".join(kinds), _shown(flat))
+
+
+def _shown(flat: NDArray[Any]) -> str:
+    if flat.dtype == object and flat.size:
+        return f"values such as {flat[0]!r:.60}"
+    return f"values of dtype {flat.dtype}"
 
 
 def _convert(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
     target = np.dtype(kind)
     if flat.dtype.kind not in "biuf" or (target.kind in "iu" and flat.dtype.kind == "f"):
-        raise _wrong(name, kind, f"values of dtype {flat.dtype}")
+        raise _wrong(name, kind, _shown(flat))
     if target.kind in "iu" and flat.size:
         limits = np.iinfo(target)
         if int(flat.min()) < limits.min or int(flat.max()) > limits.max:

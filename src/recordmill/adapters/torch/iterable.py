@@ -9,6 +9,7 @@ import recordmill as rm
 from recordmill.adapters.frameworks import extra
 from recordmill.adapters.torch.epoch import SharedEpoch
 from recordmill.adapters.torch.nested import warn_if_batched_again
+from recordmill.adapters.torch.ranks import warn_if_undivided
 from recordmill.adapters.torch.tensors import tensors
 
 
@@ -46,6 +47,7 @@ class IterableDataset:
         self._epoch = SharedEpoch()
         if "workers" in options:
             raise TypeError("workers are those of the DataLoader that has this data set, which divide it themselves")
+        warn_if_undivided(dataset, options)
         with dataset.loader(threads=threads, prefetch=prefetch, **options) as settled:
             ranks = {"rank": settled.rank, "world_size": settled.world_size}
         self._options = options | ranks | {"threads": threads, "prefetch": prefetch}

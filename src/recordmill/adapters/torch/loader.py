@@ -8,6 +8,7 @@ from typing import Any
 import recordmill as rm
 from recordmill.adapters.ahead import Ahead
 from recordmill.adapters.handover import Handover, Stated
+from recordmill.adapters.torch.ranks import warn_if_undivided
 from recordmill.adapters.torch.tensors import tensors
 from recordmill.adapters.torch.transfer import Transfer, transfer_to
 
@@ -69,4 +70,5 @@ def loader(dataset: rm.Dataset, *, device: Any = None, pin_memory: bool = False,
     MissingExtraError
         PyTorch is not installed.
     """
+    warn_if_undivided(dataset, options)
     return Loader(dataset.loader(**options), device=device, pin_memory=pin_memory)

@@ -64,6 +64,9 @@ class MapDataset:
 
     def __getitem__(self, position: SupportsIndex) -> dict[str, Any]:
         """Element at a position, as tensors (see `tensors`); negative positions count from the end."""
+        if isinstance(position, list | tuple):
+            how = "a sampler of lists is the DataLoader's batch_sampler=, and reads each list at once"
+            raise TypeError(f"a position is a whole number, not {position!r:.60}: {how}")
         return self._read([position])[0]
 
     def __getitems__(self, positions: Sequence[SupportsIndex]) -> list[dict[str, Any]]:

@@ -21,7 +21,8 @@ def warn_if_batched_again(dataset: Any) -> None:
         What the elements are of.
     """
     stage = getattr(dataset, "stage", None)
-    fetcher = sys._getframe(2).f_locals.get("self")
+    asking = sys._getframe(1).f_back
+    fetcher = None if asking is None else asking.f_locals.get("self")
     if stage is None or not getattr(fetcher, "auto_collation", False):
         return
     with extra("torch"):
