@@ -141,6 +141,10 @@ class Node:
         return self.input.sample()
 
 
+class NoElementsError(ValueError):
+    """What elements are is found in the first ones, and there are none."""
+
+
 # Values of a sample that may fail before it is given up.
 _TRIES = 8
 
@@ -185,8 +189,13 @@ def seen_spec(node: Node, function: Any) -> Any:
     Returns
     -------
     structure of TensorSpec
+
+    Raises
+    ------
+    NoElementsError
+        There is none.
     """
     specs = [spec_of(value) for value in itertools.islice(sampled(function, node.sample()), 2)]
     if not specs:
-        raise ValueError("the specs of the elements are found in the first ones, and there are none")
+        raise NoElementsError("the specs of the elements are found in the first ones, and there are none")
     return common(specs[0], specs[-1])

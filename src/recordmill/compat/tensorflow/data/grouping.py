@@ -12,6 +12,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Element,
     Failed,
     Node,
+    NoElementsError,
     Step,
     Way,
 )
@@ -80,7 +81,7 @@ class GroupByWindow(Node):
         """Specs of what is made of the first element."""
         for value in self.input.sample():
             return self._reduced(0, [value]).spec()
-        raise ValueError("the specs of the elements are found in the first ones, and there are none")
+        raise NoElementsError("the specs of the elements are found in the first ones, and there are none")
 
     def sample(self) -> Iterator[Any]:
         """What is made of single elements."""
