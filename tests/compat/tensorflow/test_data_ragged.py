@@ -101,3 +101,30 @@ def test_data_set_when_it_has_no_elements_then_steps_that_ask_for_their_shapes_a
     assert scanned.cardinality().numpy() == tf.data.UNKNOWN_CARDINALITY and lists(scanned) == []
     with pytest.raises(ValueError, match="there is none"):
         print(empty.element_spec)
+
+
+def test_cardinality_when_only_the_first_batches_showed_their_size_then_is_unknown() -> None:
+    records = [tf.train.Example().SerializeToString()] * 7
+    features = {
+        "a": tf.io.VarLenFeature(tf.int64),
+        "b": tf.io.FixedLenSequenceFeature([2], tf.int64, allow_missing=True),
+    }
+    parsed = D.from_tensor_slices(records).batch(3).map(lambda batch: tf.io.parse_example(batch, features))
+    assert parsed.cardinality().numpy() == 3 and len(list(parsed.unbatch())) == 7
+    assert parsed.unbatch().cardinality().numpy() == tf.data.UNKNOWN_CARDINALITY
+    assert parsed.element_spec["b"] == tf.TensorSpec([None, None, 2], tf.int64)
+    assert D.range(6).batch(2, drop_remainder=True).unbatch().cardinality().numpy() == 6
+
+
+def test_generator_when_a_value_is_not_as_declared_then_those_behind_it_come() -> None:
+    def numbers() -> Any:
+        yield from (0, "x", 2, [3], 4)
+        raise ValueError("at the end")
+
+    dataset = D.from_generator(numbers, output_signature=tf.TensorSpec([], tf.int64))
+    assert lists(dataset.ignore_errors()) == [0, 2, 4]
+    found = iter(dataset)
+    assert next(found).numpy() == 0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="could not be converted"):
+        next(found)
+    assert next(found).numpy() == 2

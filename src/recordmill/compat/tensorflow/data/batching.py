@@ -14,7 +14,6 @@ from recordmill.compat.tensorflow.data.elements import (
     Element,
     Failed,
     Node,
-    NoElementsError,
     Step,
     Way,
 )
@@ -179,10 +178,9 @@ class Unbatch(Node):
         length = self.input.cardinality()
         if length < 0:
             return length
-        try:
-            shape = next(leaves(self.input.spec())).shape
-        except NoElementsError:
+        if not self.input.declares_spec():
             return UNKNOWN_CARDINALITY
+        shape = next(leaves(self.input.spec())).shape
         return UNKNOWN_CARDINALITY if not shape.rank or shape[0] is None else length * int(shape[0])
 
     def spec(self) -> Any:

@@ -136,6 +136,10 @@ class Node:
         """Specs of the elements."""
         return self.input.spec()
 
+    def declares_spec(self) -> bool:
+        """Whether the specs hold for all elements; those that the first ones showed need not."""
+        return all(node.declares_spec() for node in self.inputs)
+
     def sample(self) -> Iterator[Any]:
         """Values such as the elements have, without the work of steps that only change the order."""
         return self.input.sample()

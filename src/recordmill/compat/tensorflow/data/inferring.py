@@ -47,8 +47,10 @@ def _parsed_batch(serialized: Any, features: Any, *unused: Any, **others: Any) -
 
 
 def _feature(feature: Any) -> TensorSpec | None:
-    fixed = type(feature).__name__ == "FixedLenFeature"
-    return TensorSpec(feature.shape, feature.dtype) if fixed else None
+    kind = type(feature).__name__
+    if kind == "FixedLenSequenceFeature":
+        return TensorSpec([None, *feature.shape], feature.dtype)
+    return TensorSpec(feature.shape, feature.dtype) if kind == "FixedLenFeature" else None
 
 
 def _csv(records: Any, record_defaults: Any, *unused: Any, **others: Any) -> list[TensorSpec]:

@@ -104,6 +104,11 @@ class Map(Node):
         with draws.element(*element.position):
             return attempt(self.function, element.given)
 
+    def declares_spec(self) -> bool:
+        """Whether all of it was recorded."""
+        program = self.function.program()
+        return isinstance(program, Program) and program.spec() is not None and super().declares_spec()
+
     def spec(self) -> Any:
         """Specs of what the function gives: what was recorded, else what the first elements show."""
         program = self.function.program()
@@ -266,6 +271,10 @@ class Scan(Node):
         if not isinstance(made, tuple | list) or len(made) != 2:
             raise TypeError("The scan function must return a pair comprising the new state and the output value.")
         return to_result(made[0]), to_result(made[1])
+
+    def declares_spec(self) -> bool:
+        """No."""
+        return False
 
     def spec(self) -> Any:
         """Specs that the first outputs show."""
