@@ -21,6 +21,8 @@ from recordmill.compat.tensorflow.io.features import (
     UniformRowLength,
 )
 
+_MOST_EMPTY_ROWS = 2**24
+
 
 def partitioned(name: str, feature: RaggedFeature, tensors: dict[str, Any]) -> Any:
     """Divide the values of a feature into rows, from the innermost partition to the outermost.
@@ -71,7 +73,18 @@ def _splits(partition: Any, numbers: NDArray[Any], num_values: int) -> Splits:
         return parts.from_starts(numbers, num_values)
     if isinstance(partition, RowLimits):
         return parts.from_limits(numbers)
+    _check_rowids(partition.key, numbers, num_values)
     return parts.from_rowids(numbers, None)
+
+
+def _check_rowids(key: str, numbers: NDArray[Any], num_values: int) -> None:
+    """Refuse row numbers whose empty rows would fill the memory: a record may hold any."""
+    largest = int(numbers.max(initial=0))
+    if largest > num_values + _MOST_EMPTY_ROWS:
+        raise InvalidArgumentError(
+            f"Feature {key}: found row number {largest}, expected at most {_MOST_EMPTY_ROWS} empty rows beside "
+            f"{num_values} values"
+        )
 
 
 def _uniform(values: Any, length: int, feature: RaggedFeature) -> Any:
@@ -117,7 +130,7 @@ def _divided_each(
     elif isinstance(partition, RowLengths):
         inner = _rows(rows.values, parts.from_lengths(numbers), feature)
     else:
-        return _by_rowids(rows, numbers, bounds, feature)
+        return _by_rowids(partition.key, rows, numbers, bounds, feature)
     return RaggedTensor(inner, bounds)
 
 
@@ -126,7 +139,10 @@ def _without_first(numbers: NDArray[Any], bounds: Splits) -> tuple[NDArray[Any],
     return numbers[picked], splits
 
 
-def _by_rowids(rows: RaggedTensor, numbers: NDArray[Any], bounds: Splits, feature: RaggedFeature) -> RaggedTensor:
+def _by_rowids(
+    key: str, rows: RaggedTensor, numbers: NDArray[Any], bounds: Splits, feature: RaggedFeature
+) -> RaggedTensor:
+    _check_rowids(key, numbers, len(rows.values))
     per_record = zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
     counts = np.array(
         [max(int(numbers[start:stop].max()) + 1, 0) if stop > start else 0 for start, stop in per_record], bounds.dtype
