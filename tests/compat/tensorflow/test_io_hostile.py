@@ -108,6 +108,8 @@ def test_row_numbers_when_they_would_fill_the_memory_then_are_refused(row: int) 
     ):
         with pytest.raises(tf.errors.InvalidArgumentError, match=f"found row number {row}"):
             parse()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="empty rows beside 4 values"):
+        tf.io.parse_example([example(v=[1, 2], r=[0, 2**24])] * 2, {"a": rows})
     assert tf.io.parse_single_example(example(v=[1, 2], r=[0, 3]), {"a": rows})["a"].to_list() == [[1], [], [], [2]]
 
 

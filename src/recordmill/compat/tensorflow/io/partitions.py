@@ -142,11 +142,11 @@ def _without_first(numbers: NDArray[Any], bounds: Splits) -> tuple[NDArray[Any],
 def _by_rowids(
     key: str, rows: RaggedTensor, numbers: NDArray[Any], bounds: Splits, feature: RaggedFeature
 ) -> RaggedTensor:
-    _check_rowids(key, numbers, len(rows.values))
     per_record = zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
     counts = np.array(
         [max(int(numbers[start:stop].max()) + 1, 0) if stop > start else 0 for start, stop in per_record], bounds.dtype
     )
+    _check_rowids(key, counts.sum(dtype=np.int64, keepdims=True) - 1, len(rows.values))
     outer = parts.from_lengths(counts)
     shifted = numbers + np.repeat(outer[:-1], np.diff(bounds))
     inner = _rows(rows.values, parts.from_rowids(shifted, int(outer[-1])), feature)
