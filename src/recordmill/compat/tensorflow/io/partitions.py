@@ -73,13 +73,12 @@ def _splits(partition: Any, numbers: NDArray[Any], num_values: int) -> Splits:
         return parts.from_starts(numbers, num_values)
     if isinstance(partition, RowLimits):
         return parts.from_limits(numbers)
-    _check_rowids(partition.key, numbers, num_values)
+    _check_rowids(partition.key, int(numbers.max(initial=0)), num_values)
     return parts.from_rowids(numbers, None)
 
 
-def _check_rowids(key: str, numbers: NDArray[Any], num_values: int) -> None:
+def _check_rowids(key: str, largest: int, num_values: int) -> None:
     """Refuse row numbers whose empty rows would fill the memory: a record may hold any."""
-    largest = int(numbers.max(initial=0))
     if largest > num_values + _MOST_EMPTY_ROWS:
         raise InvalidArgumentError(
             f"Feature {key}: found row number {largest}, expected at most {_MOST_EMPTY_ROWS} empty rows beside "
@@ -143,11 +142,9 @@ def _by_rowids(
     key: str, rows: RaggedTensor, numbers: NDArray[Any], bounds: Splits, feature: RaggedFeature
 ) -> RaggedTensor:
     per_record = zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-    counts = np.array(
-        [max(int(numbers[start:stop].max()) + 1, 0) if stop > start else 0 for start, stop in per_record], bounds.dtype
-    )
-    _check_rowids(key, counts.sum(dtype=np.int64, keepdims=True) - 1, len(rows.values))
-    outer = parts.from_lengths(counts)
+    counts = [max(int(numbers[start:stop].max()) + 1, 0) if stop > start else 0 for start, stop in per_record]
+    _check_rowids(key, sum(counts) - 1, len(rows.values))
+    outer = parts.from_lengths(np.array(counts, bounds.dtype))
     shifted = numbers + np.repeat(outer[:-1], np.diff(bounds))
     inner = _rows(rows.values, parts.from_rowids(shifted, int(outer[-1])), feature)
     return RaggedTensor(inner, outer)
