@@ -54,6 +54,12 @@ def test_ragged_when_indexed_then_gives_rows_and_parts_of_them() -> None:
         ragged[::2]
 
 
+def test_ragged_when_its_rows_leave_out_values_then_is_padded_without_them() -> None:
+    for splits, rows in (([0, 1], [[1]]), ([0, 0, 2], [[0, 0], [1, 2]])):
+        ragged = tf.RaggedTensor.from_row_splits([1, 2, 3, 4], splits, validate=False)
+        assert ragged.to_tensor().numpy().tolist() == rows
+
+
 def test_ragged_when_padded_then_is_filled_up_and_cut() -> None:
     ragged = tf.ragged.constant([[1, 2, 3], [], [4]])
     assert ragged.to_tensor().numpy().tolist() == [[1, 2, 3], [0, 0, 0], [4, 0, 0]]

@@ -100,7 +100,7 @@ def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None,
     at = parts.places(nested)
     inside = np.logical_and.reduce([axis < wanted[place] for place, axis in enumerate(at)])
     behind: Any = tuple(slice(0, length) for length in wanted[len(at) :])
-    out[(*(axis[inside] for axis in at), *behind)] = flat[(inside, *behind)]
+    out[(*(axis[inside] for axis in at), *behind)] = flat[: len(inside)][(inside, *behind)]
     return Tensor(out)
 
 
