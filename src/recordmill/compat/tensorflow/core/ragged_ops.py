@@ -37,6 +37,8 @@ def getitem(ragged: RaggedTensor, key: Any) -> Any:
         A form of indexing that is not supported.
     """
     first, *rest = key if isinstance(key, tuple) else (key,)
+    if any(one is Ellipsis or one is None for one in (first, *rest)):
+        raise NotImplementedError("a ragged tensor is indexed by numbers and slices, not by ... or None")
     if isinstance(first, slice):
         start, stop, step = first.indices(len(ragged))
         if step != 1:
