@@ -116,6 +116,23 @@ def test_cardinality_when_only_the_first_batches_showed_their_size_then_is_unkno
     assert D.range(6).batch(2, drop_remainder=True).unbatch().cardinality().numpy() == 6
 
 
+@pytest.mark.parametrize(
+    "function, expected",
+    [
+        (lambda x: tf.stack([x, x]), 6),
+        (lambda x: tf.transpose(tf.image.central_crop(x, 0.5), [1, 0, 2]), 6),
+        (lambda x: tf.boolean_mask(x, tf.reduce_sum(x, [1, 2]) > 0), -2),
+        (lambda x: tf.range(tf.cast(tf.reduce_sum(x), tf.int32)), -2),
+        (lambda x: x[tf.cast(x[0, 0, 0], tf.int32) :], -2),
+    ],
+)
+def test_cardinality_when_elements_have_one_size_then_functions_that_keep_it_count(
+    function: Any, expected: int
+) -> None:
+    dataset = D.from_tensor_slices(np.ones((3, 4, 4, 1), np.float32)).map(function)
+    assert dataset.unbatch().cardinality().numpy() == expected
+
+
 def test_generator_when_a_value_is_not_as_declared_then_those_behind_it_come() -> None:
     def numbers() -> Any:
         yield from (0, "x", 2, [3], 4)

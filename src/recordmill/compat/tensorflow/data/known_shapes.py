@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.data.recorded import recorded_in
 from recordmill.compat.tensorflow.data.structures import leaves
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
+
+# Operations whose arguments may all be values, and those whose results are as long as values say.
+_TAKE_SEVERAL = frozenset({"array.stack", "array.concat"})
+_SIZED_BY_VALUES = frozenset(
+    f"array.{name}"
+    for name in ("range", "fill", "zeros", "ones", "boolean_mask", "where", "unique", "unique_with_counts", "repeat")
+)
 
 
 def are_fixed(spec: Any) -> bool:
@@ -29,6 +38,29 @@ def are_fixed(spec: Any) -> bool:
         and None not in leaf.shape.as_list()
         for leaf in leaves(spec)
     )
+
+
+def keeps_sizes(calls: Iterable[Any]) -> bool:
+    """Whether calls give results of one size for arguments of one size.
+
+    Parameters
+    ----------
+    calls : iterable of Call
+
+    Returns
+    -------
+    bool
+        False also where it is not known.
+    """
+    return all(map(_keeps_size, calls))
+
+
+def _keeps_size(call: Any) -> bool:
+    name = str(call.name)
+    if name.startswith("math.") or name in _TAKE_SEVERAL:
+        return name != "math.bincount"
+    by_values = name in _SIZED_BY_VALUES or not name.startswith(("array.", "image.", "nn."))
+    return not by_values and next(recorded_in((call.args[1:], call.kwargs)), None) is None
 
 
 def told(
