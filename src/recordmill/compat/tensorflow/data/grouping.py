@@ -77,6 +77,10 @@ class GroupByWindow(Node):
         length = self.input.cardinality()
         return length if length == INFINITE_CARDINALITY else UNKNOWN_CARDINALITY
 
+    def declares_spec(self) -> bool:
+        """No: other windows may have other elements."""
+        return False
+
     def spec(self) -> Any:
         """Specs of what is made of the first element."""
         for value in self.input.sample():

@@ -93,6 +93,10 @@ class Interleave(Node):
         """Not known."""
         return UNKNOWN_CARDINALITY
 
+    def declares_spec(self) -> bool:
+        """No: other data sets may have other elements."""
+        return False
+
     def spec(self) -> Any:
         """Specs of the elements of the first data set."""
         for value in self.input.sample():
