@@ -92,3 +92,56 @@ def test_interleave_when_more_calls_than_data_sets_are_asked_for_then_is_refused
 def test_padded_batch_when_shapes_nest_otherwise_then_the_message_says_so(shapes: Any) -> None:
     with pytest.raises(TypeError, match=r"expected a tuple of 2 shapes .* found"):
         D.range(3).enumerate().padded_batch(2, padded_shapes=shapes)
+
+
+def test_data_set_when_it_has_no_elements_then_steps_that_ask_for_their_shapes_are_made() -> None:
+    empty = D.range(0).flat_map(lambda x: D.from_tensors([x]).map(np.array))
+    assert lists(empty.padded_batch(2, padded_shapes=[None], padding_values=np.int64(0))) == []
+    scanned = D.range(0).batch(2).scan(np.int64(0), lambda state, x: (state, x)).unbatch()
+    assert scanned.cardinality().numpy() == tf.data.UNKNOWN_CARDINALITY and lists(scanned) == []
+    with pytest.raises(ValueError, match="there is none"):
+        print(empty.element_spec)
+
+
+def test_cardinality_when_only_the_first_batches_showed_their_size_then_is_unknown() -> None:
+    records = [tf.train.Example().SerializeToString()] * 7
+    features = {
+        "a": tf.io.VarLenFeature(tf.int64),
+        "b": tf.io.FixedLenSequenceFeature([2], tf.int64, allow_missing=True),
+    }
+    parsed = D.from_tensor_slices(records).batch(3).map(lambda batch: tf.io.parse_example(batch, features))
+    assert parsed.cardinality().numpy() == 3 and len(list(parsed.unbatch())) == 7
+    assert parsed.unbatch().cardinality().numpy() == tf.data.UNKNOWN_CARDINALITY
+    assert parsed.element_spec["b"] == tf.TensorSpec([None, None, 2], tf.int64)
+    assert D.range(6).batch(2, drop_remainder=True).unbatch().cardinality().numpy() == 6
+
+
+@pytest.mark.parametrize(
+    "function, expected",
+    [
+        (lambda x: tf.stack([x, x]), 6),
+        (lambda x: tf.transpose(tf.image.central_crop(x, 0.5), [1, 0, 2]), 6),
+        (lambda x: tf.boolean_mask(x, tf.reduce_sum(x, [1, 2]) > 0), -2),
+        (lambda x: tf.range(tf.cast(tf.reduce_sum(x), tf.int32)), -2),
+        (lambda x: x[tf.cast(x[0, 0, 0], tf.int32) :], -2),
+    ],
+)
+def test_cardinality_when_elements_have_one_size_then_functions_that_keep_it_count(
+    function: Any, expected: int
+) -> None:
+    dataset = D.from_tensor_slices(np.ones((3, 4, 4, 1), np.float32)).map(function)
+    assert dataset.unbatch().cardinality().numpy() == expected
+
+
+def test_generator_when_a_value_is_not_as_declared_then_those_behind_it_come() -> None:
+    def numbers() -> Any:
+        yield from (0, "x", 2, [3], 4)
+        raise ValueError("at the end")
+
+    dataset = D.from_generator(numbers, output_signature=tf.TensorSpec([], tf.int64))
+    assert lists(dataset.ignore_errors()) == [0, 2, 4]
+    found = iter(dataset)
+    assert next(found).numpy() == 0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="could not be converted"):
+        next(found)
+    assert next(found).numpy() == 2

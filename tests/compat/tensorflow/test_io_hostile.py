@@ -98,6 +98,21 @@ def test_sparse_feature_when_a_record_has_other_numbers_of_indices_than_values_t
     assert tf.io.parse_example(records[:1], spec)["a"].indices.numpy().tolist() == [[0, 3]]
 
 
+@pytest.mark.parametrize("row", [2**31 - 1, 2**26])
+def test_row_numbers_when_they_would_fill_the_memory_then_are_refused(row: int) -> None:
+    rows = tf.io.RaggedFeature(tf.int64, "v", [tf.io.RaggedFeature.ValueRowIds("r")])
+    hostile = example(v=[1, 2], r=[0, row])
+    for parse in (
+        lambda: tf.io.parse_single_example(hostile, {"a": rows}),
+        lambda: tf.io.parse_example([hostile], {"a": rows}),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"found row number {row}"):
+            parse()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="empty rows beside 4 values"):
+        tf.io.parse_example([example(v=[1, 2], r=[0, 2**24])] * 2, {"a": rows})
+    assert tf.io.parse_single_example(example(v=[1, 2], r=[0, 3]), {"a": rows})["a"].to_list() == [[1], [], [], [2]]
+
+
 def test_spec_when_changed_between_calls_then_is_read_again() -> None:
     spec = {"a": tf.io.FixedLenFeature([1], tf.int64)}
     assert tf.io.parse_single_example(example(a=3), spec)["a"].shape == [1]

@@ -54,6 +54,55 @@ def test_ragged_when_indexed_then_gives_rows_and_parts_of_them() -> None:
         ragged[::2]
 
 
+def test_ragged_when_it_lies_in_a_list_then_operations_on_arrays_refuse_it() -> None:
+    ragged = tf.ragged.constant([[3, 4]], dtype=tf.int64, row_splits_dtype=tf.int32)
+    for act in (lambda: tf.stack([ragged, ragged]), lambda: tf.constant([ragged]), lambda: tf.concat([ragged], 0)):
+        with pytest.raises(ValueError, match="a RaggedTensor is not taken here"):
+            act()
+    assert tf.ragged.stack([ragged, ragged]).row_splits.dtype == tf.int32
+    with pytest.raises(AttributeError, match="RaggedTensor has no merge_dims here: make it dense"):
+        ragged.merge_dims(0, 1)
+    assert not hasattr(ragged, "indices")
+
+
+def test_ragged_when_a_tensor_without_columns_is_cut_then_has_empty_rows() -> None:
+    assert tf.RaggedTensor.from_tensor(np.zeros((2, 0)), padding=0).to_list() == [[], []]
+    assert tf.RaggedTensor.from_tensor([[[1, 0], [0, 0]]], padding=0).to_list() == [[[1, 0]]]
+
+
+def test_ragged_when_its_rows_leave_out_values_then_is_padded_without_them() -> None:
+    for splits, rows in (([0, 1], [[1]]), ([0, 0, 2], [[0, 0], [1, 2]])):
+        ragged = tf.RaggedTensor.from_row_splits([1, 2, 3, 4], splits, validate=False)
+        assert ragged.to_tensor().numpy().tolist() == rows
+
+
+@pytest.mark.parametrize(
+    "ragged",
+    [
+        tf.ragged.constant(NESTED),
+        tf.ragged.constant([[1, 2], [], [3]]),
+        tf.RaggedTensor.from_row_lengths(tf.reshape(tf.range(8), [4, 2]), [1, 0, 3]),
+    ],
+    ids=["two ragged axes", "one", "one and a dense one"],
+)
+def test_ragged_when_made_sparse_then_holds_the_same(ragged: Any) -> None:
+    sparse = ragged.to_sparse()
+    assert tf.sparse.to_dense(sparse).numpy().tolist() == ragged.to_tensor().numpy().tolist()
+    assert sparse.dense_shape.numpy().tolist() == ragged.bounding_shape().numpy().tolist()
+    assert [one.numpy().sum() for one in ragged.nested_row_lengths()][-1] == len(ragged.flat_values)
+
+
+def test_ragged_when_made_of_a_sparse_tensor_then_has_its_rows() -> None:
+    ragged = tf.ragged.constant([[1, 2], [], [3]])
+    assert tf.RaggedTensor.from_sparse(ragged.to_sparse()).to_list() == ragged.to_list()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not right-ragged"):
+        tf.RaggedTensor.from_sparse(tf.sparse.from_dense([[0, 1], [2, 3]]))
+    with pytest.raises(ValueError, match="rank"):
+        tf.RaggedTensor.from_sparse(tf.ragged.constant(NESTED).to_sparse())
+    with pytest.raises(NotImplementedError, match="numbers and slices"):
+        ragged[..., :1]
+
+
 def test_ragged_when_padded_then_is_filled_up_and_cut() -> None:
     ragged = tf.ragged.constant([[1, 2, 3], [], [4]])
     assert ragged.to_tensor().numpy().tolist() == [[1, 2, 3], [0, 0, 0], [4, 0, 0]]

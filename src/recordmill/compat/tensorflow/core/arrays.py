@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.dtypes import DType
+from recordmill.compat.tensorflow.core.no_arithmetic import NoArithmetic
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 
@@ -45,11 +46,15 @@ def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
         return _of_numpy(value, wanted)
     if isinstance(value, TensorShape):
         value = value.as_list()
-    if hasattr(value, "row_splits"):
-        raise ValueError("a RaggedTensor is not taken here: make it dense with to_tensor(), or work on its flat_values")
+    _refuse_ragged(value)
     if hasattr(value, "__array__"):
         return _of_numpy(np.asarray(value), wanted)
     return _of_python(value, wanted)
+
+
+def _refuse_ragged(value: Any) -> None:
+    if isinstance(value, NoArithmetic) and hasattr(value, "row_splits"):
+        raise ValueError("a RaggedTensor is not taken here: make it dense with to_tensor(), or work on its flat_values")
 
 
 def scalar_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -161,6 +166,7 @@ def _dtype_inside(value: Any) -> DType | None:
         return found
     if isinstance(value, list | tuple):
         return next((dtype for one in value if (dtype := _dtype_inside(one)) is not None), None)
+    _refuse_ragged(value)
     return None
 
 

@@ -144,13 +144,3 @@ def element(*position: int) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(before)
-
-
-def belongs_to_element() -> bool:
-    """Tell whether operations are computing an element of a data set.
-
-    Returns
-    -------
-    bool
-    """
-    return _CURRENT.get() is not None

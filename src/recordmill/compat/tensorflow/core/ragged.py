@@ -95,6 +95,14 @@ class RaggedTensor(NoArithmetic):
         return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
     @classmethod
+    def from_sparse(cls, st_input: Any, name: Any = None, row_splits_dtype: Any = np.int64) -> RaggedTensor:
+        """Rows of a sparse tensor of two axes, without gaps."""
+        from recordmill.compat.tensorflow.core.ragged_sparse import from_sparse
+
+        del name
+        return from_sparse(st_input, row_splits_dtype)
+
+    @classmethod
     def _made(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:
         del name
         inner = _inner(values)
@@ -127,6 +135,11 @@ class RaggedTensor(NoArithmetic):
         """Row splits from the outermost to the innermost."""
         inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
         return (self.row_splits, *inner)
+
+    def nested_row_lengths(self, name: Any = None) -> tuple[Tensor, ...]:
+        """Lengths of the rows from the outermost to the innermost."""
+        del name
+        return tuple(Tensor(np.diff(splits.values)) for splits in self.nested_row_splits)
 
     @property
     def ragged_rank(self) -> int:
@@ -205,6 +218,13 @@ class RaggedTensor(NoArithmetic):
     def to_tensor(self, default_value: Any = None, name: Any = None, shape: Any = None) -> Any:
         """Return rows side by side in one array; short ones are filled up, and cut where a shape says so."""
         return _ops().to_tensor(self, default_value, name, shape)
+
+    def to_sparse(self, name: Any = None) -> Any:
+        """Return the values with their places."""
+        from recordmill.compat.tensorflow.core.ragged_sparse import to_sparse
+
+        del name
+        return to_sparse(self)
 
     def bounding_shape(self, axis: Any = None, name: Any = None, out_type: Any = None) -> Tensor:
         """Return the shape of the smallest array that holds all rows."""

@@ -68,7 +68,9 @@ def _lengths(array: NDArray[Any], lengths: Any, padding: Any) -> NDArray[np.int6
     if padding is None:
         return np.full(len(array), array.shape[1])
     fill = array_of(padding, as_dtype(array.dtype))
-    there = (array != fill).reshape(*array.shape[:2], -1).any(axis=2)
+    there = (array != fill).any(axis=tuple(range(2, array.ndim)))
+    if not there.size:
+        return np.zeros(len(array), np.int64)
     return np.where(there.any(axis=1), array.shape[1] - there[:, ::-1].argmax(axis=1), 0)
 
 
@@ -103,7 +105,8 @@ def stack(values: Any, axis: int = 0, name: Any = None) -> RaggedTensor:
     if axis != 0:
         raise NotImplementedError(f"tf.ragged.stack(axis={axis}) is not supported, only axis=0")
     rows = values if isinstance(values, list | tuple) else [values]
-    dtype = np.int64 if any(isinstance(one, RaggedTensor) for one in rows) else np.int32
+    wide = any(isinstance(one, RaggedTensor) and one.row_splits.values.dtype == np.int64 for one in rows)
+    dtype = np.int64 if wide else np.int32
     return joined([one if isinstance(one, RaggedTensor) else _as_ragged(array_of(one)) for one in rows], dtype)
 
 

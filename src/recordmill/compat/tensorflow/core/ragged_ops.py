@@ -37,6 +37,8 @@ def getitem(ragged: RaggedTensor, key: Any) -> Any:
         A form of indexing that is not supported.
     """
     first, *rest = key if isinstance(key, tuple) else (key,)
+    if any(one is Ellipsis or one is None for one in (first, *rest)):
+        raise NotImplementedError("a ragged tensor is indexed by numbers and slices, not by ... or None")
     if isinstance(first, slice):
         start, stop, step = first.indices(len(ragged))
         if step != 1:
@@ -100,7 +102,7 @@ def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None,
     at = parts.places(nested)
     inside = np.logical_and.reduce([axis < wanted[place] for place, axis in enumerate(at)])
     behind: Any = tuple(slice(0, length) for length in wanted[len(at) :])
-    out[(*(axis[inside] for axis in at), *behind)] = flat[(inside, *behind)]
+    out[(*(axis[inside] for axis in at), *behind)] = flat[: len(inside)][(inside, *behind)]
     return Tensor(out)
 
 

@@ -9,7 +9,14 @@ from typing import Any
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Step, Way
+from recordmill.compat.tensorflow.data.elements import (
+    UNKNOWN_CARDINALITY,
+    Element,
+    Failed,
+    Node,
+    Step,
+    Way,
+)
 from recordmill.compat.tensorflow.data.functions import placed
 from recordmill.compat.tensorflow.data.runs import batches_of, run_length
 from recordmill.compat.tensorflow.data.sources import Slices
@@ -171,6 +178,8 @@ class Unbatch(Node):
         length = self.input.cardinality()
         if length < 0:
             return length
+        if not self.input.declares_spec():
+            return UNKNOWN_CARDINALITY
         shape = next(leaves(self.input.spec())).shape
         return UNKNOWN_CARDINALITY if not shape.rank or shape[0] is None else length * int(shape[0])
 

@@ -136,9 +136,17 @@ class Node:
         """Specs of the elements."""
         return self.input.spec()
 
+    def declares_spec(self) -> bool:
+        """Whether the specs hold for all elements; those that the first ones showed need not."""
+        return all(node.declares_spec() for node in self.inputs)
+
     def sample(self) -> Iterator[Any]:
         """Values such as the elements have, without the work of steps that only change the order."""
         return self.input.sample()
+
+
+class NoElementsError(ValueError):
+    """What elements are is found in the first ones, and there are none."""
 
 
 # Values of a sample that may fail before it is given up.
@@ -185,8 +193,13 @@ def seen_spec(node: Node, function: Any) -> Any:
     Returns
     -------
     structure of TensorSpec
+
+    Raises
+    ------
+    NoElementsError
+        There is none.
     """
     specs = [spec_of(value) for value in itertools.islice(sampled(function, node.sample()), 2)]
     if not specs:
-        raise ValueError("the specs of the elements are found in the first ones, and there are none")
+        raise NoElementsError("the specs of the elements are found in the first ones, and there are none")
     return common(specs[0], specs[-1])

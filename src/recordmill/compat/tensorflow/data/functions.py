@@ -12,9 +12,11 @@ from recordmill.compat.tensorflow.core.errors import (
     UnimplementedError,
     UnknownError,
 )
+from recordmill.compat.tensorflow.core.graph_sizes import UNKNOWN
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node
+from recordmill.compat.tensorflow.data.known_shapes import are_fixed
 from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable
 from recordmill.compat.tensorflow.data.recording import Program, record
@@ -35,6 +37,7 @@ class Function:
     def __init__(self, function: Callable[..., Any], node: Node) -> None:
         self._function, self._node = function, node
         self._recorded: Program | str | None = None
+        self._fixed: bool | None = None
 
     @property
     def name(self) -> str:
@@ -75,7 +78,20 @@ class Function:
         program = self.program()
         if isinstance(program, Program):
             return to_result(program.replay(value))  # what stood for one value may be several
-        return self.direct(value)
+        token = UNKNOWN.set(not self._takes_fixed())
+        try:
+            return self.direct(value)
+        finally:
+            UNKNOWN.reset(token)
+
+    def _takes_fixed(self) -> bool:
+        """Whether all elements have one size."""
+        if self._fixed is None:
+            try:
+                self._fixed = are_fixed(self._node.spec())
+            except Exception:  # noqa: BLE001 (the elements themselves tell what is wrong)
+                self._fixed = False
+        return self._fixed
 
 
 def to_result(value: Any) -> Any:

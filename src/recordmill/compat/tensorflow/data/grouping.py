@@ -12,6 +12,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Element,
     Failed,
     Node,
+    NoElementsError,
     Step,
     Way,
 )
@@ -76,11 +77,15 @@ class GroupByWindow(Node):
         length = self.input.cardinality()
         return length if length == INFINITE_CARDINALITY else UNKNOWN_CARDINALITY
 
+    def declares_spec(self) -> bool:
+        """No: other windows may have other elements."""
+        return False
+
     def spec(self) -> Any:
         """Specs of what is made of the first element."""
         for value in self.input.sample():
             return self._reduced(0, [value]).spec()
-        raise ValueError("the specs of the elements are found in the first ones, and there are none")
+        raise NoElementsError("the specs of the elements are found in the first ones, and there are none")
 
     def sample(self) -> Iterator[Any]:
         """What is made of single elements."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.io.csv_lines import column_dtype
 from recordmill.compat.tensorflow.io.parsing import names_of
@@ -47,8 +49,10 @@ def _parsed_batch(serialized: Any, features: Any, *unused: Any, **others: Any) -
 
 
 def _feature(feature: Any) -> TensorSpec | None:
-    fixed = type(feature).__name__ == "FixedLenFeature"
-    return TensorSpec(feature.shape, feature.dtype) if fixed else None
+    kind = type(feature).__name__
+    if kind == "FixedLenSequenceFeature":
+        return TensorSpec([None, *feature.shape], feature.dtype)
+    return TensorSpec(feature.shape, feature.dtype) if kind == "FixedLenFeature" else None
 
 
 def _csv(records: Any, record_defaults: Any, *unused: Any, **others: Any) -> list[TensorSpec]:
@@ -69,6 +73,19 @@ def _resized(images: Any, size: Any, method: Any = "bilinear", *unused: Any, **o
     shape = images.spec.shape
     dtype = images.spec.dtype if method == "nearest" else dtypes.float32
     return TensorSpec([*shape[:-3], int(size[0]), int(size[1]), shape[-1]], dtype)
+
+
+def _raw(input_bytes: Any, out_type: Any, *unused: Any, **others: Any) -> TensorSpec:
+    del unused, others
+    return TensorSpec([*input_bytes.spec.shape, None], out_type)
+
+
+def _reshaped(tensor: Any, shape: Any, *unused: Any, **others: Any) -> TensorSpec | None:
+    """Lengths that are given as numbers."""
+    del unused, others
+    if not isinstance(shape, list | tuple) or not all(isinstance(one, int | np.integer) for one in shape):
+        return None
+    return TensorSpec([None if one < 0 else int(one) for one in shape], tensor.spec.dtype)
 
 
 def _cast(x: Any, dtype: Any, *unused: Any, **others: Any) -> TensorSpec:
@@ -102,6 +119,8 @@ _RULES: dict[str, Callable[..., Any]] = {
     "io.parse_single_example": _parsed,
     "io.decode_csv": _csv,
     "io.decode_jpeg": _image,
+    "io.decode_raw": _raw,
+    "array.reshape": _reshaped,
     "io.decode_png": _image,
     "image.resize": _resized,
     "array.cast": _cast,

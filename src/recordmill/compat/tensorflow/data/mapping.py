@@ -21,6 +21,7 @@ from recordmill.compat.tensorflow.data.elements import (
     seen_spec,
 )
 from recordmill.compat.tensorflow.data.functions import Function, attempt, placed, to_result
+from recordmill.compat.tensorflow.data.known_shapes import are_fixed, keeps_sizes
 from recordmill.compat.tensorflow.data.recording import Program
 from recordmill.compat.tensorflow.data.structures import mapped, same_form
 
@@ -103,6 +104,13 @@ class Map(Node):
             return element
         with draws.element(*element.position):
             return attempt(self.function, element.given)
+
+    def declares_spec(self) -> bool:
+        """Whether all of it was recorded, and known or the same for elements of one size."""
+        program = self.function.program()
+        if not isinstance(program, Program) or not super().declares_spec():
+            return False
+        return program.spec() is not None or (are_fixed(self.input.spec()) and keeps_sizes(program.calls))
 
     def spec(self) -> Any:
         """Specs of what the function gives: what was recorded, else what the first elements show."""
@@ -266,6 +274,10 @@ class Scan(Node):
         if not isinstance(made, tuple | list) or len(made) != 2:
             raise TypeError("The scan function must return a pair comprising the new state and the output value.")
         return to_result(made[0]), to_result(made[1])
+
+    def declares_spec(self) -> bool:
+        """No."""
+        return False
 
     def spec(self) -> Any:
         """Specs that the first outputs show."""

@@ -17,6 +17,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Element,
     Failed,
     Node,
+    NoElementsError,
     Step,
     Way,
 )
@@ -92,11 +93,15 @@ class Interleave(Node):
         """Not known."""
         return UNKNOWN_CARDINALITY
 
+    def declares_spec(self) -> bool:
+        """No: other data sets may have other elements."""
+        return False
+
     def spec(self) -> Any:
         """Specs of the elements of the first data set."""
         for value in self.input.sample():
             return self._node_of(value).spec()
-        raise ValueError("the specs of the elements are found in the first data set, and there is none")
+        raise NoElementsError("the specs of the elements are found in the first data set, and there is none")
 
     def sample(self) -> Iterator[Any]:
         """Samples of one data set after the other."""

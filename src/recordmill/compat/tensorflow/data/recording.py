@@ -8,7 +8,7 @@ from typing import Any
 from recordmill.compat.tensorflow.core.dispatch import RECORDING, run
 from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.data.inferring import inferred
-from recordmill.compat.tensorflow.data.known_shapes import told
+from recordmill.compat.tensorflow.data.known_shapes import are_fixed, told
 from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable, frozen, instances, put, recorded_in
 from recordmill.compat.tensorflow.data.specs import spec_of
 from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped
@@ -108,9 +108,9 @@ class Program:
 class _Notes:
     """The recording of one function."""
 
-    def __init__(self) -> None:
+    def __init__(self, fixed: bool) -> None:
         self.calls: list[Call] = []
-        self.count = 0
+        self.count, self.fixed = 0, fixed
 
     def new(self, spec: TensorSpec | None) -> Recorded:
         made = Recorded(self.count, spec)
@@ -137,7 +137,7 @@ class _Notes:
         else:
             result = self.new(spec)
             outputs = ((result.number, None),)
-        args, kwargs = told(name, args, kwargs)
+        args, kwargs = told(name, args, kwargs, fixed=self.fixed)
         kept = frozen(args), frozen(kwargs)
         self.calls.append(Call(name, *kept, outputs))
         return result
@@ -162,7 +162,7 @@ def record(function: Callable[[Any], Any], spec: Any) -> Program:
     Untraceable
         It cannot be noted.
     """
-    notes = _Notes()
+    notes = _Notes(are_fixed(spec))
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves(spec)):
         raise Untraceable("its elements hold data sets")
     numbered = list(map(notes.new, leaves(spec)))

@@ -190,16 +190,20 @@ class FromGenerator(Node):
     def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
         """Give what it yields, converted and checked."""
         try:
-            running = iter(self._function(*self._args))
-            for value in running:
-                yield Element(self._checked(value))
-        except InvalidArgumentError as error:
-            yield Failed(error)
+            for value in iter(self._function(*self._args)):
+                yield self._step(value)
         except Exception as error:  # noqa: BLE001 (it is told to the caller, as TensorFlow does)
             kind = InvalidArgumentError if isinstance(error, TypeError | ValueError) else UnknownError
             told = kind(f"{type(error).__name__}: {error}", hint="it was raised by the generator")
             told.__cause__ = error
             yield Failed(told)
+
+    def _step(self, value: Any) -> Step:
+        """Element of a value; one that is not as declared fails, and the generator goes on."""
+        try:
+            return Element(self._checked(value))
+        except InvalidArgumentError as error:
+            return Failed(error)
 
     def cardinality(self) -> int:
         """Not known."""

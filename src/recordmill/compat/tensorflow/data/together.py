@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from recordmill.compat.tensorflow.core.dtypes import as_dtype, int64
@@ -11,6 +12,7 @@ from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.batching import Batch, PaddedBatch, Unbatch, Window
 from recordmill.compat.tensorflow.data.bucketing import buckets_of, filled_shapes
+from recordmill.compat.tensorflow.data.elements import NoElementsError
 from recordmill.compat.tensorflow.data.grouping import GroupByWindow, Unique
 from recordmill.compat.tensorflow.data.nesting import Values
 from recordmill.compat.tensorflow.data.other_batches import RaggedBatch, Rebatch
@@ -48,9 +50,10 @@ class Together(DatasetBase):
     ) -> Any:
         """So many elements as one, short axes filled up to the given shapes or to the longest."""
         size = whole(batch_size, "batch_size")
-        spec = self.element_spec if padded_shapes is not None or padding_values is not None else None
-        shapes = None if padded_shapes is None else [*_shapes(spec, padded_shapes)]
-        fills = None if padding_values is None else [*_fills(spec, padding_values)]
+        shapes = fills = None
+        with suppress(NoElementsError):  # nothing to pad
+            shapes = None if padded_shapes is None else [*_shapes(self.element_spec, padded_shapes)]
+            fills = None if padding_values is None else [*_fills(self.element_spec, padding_values)]
         return self._made(PaddedBatch(self.node, size, bool(drop_remainder), shapes, fills))
 
     def unbatch(self, name: str | None = None) -> Any:

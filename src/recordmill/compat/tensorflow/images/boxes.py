@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core import draws
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.graph_sizes import UNKNOWN
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.checks import framed, image_of, number_of, whole
 
@@ -187,7 +187,7 @@ def central_crop(image: Any, central_fraction: Any) -> Tensor:
         Another fraction, or number of axes.
     """
     pixels, fraction = array_of(image), float(number_of(central_fraction))
-    if type(central_fraction) is float and draws.belongs_to_element():
+    if type(central_fraction) is float and UNKNOWN.get():
         fraction = float(np.float32(fraction))  # as graphs hold it, where they do not know how large the image is
     if not 0.0 < fraction <= 1.0:
         raise ValueError("central_fraction must be within (0, 1]")

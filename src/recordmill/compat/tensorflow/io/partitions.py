@@ -21,6 +21,8 @@ from recordmill.compat.tensorflow.io.features import (
     UniformRowLength,
 )
 
+_MOST_EMPTY_ROWS = 2**24
+
 
 def partitioned(name: str, feature: RaggedFeature, tensors: dict[str, Any]) -> Any:
     """Divide the values of a feature into rows, from the innermost partition to the outermost.
@@ -71,7 +73,17 @@ def _splits(partition: Any, numbers: NDArray[Any], num_values: int) -> Splits:
         return parts.from_starts(numbers, num_values)
     if isinstance(partition, RowLimits):
         return parts.from_limits(numbers)
+    _check_rowids(partition.key, int(numbers.max(initial=0)), num_values)
     return parts.from_rowids(numbers, None)
+
+
+def _check_rowids(key: str, largest: int, num_values: int) -> None:
+    """Refuse row numbers whose empty rows would fill the memory: a record may hold any."""
+    if largest > num_values + _MOST_EMPTY_ROWS:
+        raise InvalidArgumentError(
+            f"Feature {key}: found row number {largest}, expected at most {_MOST_EMPTY_ROWS} empty rows beside "
+            f"{num_values} values"
+        )
 
 
 def _uniform(values: Any, length: int, feature: RaggedFeature) -> Any:
@@ -117,7 +129,7 @@ def _divided_each(
     elif isinstance(partition, RowLengths):
         inner = _rows(rows.values, parts.from_lengths(numbers), feature)
     else:
-        return _by_rowids(rows, numbers, bounds, feature)
+        return _by_rowids(partition.key, rows, numbers, bounds, feature)
     return RaggedTensor(inner, bounds)
 
 
@@ -126,12 +138,13 @@ def _without_first(numbers: NDArray[Any], bounds: Splits) -> tuple[NDArray[Any],
     return numbers[picked], splits
 
 
-def _by_rowids(rows: RaggedTensor, numbers: NDArray[Any], bounds: Splits, feature: RaggedFeature) -> RaggedTensor:
+def _by_rowids(
+    key: str, rows: RaggedTensor, numbers: NDArray[Any], bounds: Splits, feature: RaggedFeature
+) -> RaggedTensor:
     per_record = zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-    counts = np.array(
-        [max(int(numbers[start:stop].max()) + 1, 0) if stop > start else 0 for start, stop in per_record], bounds.dtype
-    )
-    outer = parts.from_lengths(counts)
+    counts = [max(int(numbers[start:stop].max()) + 1, 0) if stop > start else 0 for start, stop in per_record]
+    _check_rowids(key, sum(counts) - 1, len(rows.values))
+    outer = parts.from_lengths(np.array(counts, bounds.dtype))
     shifted = numbers + np.repeat(outer[:-1], np.diff(bounds))
     inner = _rows(rows.values, parts.from_rowids(shifted, int(outer[-1])), feature)
     return RaggedTensor(inner, outer)

@@ -55,8 +55,12 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     if min(before, after) < 0:
         raise InvalidArgumentError(f"Paddings must be non-negative: {before} {after} [Op:Pad]")
     if name == "CONSTANT":
-        text = array.dtype.kind == "O" and isinstance(constant_values, int)
-        filling: Any = b"" if text else array_of(constant_values, array.dtype)[()]
+        kind, number = array.dtype.kind, isinstance(constant_values, int)
+        filling: Any = (
+            b"" if kind == "O" and number else False if kind == "b" and number and not constant_values else None
+        )
+        if filling is None:
+            filling = array_of(constant_values, array.dtype)[()]
         return wrap(np.pad(array, widths, constant_values=filling))
     for at, (before, after) in enumerate(widths):
         limit = array.shape[at] - (name == "REFLECT")
