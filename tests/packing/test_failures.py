@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from recordmill.errors import ImageError
+from recordmill.errors import ImageError, LimitError
+from recordmill.packing.images import Encoding
 from recordmill.packing.pack import pack
 from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile
 from tests.packing.pictures import jpeg
@@ -114,6 +116,29 @@ def test_mask_when_it_cannot_be_read_then_it_is_named(voc: Path, tmp_path: Path)
         pack(ImagePairs.voc(voc), tmp_path / "out/train", mask="raw")
     result = pack(ImagePairs.voc(voc), tmp_path / "out/train", mask="raw", on_error="skip")
     assert result.num_records == 3 and [name for name, _ in result.skipped] == [str(path)]
+
+
+@pytest.mark.parametrize("encode, side", [("jpeg", 2000), ("png", 5000), ("jpeg", 2), ("webp", 1)])
+def test_image_when_it_would_grow_beyond_limits_then_is_listed(
+    flat_folder: Path, tmp_path: Path, encode: Encoding, side: int
+) -> None:
+    Image.new("L", (65_500, 1)).save(flat_folder / "05.jpg")
+    done = pack(listed(flat_folder, tmp_path), tmp_path / "out/x", encode=encode, resize=side, on_error="skip")
+    ((path, cause),) = done.skipped
+    assert path.endswith("05.jpg") and "too large" in cause and "expected at most" in cause
+    assert done.num_records == 11
+
+
+@pytest.mark.parametrize("error", [LimitError("the image is too large", kind="limit_exceeded"), MemoryError()])
+def test_image_when_it_meets_a_limit_then_is_listed_as_others_are(
+    flat_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refused(data: object, how: object) -> None:
+        raise error
+
+    monkeypatch.setattr("recordmill.packing.job.recode", refused)
+    done = pack(listed(flat_folder, tmp_path), tmp_path / "out/x", encode="jpeg", on_error="skip")
+    assert len(done.skipped) == 12 and done.skipped[5][0].endswith("05.jpg")
 
 
 def test_list_when_an_image_is_missing_then_line_and_path_are_told(flat_folder: Path, tmp_path: Path) -> None:

@@ -86,6 +86,13 @@ def test_sixteen_bit_colour_when_pillow_would_cut_it_then_is_refused() -> None:
         recode(png_16_bit_rgb(), Recoding("png"))
 
 
+def test_floating_point_when_it_would_be_lost_then_is_refused_as_what_it_is() -> None:
+    data = encode(Image.fromarray(np.full((3, 4), 0.5, np.float32)), "TIFF")
+    with pytest.raises(ImageError, match="floating-point numbers") as caught:
+        recode(data, Recoding("png"))
+    assert caught.value.kind == "lost_depth"
+
+
 def test_sixteen_bit_mask_when_read_then_is_exact_little_endian() -> None:
     mask = read_mask(encode(Image.fromarray(DEEP)))
     assert mask.dtype == np.dtype("<u2") and (mask == DEEP).all()

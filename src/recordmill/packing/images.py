@@ -15,6 +15,7 @@ from recordmill.errors import ImageError
 from recordmill.packing.plain import plain_picture
 from recordmill.packing.png import encode_png
 from recordmill.packing.scratch import contents, scratch_file
+from recordmill.packing.sizes import refuse_large, refuse_long
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -102,6 +103,7 @@ def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:
     with opened(data) as image:
         refuse_lost_depth(image, data)
         picture = _fit_mode(move_pixels(_loaded(image, data), how, nearest=False), how)
+        refuse_long(picture.size, how.encode)
         return save_picture(picture, how), (picture.height, picture.width)
 
 
@@ -176,7 +178,7 @@ def move_pixels(image: Image, how: Recoding, *, nearest: bool) -> Image:
     Raises
     ------
     ImageError
-        The picture is smaller than the window to be cut.
+        The picture is smaller than the window to be cut, or would become too large.
     """
     module = need_pillow()
     if how.exif:
@@ -193,6 +195,7 @@ def move_pixels(image: Image, how: Recoding, *, nearest: bool) -> Image:
             if width < height
             else (width * how.resize // shorter, how.resize)
         )
+        refuse_large(image.size, size)
         kernel = module.Resampling.NEAREST if nearest or image.mode in ("P", "1") else module.Resampling.BILINEAR
         image = image.resize(size, kernel)
     if how.center_crop is not True and how.center_crop is not False:

@@ -10,7 +10,7 @@ import numpy as np
 
 from recordmill import _core
 from recordmill.dataclass import dataclass
-from recordmill.errors import ImageError
+from recordmill.errors import ImageError, LimitError
 from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
 from recordmill.packing.images import Recoding, decode_whole, image_shape, recode
@@ -250,8 +250,10 @@ def _each(
         if row not in failures and not (done and done[row]):
             try:
                 result = work(view[splits[row] : splits[row + 1]])
-            except ImageError as error:
+            except (ImageError, LimitError) as error:
                 failures[row] = (path, str(error).replace("\n  hint: ", "; "))
+            except MemoryError:
+                failures[row] = (path, "there is not enough memory for the picture")
         results.append(result)
     return results
 
