@@ -13,6 +13,7 @@ from PIL import Image
 
 from recordmill.errors import ImageError, LimitError
 from recordmill.packing.images import Encoding
+from recordmill.packing.options import Check
 from recordmill.packing.pack import pack
 from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile
 from tests.packing.pictures import jpeg
@@ -139,6 +140,37 @@ def test_image_when_it_meets_a_limit_then_is_listed_as_others_are(
     monkeypatch.setattr("recordmill.packing.job.recode", refused)
     done = pack(listed(flat_folder, tmp_path), tmp_path / "out/x", encode="jpeg", on_error="skip")
     assert len(done.skipped) == 12 and done.skipped[5][0].endswith("05.jpg")
+
+
+@pytest.mark.parametrize("check", ["header", "decode"])
+@pytest.mark.parametrize("mask", ["other size", "cut"])
+def test_pair_when_a_closer_look_is_asked_for_then_masks_are_looked_at_too(
+    voc: Path, tmp_path: Path, check: Check, mask: str
+) -> None:
+    source = ImagePairs.voc(voc)
+    rows = source.rows()
+    path = Path(rows.mask_paths()[1])
+    picture = Image.open(path)
+    picture.load()
+    if mask == "cut":
+        path.write_bytes(path.read_bytes()[:-40])
+    else:
+        picture.resize((picture.width + 1, picture.height)).save(path)
+    assert pack(source, tmp_path / "unseen/x").num_records == len(rows)
+    done = pack(source, tmp_path / "out/x", check=check, on_error="skip")
+    found = [name for name, _ in done.skipped]
+    assert found == ([] if (check, mask) == ("header", "cut") else [str(path)])
+    if mask == "other size":
+        assert f"the mask has {picture.height} x {picture.width + 1} pixels" in done.skipped[0][1]
+
+
+def test_pair_when_cut_to_a_size_then_image_and_mask_must_have_had_one_size(voc: Path, tmp_path: Path) -> None:
+    source = ImagePairs.voc(voc)
+    path = Path(source.rows().mask_paths()[0])
+    with Image.open(path) as picture:
+        picture.resize((picture.width * 3, picture.height)).save(path)
+    with pytest.raises(ImageError, match="the mask has"):
+        pack(source, tmp_path / "out/x", encode="png", resize=20)
 
 
 def test_list_when_an_image_is_missing_then_line_and_path_are_told(flat_folder: Path, tmp_path: Path) -> None:
