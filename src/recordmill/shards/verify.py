@@ -17,6 +17,7 @@ from recordmill.shards.index import load_sidecar
 from recordmill.shards.infer import usual_payload
 from recordmill.shards.opening import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand
+from recordmill.shards.spanning import groups
 from recordmill.shards.translate import translated
 from recordmill.types import Fault, FrameIndex
 
@@ -75,7 +76,7 @@ def verify(
     payload: str | None = "auto",
     max_decompressed_bytes: int | None = None,
 ) -> Report:
-    """Check shards from their first to their last byte.
+    """Check shards from their first to their last byte; OFRecord parts whose records go on in the next as one.
 
     Parameters
     ----------
@@ -98,9 +99,9 @@ def verify(
         No such shard.
     """
     report = Report()
-    for path in expand(paths):
-        options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
-        report = _joined(report, _verify_one(path, options, payload))
+    options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
+    for files in groups(expand(paths), options):
+        report = _joined(report, _verify_one(files, options, payload))
     return report
 
 
@@ -113,16 +114,17 @@ def _joined(first: Report, second: Report) -> Report:
     )
 
 
-def _verify_one(path: str, options: dict[str, Any], payload: str | None) -> Report:
+def _verify_one(files: list[str], options: dict[str, Any], payload: str | None) -> Report:
+    path = files[0]
     try:
-        shard = open_shard([path], **options)
-        codec = _codec(shard, payload)
+        shard = open_shard(files, **options)
+        path, codec = shard.name, _codec(shard, payload)
         with translated(path):
             kind = shard.format.framing.kind
             found = _core.verify(shard.source, kind, None if codec is None else codec.kind)
             walked = [_fault(path, entry) for entry in found[1]]
             sound = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in found[4:]))
-            kept = load_sidecar(path)
+            kept = load_sidecar(path) if len(files) == 1 else None
             against = Comparison([]) if kept is None else compare(shard, kept, sound, walked)
     except RecordmillError as error:
         fault = Fault(error.kind or "unreadable", path, error.record, error.offset, _first_line(error))
