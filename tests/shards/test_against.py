@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.shards.index import load_sidecar, sidecar_path
+from recordmill.shards.index import cache_path, load_sidecar, sidecar_path
 from recordmill.types import FrameIndex
 from tests.shards.made import FAMILIES, message, shard
 
@@ -121,3 +121,30 @@ def test_payloads_when_another_shard_took_the_place_then_are_not_what_the_old_in
     assert "every payload was parsed as sequence_example" in rm.verify(path).guarantees["tfrecord"]
     Path(sidecar_path(str(path))).write_bytes(kept)
     assert rm.info(path).payload == "sequence_example"
+
+
+def test_old_index_beside_the_shard_when_a_new_one_is_in_the_cache_then_that_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECORDMILL_CACHE", str(tmp_path / "cache"))
+    path, other = written(tmp_path, "recordio"), written(tmp_path / "other", "recordio", 30, seed=1)
+    path.write_bytes(other.read_bytes())
+    old, cached = Path(sidecar_path(str(path))), Path(cache_path(str(path)))
+    stale = old.read_bytes()
+    rm.build_index(path)
+    cached.parent.mkdir()
+    old.rename(cached)
+    old.write_bytes(stale)
+    turn_bit(path, 30_000 // 2)
+    assert [kind for kind, _ in found(path)] == ["sidecar_checksum"]
+
+
+def test_shards_when_only_some_have_an_index_then_the_report_says_of_how_many(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "a", format="recordio", shards=3) as writer:
+        for number in range(9):
+            writer.write({"image": bytes(50), "label": number})
+    Path(sidecar_path(writer.paths[0])).unlink()
+    lines = rm.verify(tmp_path).guarantees["recordio"]
+    assert next(line for line in lines if line.endswith("(1 of 3 shards)")).startswith("the format has no checksums")
+    assert any(line.startswith("every payload was compared") and line.endswith("(2 of 3 shards)") for line in lines)
+    assert "every payload was parsed as irheader" in lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import field
 from typing import Any
 
@@ -12,8 +13,7 @@ from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
-from recordmill.shards.against import Comparison, compare
-from recordmill.shards.index import load_sidecar
+from recordmill.shards.against import Comparison, compare_with_kept
 from recordmill.shards.infer import usual_payload
 from recordmill.shards.opening import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand
@@ -98,20 +98,27 @@ def verify(
     FileNotFoundError
         No such shard.
     """
-    report = Report()
     options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
-    for files in groups(expand(paths), options):
-        report = _joined(report, _verify_one(files, options, payload))
-    return report
-
-
-def _joined(first: Report, second: Report) -> Report:
+    reports = [_verify_one(files, options, payload) for files in groups(expand(paths), options)]
     return Report(
-        first.num_records + second.num_records,
-        first.faults + second.faults,
-        first.num_faults + second.num_faults,
-        first.guarantees | second.guarantees,
+        sum(report.num_records for report in reports),
+        [fault for report in reports for fault in report.faults],
+        sum(report.num_faults for report in reports),
+        _of_all([report.guarantees for report in reports]),
     )
+
+
+def _of_all(each: list[dict[str, list[str]]]) -> dict[str, list[str]]:
+    """What could be shown of all shards of a format, and of how many of them what holds for some alone."""
+    joined = {}
+    for name in dict.fromkeys(name for said in each for name in said):
+        lists = [said[name] for said in each if name in said]
+        counts = Counter(line for lines in lists for line in lines)
+        joined[name] = [
+            line if count == len(lists) else f"{line} ({count} of {len(lists)} shards)"
+            for line, count in counts.items()
+        ]
+    return joined
 
 
 def _verify_one(files: list[str], options: dict[str, Any], payload: str | None) -> Report:
@@ -124,8 +131,7 @@ def _verify_one(files: list[str], options: dict[str, Any], payload: str | None) 
             found = _core.verify(shard.source, kind, None if codec is None else codec.kind)
             walked = [_fault(path, entry) for entry in found[1]]
             sound = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in found[4:]))
-            kept = load_sidecar(path) if len(files) == 1 else None
-            against = Comparison([]) if kept is None else compare(shard, kept, sound, walked)
+            against = compare_with_kept(shard, sound, walked)
     except RecordmillError as error:
         fault = Fault(error.kind or "unreadable", path, error.record, error.offset, _first_line(error))
         return Report(0, [fault], 1)
