@@ -148,3 +148,11 @@ def test_shards_when_only_some_have_an_index_then_the_report_says_of_how_many(tm
     assert next(line for line in lines if line.endswith("(1 of 3 shards)")).startswith("the format has no checksums")
     assert any(line.startswith("every payload was compared") and line.endswith("(2 of 3 shards)") for line in lines)
     assert "every payload was parsed as irheader" in lines
+
+
+def test_payload_when_it_is_too_large_to_be_parsed_then_the_report_says_so(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "a.of", format="ofrecord", payload="raw") as writer:
+        writer.write(message("ofrecord", 1))
+        writer.write(bytes(1 << 26))  # no message
+    lines = rm.verify(tmp_path, payload="ofrecord").guarantees["ofrecord"]
+    assert "every payload was parsed as ofrecord; 1 of more than 64 MiB left out" in lines

@@ -23,6 +23,8 @@ from recordmill.types import Fault, FrameIndex
 
 # Faults of a shard that are listed; the native walk keeps as many.
 _MOST = 10_000
+# Stored bytes up to which the native walk parses payloads and looks at padding.
+_INSPECTED = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ def _verify_one(files: list[str], options: dict[str, Any], payload: str | None) 
     faults = sorted(walked + against.faults, key=lambda fault: -1 if fault.offset is None else fault.offset)
     spoilt = sum(fault.kind == "sidecar_checksum" and fault.offset is not None for fault in against.faults)
     num_records, num_faults = found[0] - spoilt, found[2] + len(against.faults)
-    said = guarantees(shard, codec, num_records=found[0], against=against)
+    said = guarantees(shard, codec, sound, against)
     return Report(num_records, faults[:_MOST], num_faults, {shard.format.name: said})
 
 
@@ -158,7 +160,7 @@ def _fault(path: str, parts: tuple[Any, ...]) -> Fault:
     return Fault(kind, path, record, offset, message + values)
 
 
-def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, num_records: int = 0, against: Comparison) -> list[str]:
+def guarantees(shard: OpenShard, codec: PayloadCodec | None, sound: FrameIndex, against: Comparison) -> list[str]:
     """Say what a check of a shard can show, and what it cannot.
 
     Parameters
@@ -166,8 +168,8 @@ def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, num_records: int
     shard : OpenShard
     codec : PayloadCodec or None
         By which payloads were parsed.
-    num_records : int
-        Whose frames are sound.
+    sound : FrameIndex
+        Records whose frames are whole.
     against : Comparison
         With the sidecar.
 
@@ -176,7 +178,7 @@ def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, num_records: int
     list of str
     """
     framing = shard.format.framing
-    lines = [_checksums_compared(framing.has_checksum, num_records, against.num_compared)]
+    lines = [_checksums_compared(framing.has_checksum, len(sound), against.num_compared)]
     if not against.fits:
         lines.append("the sidecar index was made of another file and was not used; recordmill index makes a new one")
     if not framing.can_resync:
@@ -184,7 +186,9 @@ def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, num_records: int
     if shard.compression is not None:
         lines.append(f"the {shard.compression} stream was compared with its checksum")
     if codec is not None and codec.kind is not None:
-        lines.append(f"every payload was parsed as {codec.name}")
+        num_large = int(np.count_nonzero(sound.lengths > _INSPECTED))
+        but = f"; {num_large} of more than 64 MiB left out" if num_large else ""
+        lines.append(f"every payload was parsed as {codec.name}{but}")
     return lines
 
 
