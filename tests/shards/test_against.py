@@ -156,3 +156,17 @@ def test_payload_when_it_is_too_large_to_be_parsed_then_the_report_says_so(tmp_p
         writer.write(bytes(1 << 26))  # no message
     lines = rm.verify(tmp_path, payload="ofrecord").guarantees["ofrecord"]
     assert "every payload was parsed as ofrecord; 1 of more than 64 MiB left out" in lines
+
+
+def test_records_when_they_changed_places_then_only_a_format_without_checksums_tells_it_as_a_fault(
+    tmp_path: Path,
+) -> None:
+    for family in FAMILIES:
+        path = written(tmp_path, family)
+        data, frames = path.read_bytes(), first_record(path)
+        start, middle, end = (int(value) for value in (0, frames.offsets[3], frames.offsets[9]))
+        path.write_bytes(data[middle:end] + data[start:middle] + data[end:])
+        before = found(path)
+        assert bool(before) == (family in UNSUMMED)
+        assert len(rm.open(path)) == 60
+        assert found(path) == before

@@ -80,7 +80,9 @@ def _is_of(kept: Sidecar, shard: OpenShard, stored: int) -> bool:
         return False
     if stored < kept.num_stored_bytes:
         return sidecars.is_cut(kept, shard.source)
-    return stored == kept.num_stored_bytes or sidecars.fits(kept, shard.source)
+    same_size = stored == kept.num_stored_bytes
+    # Without checksums nothing but its blocks tells a shard whose bits turned from one that took its place.
+    return (same_size and kept.checksums is not None) or sidecars.fits(kept, shard.source)
 
 
 def _rows_in_place(kept: Sidecar, sound: FrameIndex) -> NDArray[np.int64]:

@@ -180,7 +180,7 @@ def guarantees(shard: OpenShard, codec: PayloadCodec | None, sound: FrameIndex, 
     framing = shard.format.framing
     lines = [_checksums_compared(framing.has_checksum, len(sound), against.num_compared)]
     if not against.fits:
-        lines.append("the sidecar index was made of another file and was not used; recordmill index makes a new one")
+        lines.append("the sidecar index is of another file, or one that changed since, and was not used")
     if not framing.can_resync:
         lines.append("behind a damaged length no record can be found again")
     if shard.compression is not None:
