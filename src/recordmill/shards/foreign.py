@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
 from recordmill.errors import FormatError
 from recordmill.shards.index import write_atomically
@@ -59,15 +58,15 @@ def foreign_path(path: str, suffix: str) -> str:
     return stem + suffix
 
 
-def write_foreign(shard: OpenShard, index: FrameIndex, keys: Sequence[int | str] | None = None) -> str | None:
+def write_foreign(shard: OpenShard, index: FrameIndex) -> str | None:
     """Write the index file that the format's own tools read, unless one is there that fits: it may hold keys.
+
+    Positions are the keys.
 
     Parameters
     ----------
     shard : OpenShard
     index : FrameIndex
-    keys : sequence, optional
-        Positions by default.
 
     Returns
     -------
@@ -78,9 +77,9 @@ def write_foreign(shard: OpenShard, index: FrameIndex, keys: Sequence[int | str]
     if codec is None:
         return None
     path = foreign_path(shard.paths[0], codec.suffix)
-    if keys is None and _fits(shard, index):
+    if _fits(shard, index):
         return None
-    write_atomically(path, codec.write(index, range(len(index)) if keys is None else keys))
+    write_atomically(path, codec.write(index, range(len(index))))
     return path
 
 
