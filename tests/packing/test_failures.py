@@ -79,6 +79,8 @@ def test_image_when_cut_then_only_a_whole_look_finds_it(flat_folder: Path, tmp_p
         assert pack(source, tmp_path / f"{number}/train", check=check).num_records == 12
     with pytest.raises(ImageError, match=f"truncated.*\n.*{path}"):
         pack(source, tmp_path / "decode/train", check="decode")
+    skipped = pack(source, tmp_path / "skip/train", check="decode", on_error="skip").skipped
+    assert [name for name, cause in skipped if "\n" not in cause] == [str(path)]
     with pytest.raises(ImageError, match="truncated"):
         pack(source, tmp_path / "encode/train", encode="jpeg")
 

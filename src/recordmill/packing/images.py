@@ -12,7 +12,7 @@ from recordmill.dataclass import dataclass
 from recordmill.decode.executors.native_one import natively
 from recordmill.decode.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 from recordmill.errors import ImageError
-from recordmill.packing.plain import plain_picture
+from recordmill.packing.plain import max_pixels, plain_picture
 from recordmill.packing.png import encode_png
 from recordmill.packing.scratch import contents, scratch_file
 from recordmill.packing.sizes import refuse_large, refuse_long
@@ -264,7 +264,7 @@ def image_shape(data: Any) -> tuple[int, int]:
 
 
 def decode_whole(data: Any) -> None:
-    """Decode a picture to its last pixel, and forget it.
+    """Decode a picture to its last pixel as training will, and forget it.
 
     Parameters
     ----------
@@ -272,8 +272,14 @@ def decode_whole(data: Any) -> None:
 
     Raises
     ------
-    ImageError
-        The bytes are no whole picture.
+    ImageError, LimitError
+        The bytes are no whole picture, or one of too many pixels.
     """
-    with opened(data) as image:
-        image.load()
+    head, limit, done = bytes(memoryview(data)[:8]), 2 * max_pixels(), None
+    if head.startswith(b"\xff\xd8"):
+        done = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", 1, limit))
+    elif head == b"\x89PNG\r\n\x1a\n":
+        done = natively(lambda: _core.decode_png(data, True, limit))
+    if done is None:
+        with opened(data) as image:
+            image.load()

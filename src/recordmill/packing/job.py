@@ -256,7 +256,8 @@ def _each(
             try:
                 result = work(view[splits[row] : splits[row + 1]])
             except (ImageError, LimitError) as error:
-                failures[row] = (path, str(error).replace("\n  hint: ", "; "))
+                lines = str(error).splitlines()
+                failures[row] = (path, "; ".join(line.strip().removeprefix("hint: ") for line in lines))
             except MemoryError:
                 failures[row] = (path, "there is not enough memory for the picture")
         results.append(result)
