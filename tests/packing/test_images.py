@@ -192,9 +192,12 @@ def test_picture_when_it_is_a_bomb_then_is_an_image_error(monkeypatch: pytest.Mo
         image_shape(jpeg(1))
 
 
-@pytest.mark.parametrize("name", ["PNG", "JPEG"])
-def test_picture_when_its_end_is_missing_then_a_whole_look_finds_it_as_decoding_does(name: str) -> None:
-    data = encode(Image.new("RGB", (40, 30), "red"), name)
+@pytest.mark.parametrize("name, mode", [("JPEG", "RGB"), *(("PNG", mode) for mode in ("RGB", "RGBA", "L", "P", "1"))])
+def test_picture_when_its_end_is_missing_then_a_whole_look_finds_it_as_decoding_does(
+    name: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = encode(Image.new(mode, (40, 30)), name)
+    monkeypatch.setitem(sys.modules, "PIL", None)  # which is not needed
     decode_whole(data)
     cut = data[: -12 if name == "PNG" else -2]
     with pytest.raises(ImageError):

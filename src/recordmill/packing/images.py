@@ -275,11 +275,12 @@ def decode_whole(data: Any) -> None:
     ImageError, LimitError
         The bytes are no whole picture, or one of too many pixels.
     """
-    head, limit, done = bytes(memoryview(data)[:8]), 2 * max_pixels(), None
+    head, limit, done = bytes(memoryview(data)[:26]), 2 * max_pixels(), None
     if head.startswith(b"\xff\xd8"):
         done = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", 1, limit))
-    elif head == b"\x89PNG\r\n\x1a\n":
-        done = natively(lambda: _core.decode_png(data, True, limit))
+    elif head.startswith(b"\x89PNG\r\n\x1a\n"):
+        has_palette = head[25:] == b"\x03"
+        done = natively(lambda: _core.decode_png(data, has_palette, limit))
     if done is None:
         with opened(data) as image:
             image.load()
