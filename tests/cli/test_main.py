@@ -148,3 +148,11 @@ def test_process_when_interrupted_by_a_signal_then_exit_code_130(tmp_path: Path)
         _, err = process.communicate(timeout=60)
         os.close(writing)
     assert process.returncode == 130 and err == "interrupted\n"
+
+
+def test_streams_when_the_caller_closed_them_then_nothing_else_fails_or_gets_their_lines(shards: Path) -> None:
+    command = [*COMMAND, "info", str(shards)]
+    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], capture_output=True, text=True, check=False)
+    assert (closed.returncode, closed.stderr) == (0, "")
+    lost = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *command, "missing"], capture_output=True, check=False)
+    assert (lost.returncode, lost.stdout) == (2, b"")

@@ -9,8 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from recordmill.errors import ImageError
+from recordmill.errors import ImageError, LimitError
+from recordmill.packing.images import Encoding
+from recordmill.packing.options import Check
 from recordmill.packing.pack import pack
 from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile
 from tests.packing.pictures import jpeg
@@ -76,6 +79,8 @@ def test_image_when_cut_then_only_a_whole_look_finds_it(flat_folder: Path, tmp_p
         assert pack(source, tmp_path / f"{number}/train", check=check).num_records == 12
     with pytest.raises(ImageError, match=f"truncated.*\n.*{path}"):
         pack(source, tmp_path / "decode/train", check="decode")
+    skipped = pack(source, tmp_path / "skip/train", check="decode", on_error="skip").skipped
+    assert [name for name, cause in skipped if "\n" not in cause] == [str(path)]
     with pytest.raises(ImageError, match="truncated"):
         pack(source, tmp_path / "encode/train", encode="jpeg")
 
@@ -114,6 +119,60 @@ def test_mask_when_it_cannot_be_read_then_it_is_named(voc: Path, tmp_path: Path)
         pack(ImagePairs.voc(voc), tmp_path / "out/train", mask="raw")
     result = pack(ImagePairs.voc(voc), tmp_path / "out/train", mask="raw", on_error="skip")
     assert result.num_records == 3 and [name for name, _ in result.skipped] == [str(path)]
+
+
+@pytest.mark.parametrize("encode, side", [("jpeg", 2000), ("png", 5000), ("jpeg", 2), ("webp", 1)])
+def test_image_when_it_would_grow_beyond_limits_then_is_listed(
+    flat_folder: Path, tmp_path: Path, encode: Encoding, side: int
+) -> None:
+    Image.new("L", (65_500, 1)).save(flat_folder / "05.jpg")
+    done = pack(listed(flat_folder, tmp_path), tmp_path / "out/x", encode=encode, resize=side, on_error="skip")
+    ((path, cause),) = done.skipped
+    assert path.endswith("05.jpg") and "too large" in cause and "expected at most" in cause
+    assert done.num_records == 11
+
+
+@pytest.mark.parametrize("error", [LimitError("the image is too large", kind="limit_exceeded"), MemoryError()])
+def test_image_when_it_meets_a_limit_then_is_listed_as_others_are(
+    flat_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refused(data: object, how: object) -> None:
+        raise error
+
+    monkeypatch.setattr("recordmill.packing.job.recode", refused)
+    done = pack(listed(flat_folder, tmp_path), tmp_path / "out/x", encode="jpeg", on_error="skip")
+    assert len(done.skipped) == 12 and done.skipped[5][0].endswith("05.jpg")
+
+
+@pytest.mark.parametrize("check", ["header", "decode"])
+@pytest.mark.parametrize("mask", ["other size", "cut"])
+def test_pair_when_a_closer_look_is_asked_for_then_masks_are_looked_at_too(
+    voc: Path, tmp_path: Path, check: Check, mask: str
+) -> None:
+    source = ImagePairs.voc(voc)
+    rows = source.rows()
+    path = Path(rows.mask_paths()[1])
+    picture = Image.open(path)
+    picture.load()
+    if mask == "cut":
+        path.write_bytes(path.read_bytes()[:-40])
+    else:
+        picture.resize((picture.width + 1, picture.height)).save(path)
+    assert pack(source, tmp_path / "unseen/x").num_records == len(rows)
+    done = pack(source, tmp_path / "out/x", check=check, on_error="skip")
+    found = [name for name, _ in done.skipped]
+    assert found == ([] if (check, mask) == ("header", "cut") else [str(path)])
+    if mask == "other size":
+        assert f"the mask has {picture.height} x {picture.width + 1} pixels" in done.skipped[0][1]
+
+
+def test_pair_when_cut_to_a_size_then_image_and_mask_must_have_had_one_size(voc: Path, tmp_path: Path) -> None:
+    source = ImagePairs.voc(voc)
+    path = Path(source.rows().mask_paths()[0])
+    with Image.open(path) as picture:
+        picture.resize((picture.width * 3, picture.height)).save(path)
+    with pytest.raises(ImageError, match="the mask has"):
+        pack(source, tmp_path / "out/x", encode="png", resize=20)
 
 
 def test_list_when_an_image_is_missing_then_line_and_path_are_told(flat_folder: Path, tmp_path: Path) -> None:

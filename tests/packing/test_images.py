@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
+from recordmill.decode.images import decode_image
 from recordmill.errors import ImageError, MissingExtraError
 from recordmill.packing.images import Recoding, decode_whole, image_shape, recode
 from recordmill.packing.masks import read_mask, recode_mask
@@ -84,6 +85,13 @@ def test_sixteen_bit_colour_when_pillow_would_cut_it_then_is_refused() -> None:
     assert opened(png_16_bit_rgb()).mode == "RGB"
     with pytest.raises(ImageError, match="low bits"):
         recode(png_16_bit_rgb(), Recoding("png"))
+
+
+def test_floating_point_when_it_would_be_lost_then_is_refused_as_what_it_is() -> None:
+    data = encode(Image.fromarray(np.full((3, 4), 0.5, np.float32)), "TIFF")
+    with pytest.raises(ImageError, match="floating-point numbers") as caught:
+        recode(data, Recoding("png"))
+    assert caught.value.kind == "lost_depth"
 
 
 def test_sixteen_bit_mask_when_read_then_is_exact_little_endian() -> None:
@@ -172,9 +180,9 @@ def test_exif_when_asked_for_then_turns_the_picture() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"no picture", jpeg(1)[:400], encode(Image.new("L", (9, 9)))[:-30]])
 def test_picture_when_damaged_then_is_an_image_error(data: bytes) -> None:
-    with pytest.raises(ImageError, match="cannot be decoded"):
+    with pytest.raises(ImageError, match=r"cannot be decoded|truncated|no picture"):
         decode_whole(data)
-    with pytest.raises(ImageError, match="cannot be decoded"):
+    with pytest.raises(ImageError, match=r"cannot be decoded|truncated|no picture"):
         recode(data, Recoding("png"))
 
 
@@ -182,6 +190,20 @@ def test_picture_when_it_is_a_bomb_then_is_an_image_error(monkeypatch: pytest.Mo
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
     with pytest.raises(ImageError, match="cannot be decoded"):
         image_shape(jpeg(1))
+
+
+@pytest.mark.parametrize("name, mode", [("JPEG", "RGB"), *(("PNG", mode) for mode in ("RGB", "RGBA", "L", "P", "1"))])
+def test_picture_when_its_end_is_missing_then_a_whole_look_finds_it_as_decoding_does(
+    name: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = encode(Image.new(mode, (40, 30)), name)
+    monkeypatch.setitem(sys.modules, "PIL", None)  # which is not needed
+    decode_whole(data)
+    cut = data[: -12 if name == "PNG" else -2]
+    with pytest.raises(ImageError):
+        decode_image(cut)
+    with pytest.raises(ImageError):
+        decode_whole(cut)
 
 
 def test_pillow_when_missing_then_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.shards.index import load_sidecar, sidecar_path
+from recordmill.shards.index import cache_path, load_sidecar, sidecar_path
 from recordmill.types import FrameIndex
 from tests.shards.made import FAMILIES, message, shard
 
@@ -121,3 +121,52 @@ def test_payloads_when_another_shard_took_the_place_then_are_not_what_the_old_in
     assert "every payload was parsed as sequence_example" in rm.verify(path).guarantees["tfrecord"]
     Path(sidecar_path(str(path))).write_bytes(kept)
     assert rm.info(path).payload == "sequence_example"
+
+
+def test_old_index_beside_the_shard_when_a_new_one_is_in_the_cache_then_that_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECORDMILL_CACHE", str(tmp_path / "cache"))
+    path, other = written(tmp_path, "recordio"), written(tmp_path / "other", "recordio", 30, seed=1)
+    path.write_bytes(other.read_bytes())
+    old, cached = Path(sidecar_path(str(path))), Path(cache_path(str(path)))
+    stale = old.read_bytes()
+    rm.build_index(path)
+    cached.parent.mkdir()
+    old.rename(cached)
+    old.write_bytes(stale)
+    turn_bit(path, 30_000 // 2)
+    assert [kind for kind, _ in found(path)] == ["sidecar_checksum"]
+
+
+def test_shards_when_only_some_have_an_index_then_the_report_says_of_how_many(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "a", format="recordio", shards=3) as writer:
+        for number in range(9):
+            writer.write({"image": bytes(50), "label": number})
+    Path(sidecar_path(writer.paths[0])).unlink()
+    lines = rm.verify(tmp_path).guarantees["recordio"]
+    assert next(line for line in lines if line.endswith("(1 of 3 shards)")).startswith("the format has no checksums")
+    assert any(line.startswith("every payload was compared") and line.endswith("(2 of 3 shards)") for line in lines)
+    assert "every payload was parsed as irheader" in lines
+
+
+def test_payload_when_it_is_too_large_to_be_parsed_then_the_report_says_so(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "a.of", format="ofrecord", payload="raw") as writer:
+        writer.write(message("ofrecord", 1))
+        writer.write(bytes(1 << 26))  # no message
+    lines = rm.verify(tmp_path, payload="ofrecord").guarantees["ofrecord"]
+    assert "every payload was parsed as ofrecord; 1 of more than 64 MiB left out" in lines
+
+
+def test_records_when_they_changed_places_then_only_a_format_without_checksums_tells_it_as_a_fault(
+    tmp_path: Path,
+) -> None:
+    for family in FAMILIES:
+        path = written(tmp_path, family)
+        data, frames = path.read_bytes(), first_record(path)
+        start, middle, end = (int(value) for value in (0, frames.offsets[3], frames.offsets[9]))
+        path.write_bytes(data[middle:end] + data[start:middle] + data[end:])
+        before = found(path)
+        assert bool(before) == (family in UNSUMMED)
+        assert len(rm.open(path)) == 60
+        assert found(path) == before

@@ -12,6 +12,7 @@ import pytest
 import recordmill as rm
 from recordmill.errors import OutputExistsError, WriteError
 from recordmill.shards.index import sidecar_path
+from recordmill.shards.output import ShardOutput
 from recordmill.storage.local import LOCAL, LocalFile
 from tests.shards.made import FAMILIES
 
@@ -83,6 +84,20 @@ def test_replacement_when_it_ends_behind_the_shard_then_no_old_index_is_left(
     monkeypatch.undo()
     assert list(contents(tmp_path)) == ["a.rec"]
     assert len(rm.ShardReader(path).keys) == 30
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_writer_when_another_was_faster_then_leaves_everything_of_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str
+) -> None:
+    slow = rm.ShardWriter(tmp_path / "a", format=family, shards=2)
+    slow.write({"label": 1, "image": b"x"})
+    monkeypatch.setattr(ShardOutput, "refuse_existing", lambda self: None)  # it had looked before
+    write(tmp_path / "a", family, shards=2)
+    there = {name: data for name, data in contents(tmp_path).items() if ".tmp-" not in name}
+    with pytest.raises(OutputExistsError):
+        slow.close()
+    assert contents(tmp_path) == there
 
 
 def test_foreign_index_when_its_shard_is_replaced_then_does_not_stay(tmp_path: Path) -> None:

@@ -191,6 +191,23 @@ def test_build_index_when_a_foreign_one_with_keys_fits_then_leaves_it(tmp_path: 
     assert reader[reader.position_of("cat-2")] == payloads[2]
 
 
+@pytest.mark.parametrize("family, suffix", [("recordio", ".idx"), ("tfrecord", ".tfindex")])
+def test_foreign_index_when_it_is_broken_then_is_named_and_can_be_built_anew(
+    tmp_path: Path, family: str, suffix: str
+) -> None:
+    path, _ = made(tmp_path, family)
+    rm.build_index(path, foreign=True)
+    foreign = path.with_suffix(suffix)
+    good = foreign.read_bytes()
+    for broken in (good + b"1\n", b"\n", bytes(range(256))):
+        foreign.write_bytes(broken)
+        with pytest.raises(rm.FormatError, match="anew: recordmill index") as caught:
+            rm.ShardReader(path).position_of(3)
+        assert (caught.value.shard, caught.value.kind) == (str(foreign), "bad_index")
+        assert str(foreign) in rm.build_index(path, foreign=True)
+        assert foreign.read_bytes() == good
+
+
 @pytest.mark.parametrize("family", ["recordio", "ofrecord"])
 def test_checksums_in_the_index_when_a_payload_bit_flips_then_verify_sees_it(tmp_path: Path, family: str) -> None:
     path, _ = made(tmp_path, family, 9)

@@ -111,3 +111,17 @@ def test_seek_points_when_they_are_damaged_then_the_index_is_built_anew(tmp_path
     kept.write_bytes(put_together(description, sections | {"seek_points": bytes(points)}))
     assert rm.ShardReader(path)[:] == payloads
     assert kept.read_bytes() == good
+
+
+def test_places_when_no_stream_of_that_size_inflates_to_them_then_the_index_is_built_anew(tmp_path: Path) -> None:
+    payloads = [message("tfrecord", row) for row in range(20)]
+    path = shard(tmp_path, "tfrecord", payloads, compression="zlib")
+    rm.build_index(path)
+    kept = Path(sidecar_path(str(path)))
+    good = kept.read_bytes()
+    parts = taken_apart(good)
+    number("lengths", -1, 1 << 60)(parts)
+    last = int(np.frombuffer(parts[1]["offsets"], "<i8")[-1])
+    kept.write_bytes(put_together(parts[0] | {"end": last + (1 << 60)}, parts[1]))
+    assert rm.ShardReader(path)[-1] == payloads[-1]
+    assert kept.read_bytes() == good

@@ -121,3 +121,51 @@ def test_empty_shards_alone_when_opened_then_the_data_set_is_empty(tmp_path: Pat
     assert dict(dataset.schema) == {}
     with pytest.raises(ValueError, match="no samples"):
         dataset.batch(2).loader()
+
+
+def spanning(folder: Path, count: int = 30) -> tuple[Path, bytes]:
+    stream = b"".join(ofrecord.frame(message("ofrecord", number)) for number in range(count))
+    cuts = [0, 100, 103, 300, len(stream)]
+    return parts(folder, [stream[start:end] for start, end in pairwise(cuts)]), stream
+
+
+def test_parts_when_records_go_on_in_the_next_then_they_are_sound(tmp_path: Path) -> None:
+    folder, stream = spanning(tmp_path)
+    offsets = [offset for offset, _ in ofrecord.records(stream)]
+    (folder / ofrecord.part_name(4)).write_bytes(stream[: offsets[5]])  # a part of its own
+    report = rm.verify(folder)
+    assert report.ok and report.num_records == 35
+    assert "every payload was parsed as ofrecord" in report.guarantees["ofrecord"]
+    begun = [
+        sum(start <= offset < end for offset in offsets) for start, end in pairwise([0, 100, 103, 300, len(stream)])
+    ]
+    found = rm.info(folder)
+    assert [shard.num_records for shard in found.shards] == [*begun, 5]
+    assert [shard.num_bytes for shard in found.shards[:4]] == [100, 3, 197, len(stream) - 300]
+    assert not any(shard.damage for shard in found.shards)
+    with pytest.raises(rm.FormatError, match="goes on in the next file") as caught:
+        rm.build_index(folder)
+    assert caught.value.kind == "spanning_record"
+
+
+def test_parts_when_one_of_them_is_cut_then_each_is_looked_at_by_itself(tmp_path: Path) -> None:
+    stream = b"".join(ofrecord.frame(message("ofrecord", number)) for number in range(9))
+    folder = parts(tmp_path, [stream[:-3], stream, stream[:-1]])
+    report = rm.verify(folder)
+    assert [(fault.kind, Path(fault.shard).name) for fault in report.faults] == [
+        ("truncated_payload", "part-0"),
+        ("truncated_payload", "part-2"),
+    ]
+    assert report.num_records == 8 + 9 + 8
+    with pytest.raises(rm.TruncatedError):
+        rm.build_index(folder)
+
+
+def test_bit_when_it_turned_in_parts_of_one_stream_then_is_told_with_its_place(tmp_path: Path) -> None:
+    folder, stream = spanning(tmp_path)
+    offset, payload = next(iter(ofrecord.records(stream)))
+    path = folder / ofrecord.part_name(0)
+    path.write_bytes(path.read_bytes()[:8] + b"\xff" * len(payload) + path.read_bytes()[8 + len(payload) :])
+    (fault,) = rm.verify(folder, payload="ofrecord").faults
+    assert (fault.record, fault.offset) == (0, offset)
+    assert "part-0" in fault.shard and "part-3" in fault.shard

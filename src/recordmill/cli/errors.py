@@ -33,7 +33,8 @@ def guarded(command: Callable[[], int], options: Collection[str] = ()) -> int:
     """
     try:
         code = command()
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as it is where the caller closed it
+            sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         note("interrupted")

@@ -63,7 +63,8 @@ def note(text: str) -> None:
     ----------
     text : str
     """
-    print(text, file=sys.stderr, flush=True)
+    if sys.stderr is not None:  # print would take standard output instead
+        print(text, file=sys.stderr, flush=True)
 
 
 def visible(text: str) -> str:

@@ -100,7 +100,7 @@ def sixteen_bits(image: Image) -> Image:
 
 
 def refuse_lost_depth(image: Image, data: Any) -> None:
-    """Refuse pictures of which Pillow would silently give the high bytes only: 16-bit colour.
+    """Refuse pictures of which Pillow would silently give the high bytes only: 16-bit colour, floating-point numbers.
 
     Parameters
     ----------
@@ -117,6 +117,14 @@ def refuse_lost_depth(image: Image, data: Any) -> None:
     deep_png = head[:8] == b"\x89PNG\r\n\x1a\n" and head[24:25] == b"\x10" and head[25:26] != b"\x00"
     bits = image.tag_v2.get(_SAMPLE_BITS, (8,)) if image.format == "TIFF" else (8,)  # type: ignore[attr-defined]
     deep_tiff = image.mode[0] != "I" and max(bits) > 8
+    if image.mode == "F":
+        raise ImageError(
+            "a picture of floating-point numbers would lose them",
+            kind="lost_depth",
+            expected="8 bits per sample, or 16-bit grey",
+            found="floating-point numbers",
+            hint="pack the bytes as they are: leave encode= out",
+        )
     if deep_png or deep_tiff:
         raise ImageError(
             "a 16-bit colour picture would lose its low bits",

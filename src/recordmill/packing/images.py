@@ -12,9 +12,10 @@ from recordmill.dataclass import dataclass
 from recordmill.decode.executors.native_one import natively
 from recordmill.decode.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 from recordmill.errors import ImageError
-from recordmill.packing.plain import plain_picture
+from recordmill.packing.plain import max_pixels, plain_picture
 from recordmill.packing.png import encode_png
 from recordmill.packing.scratch import contents, scratch_file
+from recordmill.packing.sizes import refuse_large, refuse_long
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -102,6 +103,7 @@ def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:
     with opened(data) as image:
         refuse_lost_depth(image, data)
         picture = _fit_mode(move_pixels(_loaded(image, data), how, nearest=False), how)
+        refuse_long(picture.size, how.encode)
         return save_picture(picture, how), (picture.height, picture.width)
 
 
@@ -176,7 +178,7 @@ def move_pixels(image: Image, how: Recoding, *, nearest: bool) -> Image:
     Raises
     ------
     ImageError
-        The picture is smaller than the window to be cut.
+        The picture is smaller than the window to be cut, or would become too large.
     """
     module = need_pillow()
     if how.exif:
@@ -193,6 +195,7 @@ def move_pixels(image: Image, how: Recoding, *, nearest: bool) -> Image:
             if width < height
             else (width * how.resize // shorter, how.resize)
         )
+        refuse_large(image.size, size)
         kernel = module.Resampling.NEAREST if nearest or image.mode in ("P", "1") else module.Resampling.BILINEAR
         image = image.resize(size, kernel)
     if how.center_crop is not True and how.center_crop is not False:
@@ -261,7 +264,7 @@ def image_shape(data: Any) -> tuple[int, int]:
 
 
 def decode_whole(data: Any) -> None:
-    """Decode a picture to its last pixel, and forget it.
+    """Decode a picture to its last pixel as training will, and forget it.
 
     Parameters
     ----------
@@ -269,8 +272,15 @@ def decode_whole(data: Any) -> None:
 
     Raises
     ------
-    ImageError
-        The bytes are no whole picture.
+    ImageError, LimitError
+        The bytes are no whole picture, or one of too many pixels.
     """
-    with opened(data) as image:
-        image.load()
+    head, limit, done = bytes(memoryview(data)[:26]), 2 * max_pixels(), None
+    if head.startswith(b"\xff\xd8"):
+        done = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", 1, limit))
+    elif head.startswith(b"\x89PNG\r\n\x1a\n"):
+        has_palette = head[25:] == b"\x03"
+        done = natively(lambda: _core.decode_png(data, has_palette, limit))
+    if done is None:
+        with opened(data) as image:
+            image.load()

@@ -10,7 +10,7 @@ import numpy as np
 
 from recordmill import _core
 from recordmill.dataclass import dataclass
-from recordmill.errors import ImageError
+from recordmill.errors import ImageError, LimitError
 from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
 from recordmill.packing.images import Recoding, decode_whole, image_shape, recode
@@ -129,9 +129,9 @@ class Job:
             paths = items.mask_paths()
             masks, mask_shapes, dtypes = self._masks(paths, _read(paths, failures), failures)
             columns[names.mask] = masks
+            _compare(paths, shapes, mask_shapes, failures)
             if names.dtype is not None:
                 columns[names.dtype] = Ragged.from_rows(dtypes)
-                _compare(paths, shapes, mask_shapes, failures)
                 shapes = mask_shapes
         if names.height is not None and names.width is not None:
             sizes = np.array([shape or (0, 0) for shape in shapes]).reshape(-1, 2)
@@ -146,7 +146,7 @@ class Job:
             return _recoded(paths, files, failures, options.recoding)
         if options.check == "decode":
             _each(paths, files, failures, decode_whole)
-        if options.check == "header" or options.keep_shape:
+        if options.check == "header" or options.keep_shape or (options.check == "decode" and self.names.mask):
             return files, _each(paths, files, failures, image_shape)
         return files, [None] * len(files)
 
@@ -166,6 +166,11 @@ class Job:
         if how is not None and how.moves_pixels:
             done = _each(paths, files, failures, lambda data: recode_mask(data, how))
             files = Ragged.from_rows([one or b"" for one in done])
+            return files, _each(paths, files, failures, image_shape), []
+        if options.check == "decode":
+            _each(paths, files, failures, decode_whole)
+        if options.check in ("header", "decode"):
+            return files, _each(paths, files, failures, image_shape), []
         return files, [None] * len(files), []
 
     def _listed(self, items: Items) -> dict[str, Any]:
@@ -250,8 +255,11 @@ def _each(
         if row not in failures and not (done and done[row]):
             try:
                 result = work(view[splits[row] : splits[row + 1]])
-            except ImageError as error:
-                failures[row] = (path, str(error).replace("\n  hint: ", "; "))
+            except (ImageError, LimitError) as error:
+                lines = str(error).splitlines()
+                failures[row] = (path, "; ".join(line.strip().removeprefix("hint: ") for line in lines))
+            except MemoryError:
+                failures[row] = (path, "there is not enough memory for the picture")
         results.append(result)
     return results
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.dataclass import dataclass
 from recordmill.shards import sidecar as sidecars
+from recordmill.shards.index import kept_sidecars
 from recordmill.shards.opening import OpenShard
 from recordmill.shards.sidecar import Sidecar
 from recordmill.types import Fault, FrameIndex
@@ -34,13 +35,12 @@ class Comparison:
     fits: bool = True
 
 
-def compare(shard: OpenShard, kept: Sidecar, sound: FrameIndex, walked: list[Fault]) -> Comparison:
-    """Compare the sound records of a shard with its sidecar.
+def compare_with_kept(shard: OpenShard, sound: FrameIndex, walked: list[Fault]) -> Comparison:
+    """Compare the sound records of a shard with its sidecar: the first that was made of it.
 
     Parameters
     ----------
     shard : OpenShard
-    kept : Sidecar
     sound : FrameIndex
         Records whose frames are whole.
     walked : list of Fault
@@ -50,6 +50,16 @@ def compare(shard: OpenShard, kept: Sidecar, sound: FrameIndex, walked: list[Fau
     -------
     Comparison
     """
+    fits = True
+    for kept in kept_sidecars(shard.paths[0]) if len(shard.paths) == 1 else ():
+        found = _compare(shard, kept, sound, walked)
+        if found.fits:
+            return found
+        fits = False
+    return Comparison([], fits=fits)
+
+
+def _compare(shard: OpenShard, kept: Sidecar, sound: FrameIndex, walked: list[Fault]) -> Comparison:
     stored = shard.source.num_stored_bytes or 0
     if not _is_of(kept, shard, stored):
         return Comparison([], fits=False)
@@ -70,7 +80,9 @@ def _is_of(kept: Sidecar, shard: OpenShard, stored: int) -> bool:
         return False
     if stored < kept.num_stored_bytes:
         return sidecars.is_cut(kept, shard.source)
-    return stored == kept.num_stored_bytes or sidecars.fits(kept, shard.source)
+    same_size = stored == kept.num_stored_bytes
+    # Without checksums nothing but its blocks tells a shard whose bits turned from one that took its place.
+    return (same_size and kept.checksums is not None) or sidecars.fits(kept, shard.source)
 
 
 def _rows_in_place(kept: Sidecar, sound: FrameIndex) -> NDArray[np.int64]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
+from recordmill.errors import FormatError
 from recordmill.shards.index import write_atomically
 from recordmill.shards.opening import OpenShard
 from recordmill.storage.local import LOCAL
@@ -21,6 +21,11 @@ def read_foreign(shard: OpenShard) -> tuple[list[str], list[int]] | None:
     Returns
     -------
     (list of str, list of int) or None
+
+    Raises
+    ------
+    FormatError
+        A line of it is none of an index.
     """
     codec = shard.format.index
     if codec is None:
@@ -28,7 +33,11 @@ def read_foreign(shard: OpenShard) -> tuple[list[str], list[int]] | None:
     path = foreign_path(shard.paths[0], codec.suffix)
     if not LOCAL.exists(path):
         return None
-    return codec.read(LOCAL.read(path))
+    try:
+        return codec.read(LOCAL.read(path))
+    except FormatError as error:
+        error.shard, error.kind = path, "bad_index"
+        raise
 
 
 def foreign_path(path: str, suffix: str) -> str:
@@ -49,15 +58,15 @@ def foreign_path(path: str, suffix: str) -> str:
     return stem + suffix
 
 
-def write_foreign(shard: OpenShard, index: FrameIndex, keys: Sequence[int | str] | None = None) -> str | None:
+def write_foreign(shard: OpenShard, index: FrameIndex) -> str | None:
     """Write the index file that the format's own tools read, unless one is there that fits: it may hold keys.
+
+    Positions are the keys.
 
     Parameters
     ----------
     shard : OpenShard
     index : FrameIndex
-    keys : sequence, optional
-        Positions by default.
 
     Returns
     -------
@@ -68,7 +77,15 @@ def write_foreign(shard: OpenShard, index: FrameIndex, keys: Sequence[int | str]
     if codec is None:
         return None
     path = foreign_path(shard.paths[0], codec.suffix)
-    if keys is None and LOCAL.exists(path) and sorted(codec.read(LOCAL.read(path))[1]) == index.offsets.tolist():
+    if _fits(shard, index):
         return None
-    write_atomically(path, codec.write(index, range(len(index)) if keys is None else keys))
+    write_atomically(path, codec.write(index, range(len(index))))
     return path
+
+
+def _fits(shard: OpenShard, index: FrameIndex) -> bool:
+    try:
+        found = read_foreign(shard)
+    except FormatError:
+        return False
+    return found is not None and sorted(found[1]) == index.offsets.tolist()

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.errors import WriteError
+from recordmill.errors import FormatError, WriteError
 from recordmill.shards.entries import keep_entry_points
 from recordmill.shards.foreign import write_foreign
 from recordmill.shards.index import load_index, save_sidecar
 from recordmill.shards.opening import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand
 from recordmill.shards.sidecar import Sidecar
+from recordmill.shards.spanning import groups
 from recordmill.shards.translate import translated
 
 _CHUNK_RECORDS = 256
@@ -58,6 +59,8 @@ def build_index(
     ------
     DamageError
         A shard is damaged.
+    FormatError
+        A record of OFRecord parts goes on in the next part.
     FeatureError
         `entry_points` names a feature that holds no images.
     WriteError
@@ -65,7 +68,10 @@ def build_index(
     """
     threads = threads or os.cpu_count() or 1
     written: list[str | None] = []
-    for path in expand(paths):
+    for files in groups(expand(paths), {"format": format, "compression": compression}):
+        if len(files) > 1:
+            raise _spanning(files)
+        (path,) = files
         shard = open_shard([path], format, compression)
         sidecar, damage = load_index(shard, "never")
         if damage is not None:
@@ -91,6 +97,17 @@ def _kept(path: str, sidecar: Sidecar) -> str:
             hint="name a folder that can be written to in the environment variable RECORDMILL_CACHE",
         )
     return place
+
+
+def _spanning(files: Sequence[str]) -> FormatError:
+    return FormatError(
+        "a record goes on in the next file: no index is kept of such files",
+        kind="spanning_record",
+        shard=files[0],
+        expected="files of whole records",
+        found=f"one stream of {len(files)} files",
+        hint='they are read without one; ShardWriter(..., payload="raw") makes shards of whole records of them',
+    )
 
 
 def _payload_checksums(shard: OpenShard) -> NDArray[np.uint32]:

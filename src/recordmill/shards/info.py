@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
+import numpy as np
+
 from recordmill.dataclass import dataclass
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
 from recordmill.shards.index import load_index
 from recordmill.shards.infer import SAMPLE_RECORDS, infer, usual_payload
-from recordmill.shards.opening import open_shard
+from recordmill.shards.opening import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand
+from recordmill.shards.spanning import groups
+from recordmill.storage.local import LOCAL
+from recordmill.types import FrameIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +149,29 @@ def info(
         A file is of no known format.
     """
     shards, found = [], Info([])
-    for path in expand(paths):
-        shard = open_shard([path], format, compression, max_decompressed_bytes)
+    options: dict[str, Any] = {
+        "format": format,
+        "compression": compression,
+        "max_decompressed_bytes": max_decompressed_bytes,
+    }
+    for files in groups(expand(paths), options):
+        shard = open_shard(files, **options)
         kept, damage = load_index(shard)
-        text = None if damage is None else str(damage).replace("\n", ";")
-        num_bytes = shard.source.num_stored_bytes or 0
-        shards.append(ShardInfo(path, shard.format.name, shard.compression, len(kept.index), num_bytes, text))
+        shards += _infos(shard, kept.index, None if damage is None else str(damage).replace("\n", ";"))
         if found.payload is None and len(kept.index):
             codec = usual_payload(shard)
             seen = infer(shard, codec, num_records)
             schema = seen.schema if kept.schema is None or kept.is_inferred else kept.schema
             found = Info([], codec.name, seen.features, seen.num_records, schema)
     return Info(shards, found.payload, found.features, found.num_sampled, found.schema)
+
+
+def _infos(shard: OpenShard, index: FrameIndex, damage: str | None) -> list[ShardInfo]:
+    """One for each file; records count where they begin."""
+    kind = (shard.format.name, shard.compression)
+    if len(shard.paths) == 1:
+        return [ShardInfo(shard.paths[0], *kind, len(index), shard.source.num_stored_bytes or 0, damage)]
+    sizes = [LOCAL.stat(path).num_bytes for path in shard.paths]
+    begun = np.diff(np.searchsorted(index.offsets, np.cumsum([0, *sizes]))).tolist()
+    rows = zip(shard.paths, begun, sizes, strict=True)
+    return [ShardInfo(path, *kind, count, size, damage) for path, count, size in rows]

@@ -143,10 +143,13 @@ class ShardOutput:
     def commit(self) -> None:
         """Put the shard under its final name.
 
-        What was kept of an earlier shard goes first: if this ends in between, an index is missing, not wrong.
+        What was kept of a shard that is replaced goes first: if this ends in between, an index is missing, not wrong.
         """
-        self._remove_kept()
+        if self._overwrite:
+            self._remove_kept()
         self._commit(self._file)
+        if not self._overwrite:  # only now is it certain that no other writer has the name
+            self._remove_kept()
 
     def commit_beside(self) -> None:
         """Put what was prepared beside the shard."""

@@ -22,8 +22,10 @@ from recordmill.types import FrameIndex
 MAGIC = b"RMINDEX\x01"
 _PROBE_BYTES = 4096
 _NUM_PROBES = 8
-# No file, compressed or not, has as many bytes; sums of two such numbers do not overflow.
-_LARGEST = 1 << 61
+# No file has as many bytes; sums of such numbers do not overflow, even of what they inflate to.
+_LARGEST = 1 << 50
+# Deflate makes at most 1,032 bytes of one.
+_MAX_RATIO = 1032
 
 
 class Probed(Protocol):
@@ -252,7 +254,7 @@ def _build(description: Mapping[str, Any], sections: Mapping[str, memoryview]) -
 def _check_places(description: Mapping[str, Any], offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
     """Raise unless frames follow one another from the first byte to `end`, and all places lie inside the file."""
     stored, end = int(description["num_stored_bytes"]), int(description["end"])
-    room = stored if description["compression"] is None else _LARGEST
+    room = stored if description["compression"] is None else _MAX_RATIO * stored
     inside = 0 <= end <= room and 0 <= stored <= _LARGEST and lengths.min(initial=1) > 0
     if not inside or max(lengths.max(initial=0), offsets.max(initial=0)) > end or offsets.min(initial=0) < 0:
         raise ValueError("a frame lies outside the shard")

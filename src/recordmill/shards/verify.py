@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import field
 from typing import Any
 
@@ -12,16 +13,18 @@ from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
-from recordmill.shards.against import Comparison, compare
-from recordmill.shards.index import load_sidecar
+from recordmill.shards.against import Comparison, compare_with_kept
 from recordmill.shards.infer import usual_payload
 from recordmill.shards.opening import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand
+from recordmill.shards.spanning import groups
 from recordmill.shards.translate import translated
 from recordmill.types import Fault, FrameIndex
 
 # Faults of a shard that are listed; the native walk keeps as many.
 _MOST = 10_000
+# Stored bytes up to which the native walk parses payloads and looks at padding.
+_INSPECTED = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def verify(
     payload: str | None = "auto",
     max_decompressed_bytes: int | None = None,
 ) -> Report:
-    """Check shards from their first to their last byte.
+    """Check shards from their first to their last byte; OFRecord parts whose records go on in the next as one.
 
     Parameters
     ----------
@@ -97,40 +100,47 @@ def verify(
     FileNotFoundError
         No such shard.
     """
-    report = Report()
-    for path in expand(paths):
-        options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
-        report = _joined(report, _verify_one(path, options, payload))
-    return report
-
-
-def _joined(first: Report, second: Report) -> Report:
+    options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
+    reports = [_verify_one(files, options, payload) for files in groups(expand(paths), options)]
     return Report(
-        first.num_records + second.num_records,
-        first.faults + second.faults,
-        first.num_faults + second.num_faults,
-        first.guarantees | second.guarantees,
+        sum(report.num_records for report in reports),
+        [fault for report in reports for fault in report.faults],
+        sum(report.num_faults for report in reports),
+        _of_all([report.guarantees for report in reports]),
     )
 
 
-def _verify_one(path: str, options: dict[str, Any], payload: str | None) -> Report:
+def _of_all(each: list[dict[str, list[str]]]) -> dict[str, list[str]]:
+    """What could be shown of all shards of a format, and of how many of them what holds for some alone."""
+    joined = {}
+    for name in dict.fromkeys(name for said in each for name in said):
+        lists = [said[name] for said in each if name in said]
+        counts = Counter(line for lines in lists for line in lines)
+        joined[name] = [
+            line if count == len(lists) else f"{line} ({count} of {len(lists)} shards)"
+            for line, count in counts.items()
+        ]
+    return joined
+
+
+def _verify_one(files: list[str], options: dict[str, Any], payload: str | None) -> Report:
+    path = files[0]
     try:
-        shard = open_shard([path], **options)
-        codec = _codec(shard, payload)
+        shard = open_shard(files, **options)
+        path, codec = shard.name, _codec(shard, payload)
         with translated(path):
             kind = shard.format.framing.kind
             found = _core.verify(shard.source, kind, None if codec is None else codec.kind)
             walked = [_fault(path, entry) for entry in found[1]]
             sound = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in found[4:]))
-            kept = load_sidecar(path)
-            against = Comparison([]) if kept is None else compare(shard, kept, sound, walked)
+            against = compare_with_kept(shard, sound, walked)
     except RecordmillError as error:
         fault = Fault(error.kind or "unreadable", path, error.record, error.offset, _first_line(error))
         return Report(0, [fault], 1)
     faults = sorted(walked + against.faults, key=lambda fault: -1 if fault.offset is None else fault.offset)
     spoilt = sum(fault.kind == "sidecar_checksum" and fault.offset is not None for fault in against.faults)
     num_records, num_faults = found[0] - spoilt, found[2] + len(against.faults)
-    said = guarantees(shard, codec, num_records=found[0], against=against)
+    said = guarantees(shard, codec, sound, against)
     return Report(num_records, faults[:_MOST], num_faults, {shard.format.name: said})
 
 
@@ -150,7 +160,7 @@ def _fault(path: str, parts: tuple[Any, ...]) -> Fault:
     return Fault(kind, path, record, offset, message + values)
 
 
-def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, num_records: int = 0, against: Comparison) -> list[str]:
+def guarantees(shard: OpenShard, codec: PayloadCodec | None, sound: FrameIndex, against: Comparison) -> list[str]:
     """Say what a check of a shard can show, and what it cannot.
 
     Parameters
@@ -158,8 +168,8 @@ def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, num_records: int
     shard : OpenShard
     codec : PayloadCodec or None
         By which payloads were parsed.
-    num_records : int
-        Whose frames are sound.
+    sound : FrameIndex
+        Records whose frames are whole.
     against : Comparison
         With the sidecar.
 
@@ -168,15 +178,17 @@ def guarantees(shard: OpenShard, codec: PayloadCodec | None, *, num_records: int
     list of str
     """
     framing = shard.format.framing
-    lines = [_checksums_compared(framing.has_checksum, num_records, against.num_compared)]
+    lines = [_checksums_compared(framing.has_checksum, len(sound), against.num_compared)]
     if not against.fits:
-        lines.append("the sidecar index was made of another file and was not used; recordmill index makes a new one")
+        lines.append("the sidecar index is of another file, or one that changed since, and was not used")
     if not framing.can_resync:
         lines.append("behind a damaged length no record can be found again")
     if shard.compression is not None:
         lines.append(f"the {shard.compression} stream was compared with its checksum")
     if codec is not None and codec.kind is not None:
-        lines.append(f"every payload was parsed as {codec.name}")
+        num_large = int(np.count_nonzero(sound.lengths > _INSPECTED))
+        but = f"; {num_large} of more than 64 MiB left out" if num_large else ""
+        lines.append(f"every payload was parsed as {codec.name}{but}")
     return lines
 
 

@@ -53,7 +53,12 @@ class TextIndex:
         for number, line in enumerate(data.decode("utf-8", "replace").splitlines()):
             fields = line.split()
             if len(fields) != 2 or not all(field.isdecimal() for field in fields):
-                raise FormatError(f"line {number + 1} of the index is no 'offset length'", found=repr(line[:80]))
+                raise FormatError(
+                    f"line {number + 1} of the index is no offset and length",
+                    expected="offset length",
+                    found=repr(line[:80]),
+                    hint="build the index anew: recordmill index --foreign SHARD",
+                )
             offsets.append(int(fields[0]))
         return [str(position) for position in range(len(offsets))], offsets
 
