@@ -7,12 +7,14 @@ use recordmill_core::checksum;
 use recordmill_core::framing::{self, FrameKind, Frames, Limit, Payloads, Selection, Window, gather};
 use recordmill_core::payload::{self, PayloadKind};
 use recordmill_core::records::Rows;
+use recordmill_core::source::ReadAt;
 
 use crate::buffers::{Block, View, give_buffer, take_buffer, vector};
 use crate::error::{FaultParts, fault_error, gathered_error, os_text, parts, source_error};
 use crate::files;
 use crate::rows::check_row_splits;
 use crate::source::Source;
+use crate::watched::Watched;
 
 /// How records are framed.
 #[pyclass(frozen, eq, eq_int, hash, from_py_object, module = "recordmill._core", name = "FrameKind")]
@@ -54,12 +56,13 @@ pub fn scan(
 ) -> PyResult<ScanResult> {
     let plain = source.plain().clone();
     let limit = Limit { num_records: max_records, num_bytes: u64::MAX };
-    let found = py.detach(move || {
-        let found = framing::scan(&plain, kind.into(), start, verify, limit)?;
-        plain.check_unchanged()?;
+    let watched = Watched::new(&plain);
+    let found = py.detach(|| {
+        let found = framing::scan(&watched, kind.into(), start, verify, limit)?;
+        watched.check_unchanged()?;
         Ok(found)
     });
-    let found = found.map_err(|error| source_error(error, None))?;
+    let found = found.map_err(|error| watched.error(error))?;
     let fault = found.fault.map(|fault| parts(fault, Some(found.offsets.len())));
     Ok((Block::integers(found.offsets), Block::integers(found.lengths), found.end, fault))
 }
@@ -79,18 +82,19 @@ pub fn verify(
 ) -> PyResult<VerifyResult> {
     let plain = source.plain().clone();
     let message: Option<PayloadKind> = payload.map(Into::into);
-    let report = py.detach(move || {
+    let watched = Watched::new(&plain);
+    let report = py.detach(|| {
         let mut inspect = |_: u64, offset: u64, data: &[u8]| {
             let mut fault = payload::check(message?, data).err()?;
             fault.message.push_str(&format!(" (byte {} of the payload)", fault.offset));
             fault.offset = offset;
             Some(fault)
         };
-        let report = framing::verify(&plain, kind.into(), message.is_some().then_some(&mut inspect))?;
-        plain.check_unchanged()?;
+        let report = framing::verify(&watched, kind.into(), message.is_some().then_some(&mut inspect))?;
+        watched.check_unchanged()?;
         Ok(report)
     });
-    let report = report.map_err(|error| source_error(error, None))?;
+    let report = report.map_err(|error| watched.error(error))?;
     let faults = report.faults.into_iter().map(|found| parts(found.fault, Some(found.record as usize))).collect();
     let frames = (Block::integers(report.offsets), Block::integers(report.lengths));
     Ok((report.num_records, faults, report.num_faults, report.end, frames.0, frames.1))

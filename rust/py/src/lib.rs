@@ -19,6 +19,7 @@ mod source;
 mod straight;
 mod stream;
 mod unfilled;
+mod watched;
 mod whole_files;
 
 use pyo3::prelude::*;

@@ -156,8 +156,12 @@ fn join_parts<'a>(frame: &[u8], offset: u64, joined: &'a mut Vec<u8>) -> Result<
 ///
 /// Long records that follow one another go from the source straight to their places.
 pub fn gather(window: &mut Window<'_>, selection: Selection<'_>, payloads: &mut Payloads) -> Result<(), Gathered> {
+    let sound = num_within(window.source().num_bytes(), selection);
+    let beyond = selection.from(sound);
+    let selection =
+        Selection { offsets: &selection.offsets[..sound], lengths: &selection.lengths[..sound], ..selection };
     let mut at = 0;
-    while at < selection.offsets.len() {
+    while at < sound {
         let scattered = scatter(window, selection.from(at), payloads);
         at += scattered.map_err(|stopped| Gathered { ordinal: at + stopped.ordinal, ..stopped })?;
         let Some(end) = short_run(selection, at) else { continue };
@@ -169,7 +173,21 @@ pub fn gather(window: &mut Window<'_>, selection: Selection<'_>, payloads: &mut 
         .map_err(|stopped| Gathered { ordinal: at + stopped.ordinal, ..stopped })?;
         at = end;
     }
-    Ok(())
+    match (beyond.offsets, beyond.lengths, window.source().num_bytes()) {
+        ([offset, ..], [length, ..], Some(total)) => {
+            let (offset, length) = (*offset as u64, *length as u64);
+            let error = truncated_data(offset, length, total.saturating_sub(offset).min(length)).into();
+            Err(Gathered { ordinal: sound, error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Frames at the front that end within the source: no memory is asked for what cannot be there.
+fn num_within(total: Option<u64>, selection: Selection<'_>) -> usize {
+    let Some(total) = total else { return selection.offsets.len() };
+    let ends = selection.offsets.iter().zip(selection.lengths).map(|(&offset, &length)| offset as u64 + length as u64);
+    ends.take_while(|&end| end <= total).count()
 }
 
 /// End of the records from `at` on that are not worth scattering.
@@ -203,6 +221,23 @@ mod tests {
                 let expected: Vec<u8> = order.iter().flat_map(|&i| payloads[i].clone()).collect();
                 assert_eq!(memory[..used], expected[..]);
             }
+        }
+    }
+
+    #[test]
+    fn gather_of_a_frame_beyond_the_end_gives_those_in_front_and_takes_no_memory_for_it() {
+        let mut frames = Frames::new(FrameKind::TfRecord, Vec::new());
+        frames.push(b"sound").unwrap();
+        let Frames { data, lengths, .. } = frames;
+        for length in [lengths[0] + 1, 1 << 62] {
+            let (offsets, lengths) = ([0, 0, 0], [lengths[0], length, 1 << 62]);
+            let selection = Selection { kind: FrameKind::TfRecord, offsets: &offsets, lengths: &lengths, verify: true };
+            let mut found = Payloads::new(Vec::new(), 0);
+            let stopped = gather(&mut Window::new(&&data[..], Vec::new()), selection, &mut found).unwrap_err();
+            assert_eq!(stopped.ordinal, 1);
+            assert!(matches!(stopped.error, SourceError::Fault(Fault { kind: FaultKind::TruncatedPayload, .. })));
+            let (memory, used, _) = found.into_parts();
+            assert_eq!(&memory[..used], b"sound");
         }
     }
 }
