@@ -21,11 +21,27 @@ use crate::source::Source;
 /// Records of several sources: record i is a frame of `sources[which[i]]`.
 pub struct Chosen {
     sources: Vec<Arc<dyn ReadAt>>,
-    which: View<i64>,
+    which: Numbers,
     kind: FrameKind,
-    offsets: View<i64>,
-    lengths: View<i64>,
+    offsets: Numbers,
+    lengths: Numbers,
     verify: bool,
+}
+
+/// A number for each record.
+enum Numbers {
+    Given(View<i64>),
+    /// Of a single record, for which an array costs more than the rest of the call.
+    Single([i64; 1]),
+}
+
+impl Numbers {
+    fn slice(&self) -> &[i64] {
+        match self {
+            Self::Given(view) => view.slice(),
+            Self::Single(number) => number,
+        }
+    }
 }
 
 /// Frames as Python tells them: sources, which of these each is in, how they are framed, offsets, lengths.
@@ -45,7 +61,15 @@ impl Chosen {
             return Err(PyValueError::new_err("which must name one of the sources for every frame"));
         }
         let sources = sources.iter().map(|source| source.plain().clone()).collect();
+        let [which, offsets, lengths] = [which, offsets, lengths].map(Numbers::Given);
         Ok(Self { sources, which, kind: kind.into(), offsets, lengths, verify })
+    }
+
+    /// The frame of `length` bytes at `offset`.
+    pub fn single(source: &Source, kind: PyFrameKind, (offset, length): (u64, u64), verify: bool) -> PyResult<Self> {
+        let [which, offsets, lengths] =
+            [0, i64::try_from(offset)?, i64::try_from(length)?].map(|n| Numbers::Single([n]));
+        Ok(Self { sources: vec![source.plain().clone()], which, kind: kind.into(), offsets, lengths, verify })
     }
 
     /// Stored bytes of each record.

@@ -9,7 +9,9 @@ use recordmill_core::payload::{Column, Plan, Values};
 
 use crate::buffers::give_buffer;
 use crate::columns::{Chosen, FrameArgs, Stopped, stopped_error};
+use crate::framing::PyFrameKind;
 use crate::payload::{PyPlan, columns_out};
+use crate::source::Source;
 use crate::straight::{most_threads, parts, read_straight};
 
 /// Bytes of records that are made into objects at a time, while they are in the processor's cache.
@@ -56,6 +58,24 @@ pub fn read_examples(
         };
         groups.iter().enumerate().map(group_of).collect()
     })
+}
+
+/// Columns of the record of `length` bytes at `offset`, as `read_examples` gives them.
+#[pyfunction]
+#[pyo3(signature = (source, kind, offset, length, plan, *, verify=true))]
+pub fn read_example(
+    py: Python<'_>,
+    source: &Source,
+    kind: PyFrameKind,
+    offset: u64,
+    length: u64,
+    plan: &PyPlan,
+    verify: bool,
+) -> PyResult<Vec<Py<PyTuple>>> {
+    let (chosen, plan) = (Chosen::single(source, kind, (offset, length), verify)?, plan.plan());
+    let straight = read_straight(py, &chosen, plan)?.and_then(|mut groups| groups.pop());
+    let (_, columns) = straight.map_or_else(|| objects(py, 1, py.detach(|| chosen.parse(0..1, plan))), Ok)?;
+    Ok(columns)
 }
 
 /// Starts the thread that parses some groups, at most two ahead of those that were taken.

@@ -185,6 +185,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(crate::parse::parse, module)?)?;
     module.add_function(wrap_pyfunction!(crate::parse::parse_each, module)?)?;
     module.add_function(wrap_pyfunction!(crate::columns::read_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::examples::read_example, module)?)?;
     module.add_function(wrap_pyfunction!(crate::examples::read_examples, module)?)?;
     module.add_function(wrap_pyfunction!(crate::serialize::serialize, module)?)?;
     module.add_function(wrap_pyfunction!(crate::serialize::serialize_frames, module)?)?;

@@ -6,6 +6,7 @@ import json
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,16 @@ from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS, get_payload
 from recordmill.schema import Feature, Schema
 from recordmill.shards.allocator import keep_freed_memory
+from recordmill.shards.fingerprint import fingerprint_of
 from recordmill.shards.gathering import gather
 from recordmill.shards.held import enough
-from recordmill.shards.identity import identity_of
 from recordmill.shards.index import keep_schema
 from recordmill.shards.infer import infer, usual_payload
 from recordmill.shards.joining import open_all
 from recordmill.shards.paths import Paths, expand
-from recordmill.shards.positions import resolve, resolve_few
+from recordmill.shards.positions import position_of, resolve
 from recordmill.shards.reader import ShardReader
+from recordmill.shards.single import read_single
 from recordmill.shards.tables import EntryTables, load_tables
 from recordmill.shards.translate import blamed, translated
 from recordmill.types import Ragged, RecordRef
@@ -72,8 +74,7 @@ class ShardSet:
         options = {"compression": compression, "verify": verify, "max_decompressed_bytes": max_decompressed_bytes}
         self.verify, self._limit = verify, max_decompressed_bytes
         self.readers = open_all(names, format, options)
-        self.starts: NDArray[np.int64] = np.cumsum([0, *map(len, self.readers)], dtype=np.int64)
-        self._borders: list[int] = self.starts.tolist()
+        self._borders = [0, *accumulate(map(len, self.readers))]
         self._mean_bytes = sum(reader.sidecar.end for reader in self.readers) // max(len(self), 1) or 1
         self._payload, self._given = payload, None if schema is None else Schema(schema)
         first = next((reader for reader in self.readers if len(reader)), self.readers[0])
@@ -113,11 +114,21 @@ class ShardSet:
         """Examples at the given positions, in the given order."""
         if self._mean_bytes >= _LARGE:
             keep_freed_memory()
-        places, codec, schema = resolve_few(positions, len(self)), self.codec, self.schema
+        if len(positions) == 1 and self.codec is not RAW:
+            return [self._single(int(positions[0]))]
+        places, codec, schema = resolve(positions, len(self)), self.codec, self.schema
         if codec is RAW:
             return _examples(self.columns(places), len(places))
         groups = self._read(_core.read_examples, places, schema)
         return [one for count, parsed in groups for one in _examples(codec.columns(parsed, schema, count), count)]
+
+    def _single(self, position: int) -> dict[str, Any]:
+        reader, record = self._found(position)
+        return read_single(reader, record, self.codec, (self.schema, self._compiled(self.schema)), verify=self.verify)
+
+    def _found(self, position: int) -> tuple[ShardReader, int]:
+        shard = bisect_right(self._borders, place := position_of(position, len(self))) - 1
+        return self.readers[shard], place - self._borders[shard]
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
         """Features of the examples at the given positions as arrays.
@@ -220,8 +231,7 @@ class ShardSet:
 
     def _frame_table(self) -> _core.FrameTable:
         if self._table is None:
-            indexes = (reader.index for reader in self.readers)
-            self._table = _core.FrameTable([(index.offsets, index.lengths) for index in indexes])
+            self._table = _core.FrameTable([(one.index.offsets, one.index.lengths) for one in self.readers])
         return self._table
 
     def _compiled(self, schema: Schema) -> Any:
@@ -250,9 +260,7 @@ class ShardSet:
         IndexError
             A position outside the set.
         """
-        row = int(resolve([position], len(self))[0])
-        number = int(np.searchsorted(self.starts, row, side="right")) - 1
-        record, reader = row - int(self.starts[number]), self.readers[number]
+        reader, record = self._found(position)
         return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
 
     def fingerprint(self) -> str:
@@ -263,13 +271,7 @@ class ShardSet:
         str
             Format, number of records, and a digest of each shard's frame lengths and some of its bytes, in order.
         """
-        import hashlib
-
-        name, digest = self.readers[0].format, hashlib.sha256()
-        for reader in self.readers:
-            lengths = reader.index.lengths.astype("<i8").view(np.uint8)
-            digest.update(f"{len(reader)} {_core.crc32c(lengths)} {identity_of(reader.sidecar)}\n".encode())
-        return f"{name}-{len(self)}-{digest.hexdigest()[:16]}"
+        return fingerprint_of(self.readers)
 
     def _key(self) -> tuple[Any, ...]:
         kinds = tuple((reader.format, reader.compression) for reader in self.readers)
@@ -294,7 +296,5 @@ class ShardSet:
 
 
 def _examples(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    if count == 1:
-        return [{name: column[0] for name, column in columns.items()}]
     rows = zip(*map(list, columns.values()), strict=True) if columns else [()] * count
     return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -33,27 +33,23 @@ def resolve(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: in
     return np.where(rows < 0, rows + num_records, rows)
 
 
-def resolve_few(positions: Sequence[int], num_records: int) -> NDArray[np.int64] | range:
-    """Positions from 0, as `resolve` gives them; a single one as a range, which costs a tenth of an array.
+def position_of(position: int, num_records: int) -> int:
+    """Position from 0 of one that may count from the end.
 
     Parameters
     ----------
-    positions : sequence of int
+    position : int
     num_records : int
 
     Returns
     -------
-    ndarray of int64, or range
+    int
 
     Raises
     ------
     IndexError
-        A position outside 0 … `num_records` - 1.
+        A position outside ``-num_records`` … ``num_records - 1``.
     """
-    if len(positions) != 1:
-        return resolve(positions, num_records)
-    position = int(positions[0])
     if not -num_records <= position < num_records:
         raise IndexError(f"position {position} of {num_records} records")
-    place = position % num_records
-    return range(place, place + 1)
+    return position % num_records
