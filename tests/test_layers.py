@@ -43,6 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {PACKAGE},
     "cli.demo": {PACKAGE, "cli", "demo"},
     "cli.sources": {PACKAGE, "cli", "packing"},
+    "__main__": {"cli"},
     "testing": NATIVE | {"formats", "storage", "shards"},
     PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "adapters"},
 }

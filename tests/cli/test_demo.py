@@ -165,7 +165,7 @@ def test_mask_files_when_written_then_hold_the_indices_and_the_palette(generated
 @pytest.mark.deep
 def test_demo_when_run_as_users_do_then_three_equal_curves_fall(tmp_path: Path) -> None:
     folder = tmp_path / "demo-out"
-    command = [sys.executable, "-m", "recordmill.cli.main", "demo", "--json", "--output", str(folder)]
+    command = [sys.executable, "-m", "recordmill", "demo", "--json", "--output", str(folder)]
     done = subprocess.run([*command, "--digits", "640", "--epochs", "3"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

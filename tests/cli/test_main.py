@@ -17,7 +17,7 @@ from recordmill.cli.main import COMMANDS
 from tests.cli.conftest import Done
 
 NAMES = ("pack", "info", "head", "index", "verify", "demo")
-COMMAND = [sys.executable, "-m", "recordmill.cli.main"]
+COMMAND = [sys.executable, "-m", "recordmill"]
 Run = Callable[..., Done]
 
 NOTHING_HEAVY = """

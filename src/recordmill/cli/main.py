@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 from recordmill import __version__
@@ -65,7 +64,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     args = build_parser().parse_args(argv)
     return guarded(lambda: int(args.run(args, Printer(as_json=args.json))), args.options)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -138,6 +138,6 @@ def _raw(items: Items, wanted: RecordOptions, images: ImageOptions) -> tuple[Nam
             kind="feature_mismatch",
             expected="a source without labels",
             found="labels or further features",
-            hint="ImageFolder(root, labels=None), or another payload",
+            hint="leave labels out with labels=None, or take another payload",
         )
     return Names("payload"), Schema({"payload": Feature("bytes")}), items

@@ -7,7 +7,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 import pytest
 from PIL import Image
@@ -29,15 +28,21 @@ CLEAR_GREY = encoded(Image.fromarray(LEVELS[:, :, 0]), "PNG", transparency=int(L
 CLEAR_COLOUR = encoded(Image.fromarray(LEVELS[:, :, :3]), "PNG", transparency=tuple(LEVELS[0, 0, :3].tolist()))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("data", [PRINTED, CLEAR_GREY, CLEAR_COLOUR], ids=["printed", "clear grey", "clear colour"])
 @pytest.mark.parametrize("iscolor", [-1, 0, 1])
 def test_unpack_img_when_files_are_unusual_then_gives_opencvs_pixels(data: bytes, iscolor: int) -> None:
+    import cv2
+
     _, found = mx.recordio.unpack_img(mx.recordio.pack(HEADER, data), iscolor)
     expected = cv2.imdecode(np.frombuffer(data, np.uint8), iscolor)
     assert found.dtype == expected.dtype and found.shape == expected.shape and (found == expected).all()
 
 
+@pytest.mark.deep
 def test_imdecode_when_printing_colours_are_wanted_grey_then_gives_opencvs_pixels() -> None:
+    import cv2
+
     expected = cv2.imdecode(np.frombuffer(PRINTED, np.uint8), 0)
     assert (mx.image.imdecode(PRINTED, flag=0).asnumpy()[:, :, 0] == expected).all()
     with pytest.raises(mx.MXNetError):
