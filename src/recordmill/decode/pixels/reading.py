@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 JPEG_FORMATS = ("JPEG", "MPO")
 _KEPT = ("L", "LA", "RGB", "RGBA", "CMYK")
+# Of one that differs from 1 by less, libpng makes nothing.
+_INSIGNIFICANT_GAMMA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +163,22 @@ def _grey(image: Image, how: Reading) -> NDArray[np.uint8]:
         )
     colours = np.asarray(image.convert("RGB"))
     if image.format == "PNG":
+        _refuse_gamma(image)
         return grey_like_libpng(colours)
     return grey_like_opencv(colours, 15 if image.format == "WEBP" else 14)
+
+
+def _refuse_gamma(image: Image) -> None:
+    """Refuse colours that libpng would weigh in linear light; of 8 bits the native decoder does so."""
+    gamma = 0.45455 if "srgb" in image.info else image.info.get("gamma", 1.0)
+    if "icc_profile" not in image.info and abs(gamma - 1) > _INSIGNIFICANT_GAMMA:
+        raise ImageError(
+            "the grey of this colour picture is known in linear light alone",
+            kind="unsupported",
+            expected="8 bits per sample, or no gAMA and sRGB chunk",
+            found=f"gamma {gamma:g}",
+            hint='like="pillow" does not look at it',
+        )
 
 
 def stored_mode(image: Image) -> str:
