@@ -10,7 +10,7 @@ import pytest
 import recordmill as rm
 from recordmill.shards import collection
 from recordmill.shards.collection import ShardSet
-from recordmill.shards.index import load_sidecar
+from recordmill.shards.index import kept_sidecars
 from recordmill.shards.infer import infer
 from tests.shards.made import FAMILIES, message, shard
 
@@ -39,7 +39,7 @@ def test_schema_when_inferred_once_then_is_known_to_those_who_come_later(
     assert (first.schema, first.codec_name) == (second.schema, second.codec_name)
     assert first.is_schema_inferred and second.is_schema_inferred
     assert first == second and first.fingerprint() == second.fingerprint()
-    kept = load_sidecar(str(path))
+    kept = next(kept_sidecars(str(path)))
     assert kept is not None and kept.is_inferred and kept.schema == first.schema
 
 
@@ -73,7 +73,7 @@ def test_schema_when_the_writer_knew_it_then_stays_the_writers(
     with rm.ShardWriter(tmp_path / "written", compression=compression, schema=schema) as writer:
         for number in range(9):
             writer.write({"id": [number]})
-    kept = load_sidecar(writer.paths[0])
+    kept = next(kept_sidecars(writer.paths[0]))
     assert kept is not None and not kept.is_inferred and len(kept.index) == 9
     assert (kept.seek_points is None) == (compression is None)
     found = ShardSet(tmp_path)

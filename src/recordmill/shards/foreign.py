@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from recordmill.errors import FormatError
-from recordmill.shards.index import write_atomically
 from recordmill.shards.opening import OpenShard
 from recordmill.storage.local import LOCAL
+from recordmill.storage.whole import write_atomically
 from recordmill.types import FrameIndex
 
 

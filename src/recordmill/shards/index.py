@@ -18,6 +18,7 @@ from recordmill.shards.opening import OpenShard
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.translate import to_error, translated
 from recordmill.storage.local import LOCAL
+from recordmill.storage.whole import write_atomically
 from recordmill.types import FrameIndex
 
 SUFFIX = ".rmx"
@@ -103,21 +104,6 @@ def kept_sidecars(path: str) -> Iterator[Sidecar]:
                 yield found
 
 
-def load_sidecar(path: str) -> Sidecar | None:
-    """Read what is kept about a shard, beside it or in the cache, whether it fits the shard or not.
-
-    Parameters
-    ----------
-    path : str
-
-    Returns
-    -------
-    Sidecar or None
-        None if there is nothing, or nothing sound.
-    """
-    return next(kept_sidecars(path), None)
-
-
 def fitting_sidecar(shard: OpenShard) -> Sidecar | None:
     """Find what is kept about a shard and fits it, or its beginning if it was appended to.
 
@@ -154,29 +140,6 @@ def save_sidecar(path: str, sidecar: Sidecar) -> str | None:
             write_atomically(place, data)
             return place
     return None
-
-
-def write_atomically(path: str, data: bytes) -> None:
-    """Put a whole file in place, replacing another of that name.
-
-    Parameters
-    ----------
-    path : str
-    data : bytes
-
-    Raises
-    ------
-    WriteError
-        The file cannot be written.
-    """
-    file = LOCAL.create(path, overwrite=True)
-    try:
-        file.write(data)
-        file.finish()
-        file.commit()
-    except BaseException:
-        file.discard()
-        raise
 
 
 def keep_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str) -> None:

@@ -14,12 +14,21 @@ from recordmill.formats.base import Format
 from recordmill.schema import Schema
 from recordmill.shards.foreign import foreign_path
 from recordmill.shards.framed import Framed
-from recordmill.shards.index import ENTRY_SUFFIX, SUFFIX, Keep, cache_path, describe_shard, load_index, sidecar_path
+from recordmill.shards.index import (
+    ENTRY_SUFFIX,
+    SUFFIX,
+    Keep,
+    cache_path,
+    describe_shard,
+    load_index,
+    sidecar_path,
+)
 from recordmill.shards.opening import open_shard
 from recordmill.shards.sidecar import to_bytes
 from recordmill.storage.base import OutputFile
 from recordmill.storage.compression import Compression, Compressor
 from recordmill.storage.local import LOCAL
+from recordmill.storage.whole import prepared
 from recordmill.types import FrameIndex
 
 
@@ -115,7 +124,8 @@ class ShardOutput:
             self._prepare_sidecar(index, end, (schema, payload))
         if self.format.index is not None and self.format.index_on_write:
             text = self.format.index.write(index, self.keys)
-            self._put_beside(foreign_path(self.path, self.format.index.suffix), text, overwrite=self._overwrite)
+            path = foreign_path(self.path, self.format.index.suffix)
+            self._beside.append(prepared(path, text, overwrite=self._overwrite))
 
     def _prepare_sidecar(self, index: FrameIndex, end: int, known: tuple[Schema | None, str | None]) -> None:
         shard = open_shard([self._file.temporary], self.format.name, self._compression, end + 1)
@@ -127,18 +137,8 @@ class ShardOutput:
         data = to_bytes(sidecar)
         for place in (sidecar_path(self.path), cache_path(self.path)):
             with contextlib.suppress(OSError):
-                self._put_beside(place, data, overwrite=True)
+                self._beside.append(prepared(place, data))
                 break
-
-    def _put_beside(self, path: str, data: bytes, *, overwrite: bool) -> None:
-        file = LOCAL.create(path, overwrite=overwrite)
-        try:
-            file.write(data)
-            file.finish()
-        except BaseException:
-            file.discard()
-            raise
-        self._beside.append(file)
 
     def commit(self) -> None:
         """Put the shard under its final name.

@@ -1,0 +1,56 @@
+"""Small files that are written as a whole: nobody sees a part of one."""
+
+from __future__ import annotations
+
+from recordmill.storage.base import OutputFile
+from recordmill.storage.local import LOCAL
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Put a whole file in place, replacing another of that name.
+
+    Parameters
+    ----------
+    path : str
+    data : bytes
+
+    Raises
+    ------
+    WriteError
+        The file cannot be written.
+    """
+    file = prepared(path, data)
+    try:
+        file.commit()
+    except BaseException:
+        file.discard()
+        raise
+
+
+def prepared(path: str, data: bytes, *, overwrite: bool = True) -> OutputFile:
+    """Write a whole file that has yet to get its name.
+
+    Parameters
+    ----------
+    path : str
+    data : bytes
+    overwrite : bool
+        Whether it may replace another of that name.
+
+    Returns
+    -------
+    OutputFile
+
+    Raises
+    ------
+    WriteError
+        The file cannot be written.
+    """
+    file = LOCAL.create(path, overwrite=overwrite)
+    try:
+        file.write(data)
+        file.finish()
+    except BaseException:
+        file.discard()
+        raise
+    return file
