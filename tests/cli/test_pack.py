@@ -31,7 +31,7 @@ def test_pack_when_source_is_class_folders_then_folders_are_labels(run: Run, pho
 
 
 def test_pack_when_text_then_tells_records_shards_and_names(run: Run, photos: Path, tmp_path: Path) -> None:
-    done = run("pack", photos, tmp_path / "x.rec", "--format", "recordio")
+    done = run("pack", photos, tmp_path / "x.rec")
     assert done.code == 0 and done.err == ""
     first, second = done.out.splitlines()
     assert first.startswith("6 records in 1 shard, ") and second == str(tmp_path / "x.rec")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from recordmill import ShardWriter
+from recordmill import ShardWriter, info
 from recordmill.errors import FeatureError, InputError, OutputExistsError, WriteError
 from recordmill.packing.pack import pack
 from recordmill.packing.sources import ImageFolder
@@ -19,6 +19,24 @@ from tests.pictures import encode
 
 def test_pack_when_source_is_a_path_then_it_is_found(class_folders: Path, tmp_path: Path) -> None:
     assert pack(str(class_folders), tmp_path / "train").num_records == 14
+
+
+@pytest.mark.parametrize("name, format_", [("a.rec", "recordio"), ("a.of", "ofrecord"), ("a.tfrec", "tfrecord")])
+def test_pack_when_destination_ends_like_a_format_then_is_that_shard(
+    flat_folder: Path, tmp_path: Path, name: str, format_: str
+) -> None:
+    packed = pack(ImageFolder(flat_folder, labels=None), tmp_path / name, entry_points=True)
+    with ShardWriter(tmp_path / f"b-{name}") as writer:
+        writer.write({"image": b"", "label": 1})
+    for path in (*packed.paths, *writer.paths):
+        assert Path(path).name.endswith(name) and info(path).shards[0].format == format_
+
+
+def test_pack_when_destination_ends_like_another_format_then_the_named_one_holds(
+    flat_folder: Path, tmp_path: Path
+) -> None:
+    packed = pack(ImageFolder(flat_folder, labels=None), tmp_path / "a.rec", format="tfrecord")
+    assert [Path(path).name for path in packed.paths] == ["a.rec-00000-of-00001.tfrecord"]
 
 
 @pytest.mark.parametrize("format_", FORMATS)

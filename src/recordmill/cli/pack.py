@@ -85,7 +85,7 @@ def _column(text: str) -> str | int:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("--format", choices=FORMATS, default="tfrecord", help="format of the shards (tfrecord)")
+    group.add_argument("--format", choices=FORMATS, help="format of the shards (what DEST ends like, or tfrecord)")
     split = group.add_mutually_exclusive_group()
     split.add_argument("--shards", type=positive, metavar="N", help="number of shards (1)")
     split.add_argument("--max-shard-bytes", type=byte_size, metavar="BYTES", help="begin a new shard at 100MB, 1GiB, …")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from recordmill.formats.base import Format, PayloadCodec
 from recordmill.formats.ofrecord import OFRECORD
 from recordmill.formats.recordio import RECORDIO
@@ -31,6 +33,30 @@ def get_format(name: str) -> Format:
         return FORMATS[name]
     except KeyError:
         raise ValueError(f"format is one of {', '.join(FORMATS)}, not {name!r}") from None
+
+
+def format_for(path: str | os.PathLike[str], name: str | None = None) -> Format:
+    """Choose the format of shards to be written.
+
+    Parameters
+    ----------
+    path : path
+        Where they go.
+    name : {"tfrecord", "ofrecord", "recordio"}, optional
+        None for the format whose files end like `path`, TFRecord where none does.
+
+    Returns
+    -------
+    Format
+
+    Raises
+    ------
+    ValueError
+        No format has that name.
+    """
+    if name is not None:
+        return get_format(name)
+    return next((format_ for format_ in FORMATS.values() if os.fspath(path).endswith(format_.suffixes)), TFRECORD)
 
 
 def get_payload(name: str | None, format_: Format) -> PayloadCodec:

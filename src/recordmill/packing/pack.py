@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from recordmill.formats.registry import get_format
+from recordmill.formats.registry import format_for
 from recordmill.packing.examples import pack_examples
 from recordmill.packing.files import FilePacking, Show
 from recordmill.packing.images import Encoding
@@ -33,7 +33,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     source: Source | str | os.PathLike[str] | Iterable[Mapping[str, Any] | bytes],
     destination: str | os.PathLike[str],
     *,
-    format: str = "tfrecord",  # noqa: A002
+    format: str | None = None,  # noqa: A002
     shards: int | None = None,
     max_shard_bytes: int | None = None,
     payload: str | None = None,
@@ -75,7 +75,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
         examples and are written as `ShardWriter` writes them.
     destination : path
         Beginning of the shards' names, or the name of the one shard.
-    format : {"tfrecord", "ofrecord", "recordio"}
+    format : {"tfrecord", "ofrecord", "recordio"}, optional
+        By default the one whose files end like `destination` (``train.rec``), TFRecord where none does.
     shards : int, optional
         Number of shards, 1 by default. Each holds consecutive items; their numbers differ by at most one.
     max_shard_bytes : int, optional
@@ -95,7 +96,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     keep_name : bool or str
         Store the file name as the source has it, as feature ``name`` or of the name given.
     encode : {"jpeg", "png", "tiff", "webp"}, optional
-        Decode each image and encode it anew (needs Pillow). Palette indices and 16-bit grey are kept, or refused.
+        Decode each image and encode it anew (needs Pillow). PNG and TIFF keep palette indices, transparency and 16-bit
+        grey; JPEG and WebP refuse the last, make colours of the first, and JPEG drops transparency.
     quality : int, optional
         1 to 100, of JPEG and WebP; 95 by default.
     resize : int, optional
@@ -172,20 +174,21 @@ def pack(  # noqa: PLR0913 (the options of one command)
     run = RunOptions(os.cpu_count() or 1 if workers is None else workers, worker_kind, on_error)
     if not os.fspath(destination):
         raise ValueError("destination is empty: it names the shards, such as 'packed/train'")
+    written = format_for(destination, format)
     if isinstance(source, str | os.PathLike):
         source = find_source(source)
     if not isinstance(source, Source):
         if images != ImageOptions(check=checked) or records != RecordOptions(payload):
             raise ValueError("options of images and labels are for sources of files; examples are written as they are")
         result = pack_examples(
-            source, destination, format, outputs, payload=payload, schema=schema, seed=shuffle, show=progress
+            source, destination, written.name, outputs, payload=payload, schema=schema, seed=shuffle, show=progress
         )
     elif schema is not None:
         raise ValueError("schema= is for examples; a source of files has its own")
     else:
-        packing = FilePacking(source.rows(), os.fspath(destination), get_format(format), outputs, records, images, run)
+        packing = FilePacking(source.rows(), os.fspath(destination), written, outputs, records, images, run)
         result = packing.run(shuffle, progress)
     if entry_points:
         for path in result.paths:
-            keep_entry_points(path, format=format, compression=compression, threads=run.workers)
+            keep_entry_points(path, format=written.name, compression=compression, threads=run.workers)
     return result

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from recordmill.formats.registry import get_format, get_payload
+from recordmill.formats.registry import format_for, get_payload
 from recordmill.formats.values import has_no_kind
 from recordmill.schema import Feature, Schema
 from recordmill.shards.framed import frame_payloads
@@ -37,7 +37,8 @@ class ShardWriter:
     ----------
     path : path
         Beginning of the shards' names, or the name of the one shard (``train.rec``).
-    format : {"tfrecord", "ofrecord", "recordio"}
+    format : {"tfrecord", "ofrecord", "recordio"}, optional
+        By default the one whose files end like `path` (``train.rec``), TFRecord where none does.
     shards : int, optional
         Number of shards; 1 by default.
     max_shard_bytes : int, optional
@@ -72,7 +73,7 @@ class ShardWriter:
         self,
         path: str | os.PathLike[str],
         *,
-        format: str = "tfrecord",  # noqa: A002
+        format: str | None = None,  # noqa: A002
         shards: int | None = None,
         max_shard_bytes: int | None = None,
         payload: str | None = None,
@@ -84,12 +85,12 @@ class ShardWriter:
     ) -> None:
         if shards is not None and (shards < 1 or max_shard_bytes is not None):
             raise ValueError("shards is at least 1, and not given together with max_shard_bytes")
-        self.path, self._format = os.fspath(path), get_format(format)
+        self.path, self._format = os.fspath(path), format_for(path, format)
         self._codec = get_payload(payload, self._format)
         self._given = self._schema = None if schema is None else Schema(schema)
         self._compression = compressions.check(compression)
         if self._compression is not None and not self._format.compressible:
-            raise ValueError(f"{format} is not compressed: its readers could not read it")
+            raise ValueError(f"{self._format.name} is not compressed: its readers could not read it")
         self._level, self._overwrite, self._keep = compression_level, overwrite, index
         self._max_shard_bytes = max_shard_bytes
         self._examples: list[Mapping[str, Any]] = []
