@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 import recordmill as rm
 import recordmill.compat.oneflow as flow
 from recordmill.compat.oneflow.windows import WindowRule
-from recordmill.errors import DecodeError, ImageError, RecordmillError
+from recordmill.errors import ImageError, RecordmillError
 from tests.compat.oneflow.parts import PICTURES, RECORDED, batch_of, message
 
 FOUND = np.load(RECORDED / "pictures.npz")
@@ -30,8 +30,8 @@ NORMALISED: dict[str, dict[str, Any]] = {
 
 
 def cases(beginning: str) -> list[str]:
-    """Names of recorded arrays; a CMYK picture has no grey values here, which another test tells."""
-    return [name for name in FOUND.files if name.startswith(f"{beginning}/") and name != "decode/jpeg_cmyk/GRAY"]
+    """Names of recorded arrays."""
+    return [name for name in FOUND.files if name.startswith(f"{beginning}/")]
 
 
 def stored(name: str) -> bytes:
@@ -115,8 +115,6 @@ def test_pictures_of_several_sizes_when_cut_then_are_one_array(tmp_path: Path) -
 )
 @pytest.mark.parametrize("colours", ["RGB", "BGR", "GRAY"])
 def test_random_crop_when_decoded_then_is_a_part_of_the_picture(name: str, colours: str, tmp_path: Path) -> None:
-    if (name, colours) == ("jpeg_cmyk", "GRAY"):
-        return
     batch = records(tmp_path, *[name] * 6)
     whole = flow.nn.OFRecordImageDecoder("images", colours)(batch).numpy()[0]
     crop = flow.nn.OFRecordImageDecoderRandomCrop("images", colours, random_seed=3, random_area=(0.2, 0.6))
@@ -165,11 +163,6 @@ def test_bytes_that_are_no_picture_when_decoded_then_are_an_error_with_the_recor
     error: Any = pickle.loads(pickle.dumps(caught.value))
     assert isinstance(error, ValueError) and error.shard == str(tmp_path / "part-0")
     assert (error.record, error.offset) == (1, len(message(images=stored("png_RGB"))) + 8)
-
-
-def test_cmyk_when_asked_for_grey_then_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(DecodeError, match="CMYK"):
-        flow.nn.OFRecordImageDecoder("images", "GRAY")(records(tmp_path, "jpeg_cmyk")).numpy()
 
 
 @pytest.mark.parametrize(

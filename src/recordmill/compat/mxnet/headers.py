@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.encoding import encode_picture
-from recordmill.compat.mxnet.grey import decode_grey
 
 # flag, label, id, id2; little-endian, without padding.
 _HEADER = struct.Struct("<IfQQ")
@@ -154,7 +153,7 @@ def _stored(data: bytes) -> NDArray[Any]:
 
 
 def _grey(data: bytes) -> NDArray[Any]:
-    return decode_grey(data, like="opencv", orientation="apply", depth="8")
+    return rm.decode_image(data, channels="grey", like="opencv", orientation="apply", depth="8")
 
 
 def _coloured(data: bytes) -> NDArray[Any]:

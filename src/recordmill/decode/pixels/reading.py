@@ -153,6 +153,8 @@ def _rgb(image: Image, how: Reading) -> NDArray[np.uint8]:
 def _grey(image: Image, how: Reading) -> NDArray[np.uint8]:
     if image.mode in ("L", "LA", "1") or how.grey == "pillow":
         return _array(image.convert("L"))
+    if image.mode == "CMYK" and how.cmyk == "opencv":
+        return grey_like_opencv(_rgb(image, how))
     if image.mode == "CMYK":
         raise ImageError(
             "a CMYK picture has no luma plane",

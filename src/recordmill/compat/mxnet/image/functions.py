@@ -11,7 +11,6 @@ import numpy as np
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError, UnsupportedError, translated
-from recordmill.compat.mxnet.grey import decode_grey
 from recordmill.compat.mxnet.kernels import BY_SIZE, KERNELS, RANDOM, methods_of
 from recordmill.compat.mxnet.nd import NDArray, wrap
 
@@ -51,12 +50,11 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None
         raise ParameterError(f"value {flag} for Parameter flag should be 0 or 1", kind="bad_parameter")
     if not len(data):
         raise MXNetError("Check failed: len > 0: Input cannot be an empty buffer", kind="bad_image")
-    channels: Any = "rgb" if to_rgb else "bgr"
+    channels: Any = "grey" if flag == 0 else "rgb" if to_rgb else "bgr"
     with translated(kind="bad_image"):
         try:
-            turn = "apply" if _is_turned(bytes(memoryview(data)[:11])) else "ignore"
-            options: Any = {"like": "mxnet", "orientation": turn, "depth": "8"}
-            pixels = decode_grey(data, **options) if flag == 0 else rm.decode_image(data, channels=channels, **options)
+            turn: Any = "apply" if _is_turned(bytes(memoryview(data)[:11])) else "ignore"
+            pixels = rm.decode_image(data, like="mxnet", channels=channels, orientation=turn, depth="8")
         except rm.ImageError as error:
             error.kind = "bad_image"
             raise
