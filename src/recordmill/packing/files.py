@@ -17,12 +17,12 @@ from recordmill.packing.plan import PASS_THROUGH, RECODED, Chunk, Order, Queue, 
 from recordmill.packing.progress import Progress
 from recordmill.packing.records import describe_records
 from recordmill.packing.result import PackResult
-from recordmill.packing.sinks import OneShard, RollingShards, Sink
 from recordmill.packing.sources.base import Items
 from recordmill.shards.foreign import foreign_path
 from recordmill.shards.names import shard_paths
 from recordmill.shards.output import ShardOutput, commit_all
 from recordmill.shards.siblings import refuse_siblings, remove_siblings
+from recordmill.shards.sinks import OneShard, RollingShards, Sink
 from recordmill.storage import compression as compressions
 from recordmill.storage.local import LOCAL
 

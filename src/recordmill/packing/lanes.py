@@ -16,8 +16,8 @@ from dataclasses import field
 from recordmill.dataclass import dataclass
 from recordmill.packing.job import Packed
 from recordmill.packing.plan import Chunk, Queue
-from recordmill.packing.sinks import Sink
 from recordmill.packing.sources.base import Items
+from recordmill.shards.sinks import Sink
 
 
 @dataclass(slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,30 @@ class Framed:
     data: Any
     lengths: NDArray[np.int64]
     checksums: NDArray[np.uint32] | None
+
+
+def dealt(framed: Framed, num_parts: int) -> Iterator[Framed]:
+    """Records dealt out in turn: part ``i`` has the records ``i``, ``i + num_parts`` and so on.
+
+    Parameters
+    ----------
+    framed : Framed
+    num_parts : int
+
+    Yields
+    ------
+    Framed
+        As many parts as have records.
+    """
+    if num_parts == 1:
+        yield framed
+        return
+    ends = np.cumsum(framed.lengths).tolist()
+    frames = [framed.data[start:end] for start, end in pairwise([0, *ends])]
+    for part in range(min(num_parts, len(frames))):
+        rows = slice(part, None, num_parts)
+        checksums = None if framed.checksums is None else framed.checksums[rows]
+        yield Framed(b"".join(frames[rows]), framed.lengths[rows], checksums)
 
 
 def frame_payloads(format_: Format, payloads: Ragged) -> Framed:

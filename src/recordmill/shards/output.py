@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from array import array
 from collections.abc import Sequence
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recordmill.errors import OutputExistsError, WriteError
-from recordmill.formats.base import Format
+from recordmill.formats.base import Format, IndexCodec
 from recordmill.schema import Schema
 from recordmill.shards.foreign import foreign_path
 from recordmill.shards.framed import Framed
@@ -73,9 +73,8 @@ class ShardOutput:
         except BaseException:
             self.discard()
             raise
-        self._lengths: list[NDArray[np.int64]] = []
-        self._checksums: list[NDArray[np.uint32]] = []
-        self.keys: list[int | str] = []
+        self._lengths, self._checksums = array("q"), array("I")
+        self._keys: list[int | str] = []
         self.num_records = 0
         self.num_bytes = 0
 
@@ -90,12 +89,24 @@ class ShardOutput:
         """
         count = len(framed.lengths)
         self._file.write(framed.data if self._compressor is None else self._compressor.compress(framed.data))
-        self._lengths.append(framed.lengths)
+        self._lengths.frombytes(framed.lengths.tobytes())
         if framed.checksums is not None:
-            self._checksums.append(framed.checksums)
-        self.keys.extend(range(self.num_records, self.num_records + count) if keys is None else keys)
+            self._checksums.frombytes(framed.checksums.tobytes())
+        if self._own_index is not None:
+            self._keys.extend(range(self.num_records, self.num_records + count) if keys is None else keys)
         self.num_records += count
         self.num_bytes += int(framed.lengths.sum())
+
+    @property
+    def index(self) -> FrameIndex:
+        """Where the records written so far are."""
+        lengths = np.array(self._lengths)
+        return FrameIndex(np.cumsum(lengths) - lengths, lengths)
+
+    @property
+    def _own_index(self) -> IndexCodec | None:
+        """Index of the format's own tools, if it is written with every shard."""
+        return self.format.index if self.format.index_on_write else None
 
     def rename(self, path: str) -> None:
         """Give the shard another final name."""
@@ -118,13 +129,12 @@ class ShardOutput:
         payload : str or None
             Name of the payload codec, kept in the sidecar.
         """
-        lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
-        index, end = FrameIndex(np.cumsum(lengths) - lengths, lengths), int(lengths.sum())
+        index = self.index
         if self._keep == "auto":
-            self._prepare_sidecar(index, end, (schema, payload))
-        if self.format.index is not None and self.format.index_on_write:
-            text = self.format.index.write(index, self.keys)
-            path = foreign_path(self.path, self.format.index.suffix)
+            self._prepare_sidecar(index, self.num_bytes, (schema, payload))
+        if self._own_index is not None:
+            text = self._own_index.write(index, self._keys)
+            path = foreign_path(self.path, self._own_index.suffix)
             self._beside.append(prepared(path, text, overwrite=self._overwrite))
 
     def _prepare_sidecar(self, index: FrameIndex, end: int, known: tuple[Schema | None, str | None]) -> None:
@@ -133,7 +143,7 @@ class ShardOutput:
         is_plain = self._compression is None
         sidecar = describe_shard(shard, index, end) if is_plain else load_index(shard, "never")[0]
         sidecar.schema, sidecar.payload = known
-        sidecar.checksums = np.concatenate(self._checksums) if self._checksums else None
+        sidecar.checksums = np.array(self._checksums) if self._checksums else None
         data = to_bytes(sidecar)
         for place in (sidecar_path(self.path), cache_path(self.path)):
             with contextlib.suppress(OSError):
@@ -185,8 +195,8 @@ class ShardOutput:
     def refuse_existing(self) -> None:
         """Raise OutputExistsError if a file that `commit` writes is there and may not be replaced."""
         names = [self.path]
-        if self.format.index is not None and self.format.index_on_write:
-            names.append(foreign_path(self.path, self.format.index.suffix))
+        if self._own_index is not None:
+            names.append(foreign_path(self.path, self._own_index.suffix))
         for name in names:
             if not self._overwrite and LOCAL.exists(name):
                 hint = "choose another name, or overwrite=True"

@@ -67,7 +67,6 @@ class PayloadWriter:
         self.path, self._format = os.fspath(path), replace(found, index=None, index_on_write=False)
         self._pending: list[bytes] = []
         self._pending_bytes = 0
-        self._lengths: list[NDArray[np.int64]] = []
         self._closed = False
         self.num_records = 0
         options = {"compression": wanted, "level": compression_level, "overwrite": True, "index": index}
@@ -105,9 +104,7 @@ class PayloadWriter:
             self._append(payloads)
 
     def _append(self, payloads: Ragged) -> None:
-        framed = frame_payloads(self._format, payloads)
-        self._output.append(framed)
-        self._lengths.append(framed.lengths)
+        self._output.append(frame_payloads(self._format, payloads))
 
     def tell(self) -> int:
         """Bytes that all records so far take, uncompressed: where the next one begins."""
@@ -118,8 +115,7 @@ class PayloadWriter:
     def offsets(self) -> NDArray[np.int64]:
         """Where each record begins, in bytes of the uncompressed file; shape (num_records,)."""
         self.flush()
-        lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
-        return np.cumsum(lengths) - lengths
+        return self._output.index.offsets
 
     def close(self) -> None:
         """Put the file under its name; a second call does nothing."""

@@ -16,12 +16,15 @@ from recordmill.shards.merging import merge_schemas
 from recordmill.shards.names import shard_paths
 from recordmill.shards.output import ShardOutput, commit_all
 from recordmill.shards.siblings import refuse_siblings, remove_siblings
+from recordmill.shards.sinks import DealtShards, RollingShards, Sink
 from recordmill.storage import compression as compressions
 from recordmill.types import Ragged
 
 # Examples that are serialized in one call, and payload bytes after which it is called anyway.
 _CHUNK_RECORDS = 256
 _CHUNK_BYTES = 4 << 20
+# Chunks of so many shards are written as one, so that each shard gets several records at a time.
+_MOST_CHUNKS = 16
 # So many times longer it may become while a feature has had no value that tells its kind.
 _PATIENCE = 16
 
@@ -92,7 +95,7 @@ class ShardWriter:
         if self._compression is not None and not self._format.compressible:
             raise ValueError(f"{self._format.name} is not compressed: its readers could not read it")
         self._level, self._overwrite, self._keep = compression_level, overwrite, index
-        self._max_shard_bytes = max_shard_bytes
+        self._is_rolling = max_shard_bytes is not None
         self._examples: list[Mapping[str, Any]] = []
         self._payloads: list[bytes] = []
         self._pending_bytes = 0
@@ -101,10 +104,13 @@ class ShardWriter:
         self._closed = False
         self.num_records = 0
         names = self._names(shards or 1) if max_shard_bytes is None else []
+        self._chunk_records = _CHUNK_RECORDS * min(len(names) or 1, _MOST_CHUNKS)
         if not overwrite:
             refuse_siblings(self.path, self._format, self._suffix, names)
-        for name in names:
-            self._begin(name)
+        if max_shard_bytes is None:
+            self._sink: Sink = DealtShards(names, self._begin)
+        else:
+            self._sink = RollingShards(self.path, max_shard_bytes, self._begin)
 
     def _names(self, num_shards: int) -> list[str]:
         return shard_paths(self.path, self._format, num_shards, self._suffix)
@@ -147,9 +153,9 @@ class ShardWriter:
             if self._payloads:
                 self._flush()
             self._examples.append(dict(example))
-            self._pending_bytes += sum(len(value) for value in example.values() if isinstance(value, bytes))
+            self._pending_bytes += sum(map(_num_bytes, example.values()))
         count = len(self._examples) + len(self._payloads)
-        full = max(count / _CHUNK_RECORDS, self._pending_bytes / _CHUNK_BYTES)
+        full = max(count / self._chunk_records, self._pending_bytes / _CHUNK_BYTES)
         if full < self._full:
             return
         if self._full < _PATIENCE and self._lacks_kinds():
@@ -176,26 +182,7 @@ class ShardWriter:
             payloads = Ragged.from_rows(self._payloads)
         self._examples, self._payloads, self._pending_bytes, self._full = [], [], 0, 1
         self.num_records += count
-        if self._max_shard_bytes is not None:
-            self._append_rolling(payloads, keys, self._max_shard_bytes)
-            return
-        step = len(self._outputs)
-        for number, output in enumerate(self._outputs):
-            start = (number - first) % step
-            if start < count:
-                chosen = (
-                    payloads if step == 1 else Ragged.from_rows([payloads[row] for row in range(start, count, step)])
-                )
-                output.append(frame_payloads(self._format, chosen), keys[start::step])
-
-    def _append_rolling(self, payloads: Ragged, keys: list[int | str], limit: int) -> None:
-        for row, key in enumerate(keys):
-            framed = frame_payloads(self._format, payloads[row : row + 1])
-            current = self._outputs[-1] if self._outputs else self._begin(f"{self.path}-0")
-            if current.num_records and current.num_bytes + int(framed.lengths[0]) > limit:
-                current.finish()
-                current = self._begin(f"{self.path}-{len(self._outputs)}")
-            current.append(framed, [key])
+        self._sink.append(frame_payloads(self._format, payloads), keys)
 
     def close(self) -> None:
         """Write what is left, and put all shards under their final names."""
@@ -204,12 +191,9 @@ class ShardWriter:
         try:
             if self._examples or self._payloads:
                 self._flush()
-            if not self._outputs:
-                self._begin(self.path)
             self._closed = True
-            for output in self._outputs:
-                output.finish()
-            if self._max_shard_bytes is not None:
+            self._sink.finish()
+            if self._is_rolling:
                 for output, name in zip(self._outputs, self._names(len(self._outputs)), strict=True):
                     output.rename(name)
             commit_all(self._outputs, self._schema, self._codec.name if self._schema is not None else None)
@@ -242,3 +226,8 @@ class ShardWriter:
             self.close()
         else:
             self.discard()
+
+
+def _num_bytes(value: Any) -> int:
+    """About how much memory a value keeps until it is written."""
+    return len(value) if isinstance(value, bytes | bytearray | str) else getattr(value, "nbytes", 8)

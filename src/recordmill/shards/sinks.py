@@ -1,11 +1,11 @@
-"""Where frames go: into one shard, or into shards that follow one another when they are full."""
+"""Where frames go: into one shard, into several in turn, or into shards that follow one another when they are full."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from recordmill.shards.framed import Framed
+from recordmill.shards.framed import Framed, dealt
 from recordmill.shards.output import ShardOutput
 
 Open = Callable[[str], ShardOutput]
@@ -52,6 +52,34 @@ class OneShard:
         if not self.outputs:
             self.outputs.append(self._begin(self._path))
         return self.outputs[0]
+
+
+class DealtShards:
+    """Shards that get frames in turn: frame ``i`` goes to shard ``i`` modulo their number.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Final names.
+    begin : callable
+        Makes the output of a name.
+    """
+
+    def __init__(self, paths: Sequence[str], begin: Open) -> None:
+        self.outputs = [begin(path) for path in paths]
+        self._next = 0
+
+    def append(self, framed: Framed, keys: list[int | str]) -> None:
+        """Write frames."""
+        count, step = len(framed.lengths), len(self.outputs)
+        first, self._next = self._next, (self._next + count) % step
+        for start, part in enumerate(dealt(framed, step)):
+            self.outputs[(first + start) % step].append(part, keys[start::step])
+
+    def finish(self) -> None:
+        """Bring all shards to the disk."""
+        for output in self.outputs:
+            output.finish()
 
 
 class RollingShards:
