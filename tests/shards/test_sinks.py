@@ -1,4 +1,4 @@
-"""Where frames go: dealt out to shards in turn, or rolled into shards that follow one another; nothing is held back long."""
+"""Where frames go: dealt out to shards in turn, or rolled into shards that follow; nothing is held back long."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import recordmill as rm
 from recordmill.formats.registry import get_format
