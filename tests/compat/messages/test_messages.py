@@ -95,6 +95,17 @@ def test_message_put_into_another_when_changed_later_then_only_itself_changes() 
     assert record.feature["a"].int64.value == [1] == steps.feature[0].int64.value
 
 
+def test_part_that_is_held_when_its_message_is_cleared_and_copied_then_the_copy_stays() -> None:
+    record = Example()
+    held = record.features
+    record.Clear()
+    held.feature["a"].int64.value.append(1)
+    copied = copy.deepcopy(record)
+    held.feature["a"].int64.value.append(2)
+    assert list(copied.features.feature["a"].int64.value) == [1]
+    assert list(record.features.feature["a"].int64.value) == [1, 2]
+
+
 def test_map_when_used_as_a_mapping_then_behaves_like_one() -> None:
     entries = Features(feature={"a": {}, "b": {"int64": {"value": [1]}}}).feature
     assert sorted(entries) == ["a", "b"] and "a" in entries and len(entries) == 2

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from recordmill.compat.messages import wire
+from recordmill.compat.messages.content import OWN, SEEN, Content
 from recordmill.compat.messages.descriptors import Descriptor
 from recordmill.compat.messages.fields.base import UNKNOWN, Field
 from recordmill.compat.messages.fields.nested import Nested
@@ -13,14 +14,7 @@ from recordmill.compat.messages.text import text_of
 from recordmill.errors import PayloadError
 
 
-class _WithoutDict(type):
-    """Classes whose instances take no attribute that was not declared."""
-
-    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> _WithoutDict:
-        return super().__new__(cls, name, bases, {"__slots__": (), **body}, **options)
-
-
-class Message(metaclass=_WithoutDict):
+class Message(Content):
     """One message; fields are attributes, and keywords of the constructor.
 
     A subclass declares its fields in its body, and may name its package: ``class Feature(Message, package="oneflow")``.
@@ -31,12 +25,10 @@ class Message(metaclass=_WithoutDict):
         For what protobuf refuses too: positional arguments, unknown fields, values of other types.
     """
 
-    __slots__ = ("_owner", "_unknown", "_values")
     __hash__ = None  # type: ignore[assignment]
     DESCRIPTOR: ClassVar[Descriptor]
     _full_name: ClassVar[str]
-    _fields: ClassVar[dict[str, Field]] = {}
-    _by_number: ClassVar[dict[int, Field]] = {}
+    _by_number: ClassVar[dict[int, Field]] = {}  # in order
     _oneofs: ClassVar[dict[str, tuple[Nested[Any], ...]]] = {}
 
     def __init_subclass__(cls, package: str = "", **options: Any) -> None:
@@ -53,10 +45,7 @@ class Message(metaclass=_WithoutDict):
     def __init__(self, *args: Any, **fields: Any) -> None:
         if args:
             raise TypeError("No positional arguments allowed")
-        self._values: dict[str, Any] = {}
-        # The message that this one becomes part of when it changes, and the field there.
-        self._owner: tuple[Message, Nested[Any]] | None = None
-        self._unknown = b""
+        self._values, self._owner, self._unknown, self._state = {}, None, b"", OWN
         self._fill(fields)
 
     def _fill(self, fields: Mapping[str, Any]) -> None:
@@ -76,6 +65,7 @@ class Message(metaclass=_WithoutDict):
         if self._owner is not None:
             (owner, field), self._owner = self._owner, None
             field.adopt(owner, self)
+            owner._state = SEEN
 
     def _clear_oneof(self, name: str) -> None:
         for field in self._oneofs[name]:
@@ -84,11 +74,13 @@ class Message(metaclass=_WithoutDict):
                 del self._values[field.name]
 
     def _merge(self, other: Message) -> None:
-        for field, value in other.ListFields():
-            field.merge(self, value)
+        self._own()
+        for name, value in other._present():
+            self._fields[name].merge(self, value)
         self._unknown += other._unknown
 
     def _parse(self, data: bytes, start: int, stop: int) -> None:
+        self._own()
         place, by_number = start, self._by_number
         while place < stop:
             first = place
@@ -101,7 +93,11 @@ class Message(metaclass=_WithoutDict):
             place = end
 
     def _write(self, parts: list[bytes]) -> int:
-        total = sum(field.write(value, parts) for field, value in self.ListFields())
+        total, values = 0, self._values
+        for field in self._by_number.values() if len(values) > 1 else map(self._fields.__getitem__, values):
+            value = values.get(field.name)
+            if value is not None and field.is_set(value):
+                total += field.write(value, parts)
         if self._unknown:
             parts.append(self._unknown)
         return total + len(self._unknown)
@@ -146,7 +142,7 @@ class Message(metaclass=_WithoutDict):
         PayloadError
             The bytes are no message of this type.
         """
-        message = cls()
+        message = cls._empty()
         message.MergeFromString(data)
         return message
 
@@ -171,11 +167,12 @@ class Message(metaclass=_WithoutDict):
     def Clear(self) -> None:
         """Empty the message; it stays, or becomes, part of the one around it."""
         self._touch()
-        self._values, self._unknown = {}, b""
+        self._values, self._unknown, self._state = {}, b"", OWN
 
     def ClearField(self, name: str) -> None:
         """Empty one field, or what a oneof holds."""
         self._touch()
+        self._own()
         if name in self._oneofs:
             self._clear_oneof(name)
         else:
@@ -215,24 +212,23 @@ class Message(metaclass=_WithoutDict):
         self._touch()
         self._merge(taken)
 
-    def _taken(self, other: Any, method: str) -> Self:
+    @classmethod
+    def _taken(cls, other: Any, method: str) -> Self:
         """Another message of the type, or protobuf's own of that name."""
-        if type(other) is not type(self):
-            if getattr(getattr(other, "DESCRIPTOR", None), "full_name", None) == self._full_name:
-                return self.FromString(other.SerializeToString())
+        if type(other) is not cls:
+            if getattr(getattr(other, "DESCRIPTOR", None), "full_name", None) == cls._full_name:
+                return cls.FromString(other.SerializeToString())
             raise TypeError(
-                f"Parameter to {method}() must be instance of same class: expected {type(self)} got {type(other)}."
+                f"Parameter to {method}() must be instance of same class: expected {cls} got {type(other)}."
             )
         found: Self = other
         return found
 
     def ListFields(self) -> list[tuple[Field, Any]]:
         """Fields that are present, by number, with their values."""
-        fields = self._fields
-        found = [(fields[name], value) for name, value in self._values.items() if fields[name].is_set(value)]
-        if len(found) > 1:
-            found.sort(key=lambda pair: pair[0].number)
-        return found
+        self._show()
+        found = [(self._fields[name], value) for name, value in self._present()]
+        return sorted(found, key=lambda pair: pair[0].number)
 
     def IsInitialized(self) -> bool:
         """Whether all required fields are present; there are none."""
@@ -252,9 +248,7 @@ class Message(metaclass=_WithoutDict):
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         """Copy everything."""
-        copied = type(self)()
-        copied._merge(self)
-        return copied
+        return self._copied()
 
     __copy__ = __deepcopy__
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import math
 import operator
+import struct
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
@@ -139,6 +142,7 @@ class Float(Scalar[float]):
         super().__init__(name)
         self.wire = wire.FIXED32 if bits == 32 else wire.FIXED64
         self._dtype = self.dtype = np.dtype(f"<f{bits // 8}")
+        self._code = "f" if bits == 32 else "d"
         self._rounded: Callable[[Any], Any] = ctypes.c_float if bits == 32 else ctypes.c_double
 
     def check(self, value: Any) -> float:
@@ -153,7 +157,17 @@ class Float(Scalar[float]):
             with np.errstate(over="ignore"):
                 found: list[float] = values.astype(self._dtype).tolist()
             return found
-        return super().check_all(values)
+        given = values if type(values) is list else list(_iterable(values))
+        if {*map(type, given)} == {float} and not any(map(math.isnan, given)):
+            with contextlib.suppress(OverflowError):  # what is too large becomes infinite below
+                return [*self._unpacked(self._packed(given))]
+        return [self.check(value) for value in given]
+
+    def _packed(self, values: list[float]) -> bytes:
+        return struct.pack(f"<{len(values)}{self._code}", *values)
+
+    def _unpacked(self, data: bytes) -> tuple[float, ...]:
+        return struct.unpack(f"<{len(data) // self._dtype.itemsize}{self._code}", data)
 
     def read(self, data: bytes, start: int, stop: int) -> tuple[float, int]:
         """One number."""
@@ -167,12 +181,18 @@ class Float(Scalar[float]):
         count, rest = divmod(stop - start, self._dtype.itemsize)
         if rest:
             raise wire.WireError(start, f"{stop - start} bytes are no list of numbers of {self._dtype.itemsize} bytes")
+        if count < wire.MANY:
+            few = self._unpacked(data[start:stop])
+            if not any(map(math.isnan, few)):
+                return [*few]
         stored = np.frombuffer(data, self._dtype, count, start)
         found: list[float] = (_widened(stored) if stored.itemsize == 4 else stored).tolist()
         return found
 
     def write_packed(self, values: list[float]) -> bytes:
         """Numbers back to back."""
+        if len(values) < wire.MANY and not any(map(math.isnan, values)):
+            return self._packed(values)
         wide = np.array(values, np.float64)
         return (_narrowed(wide) if self._dtype.itemsize == 4 else wide.astype(self._dtype)).tobytes()
 

@@ -12,8 +12,9 @@ MAX_VARINT_BYTES = 10
 MAX_LENGTH_BYTES = 5
 _MAX_GROUPS = 100
 _MASK = (1 << 64) - 1
+_SHORTEST = tuple(bytes((value,)) for value in range(0x80))
 # So many numbers repay the calls of NumPy.
-_MANY = 24
+MANY = 24
 
 
 class WireError(ValueError):
@@ -78,6 +79,8 @@ def read_tag(data: bytes, start: int, stop: int) -> tuple[int, int, int]:
     ------
     WireError
     """
+    if start < stop and 8 <= (tag := data[start]) < 0x80:
+        return tag >> 3, tag & 7, start + 1
     tag, place = _any_tag(data, start, stop)
     if not tag >> 3:
         raise WireError(start, f"a tag of {tag} has no field number")
@@ -108,6 +111,8 @@ def read_length(data: bytes, start: int, stop: int) -> tuple[int, int]:
     ------
     WireError
     """
+    if start < stop and (length := data[start]) < 0x80 and start + 1 + length <= stop:
+        return start + 1, start + 1 + length
     length, place = read_varint(data, start, stop)
     if place - start > MAX_LENGTH_BYTES or length > stop - place:
         raise WireError(start, f"a field of {length} bytes has {stop - place}")
@@ -178,7 +183,7 @@ def varint(value: int) -> bytes:
     bytes
     """
     if value < 0x80:
-        return bytes((value,))
+        return _SHORTEST[value]
     pieces = bytearray()
     while value > 0x7F:
         pieces.append(value & 0x7F | 0x80)
@@ -198,7 +203,7 @@ def varints(values: Sequence[int]) -> bytes:
     -------
     bytes
     """
-    if len(values) < _MANY:
+    if len(values) < MANY:
         return b"".join([varint(value & _MASK) for value in values])
     words = np.array(values, np.int64).view(np.uint64)
     shifts = np.arange(0, 70, 7, dtype=np.uint64)
@@ -227,7 +232,7 @@ def read_varints(data: bytes, start: int, stop: int) -> list[int]:
     ------
     WireError
     """
-    if stop - start < _MANY:
+    if stop - start < MANY:
         return _read_few(data, start, stop)
     octets = np.frombuffer(data, np.uint8, stop - start, start)
     ends = np.flatnonzero(octets < 0x80)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from recordmill.compat.messages.content import SEEN
+
 if TYPE_CHECKING:
     from recordmill.compat.messages.message import Message
 
@@ -45,6 +47,13 @@ class Field:
             value = message._values[self.name] = self.make(message)
         return value
 
+    def shown(self, message: Message) -> Any:
+        """Return the value to a script, which may change it."""
+        if message._state != SEEN:
+            message._show()
+        value = message._values.get(self.name)
+        return self.value_of(message) if value is None else value
+
     def __set__(self, message: Message, value: Any) -> None:
         """Refuse assignment, as protobuf does."""
         raise AttributeError(f'Assignment not allowed to {self.kind} field "{self.name}" in protocol message object.')
@@ -63,6 +72,10 @@ class Field:
 
     def assign(self, message: Message, given: Any) -> None:
         """Take the value of a constructor's keyword."""
+        raise NotImplementedError
+
+    def copied(self, value: Any) -> Any:
+        """Value for another message of the same type, part of none yet."""
         raise NotImplementedError
 
     def merge(self, message: Message, value: Any) -> None:

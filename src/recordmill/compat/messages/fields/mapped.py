@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, Sized
+from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from recordmill.compat.messages import wire
@@ -69,6 +71,14 @@ class MessageMap(MutableMapping[str, M]):
 
     get_or_create = __getitem__
 
+    def _take(self, key: str, message: M) -> None:
+        """Add a copy of a message's content to that of a name."""
+        key, found = self._key(key), self._cls._taken(message, "MergeFrom")
+        if key in self._items:
+            self._items[key].MergeFrom(found)
+        else:
+            self._items[key] = found._copied()
+
     def __setitem__(self, key: str, value: Any) -> None:
         """Refuse assignment, as protobuf does."""
         raise ValueError("Message objects may not be assigned")
@@ -103,9 +113,7 @@ class MessageMap(MutableMapping[str, M]):
     def MergeFrom(self, other: MessageMap[M]) -> None:
         """Take copies of another map's messages, in place of those of the same names."""
         for key, message in list(other._items.items()):
-            copied = self._cls()
-            copied._merge(message)
-            self._items[key] = copied
+            self._items[key] = message._copied()
         self._touch()
 
     def GetEntryClass(self) -> Any:
@@ -166,7 +174,7 @@ class Mapped(Field, Generic[M]):
         """Messages by name."""
         if message is None:
             return self
-        value: MessageMap[M] = self.value_of(message)
+        value: MessageMap[M] = self.shown(message)
         return value
 
     def make(self, message: Message) -> MessageMap[M]:
@@ -181,7 +189,13 @@ class Mapped(Field, Generic[M]):
             raise TypeError(f"Argument for field {message._full_name}.{self.name} is a mapping, not {type(given)}")
         target = self.value_of(message)
         for key, value in given.items():
-            target[key].MergeFrom(made(self.cls, value) if isinstance(value, Mapping) else value)
+            target._take(key, made(self.cls, value) if isinstance(value, Mapping) else value)
+
+    def copied(self, value: MessageMap[M]) -> MessageMap[M]:
+        """Copies of the messages."""
+        messages = MessageMap(self, None)
+        messages._items = {key: message._copied() for key, message in value._items.items()}
+        return messages
 
     def merge(self, message: Message, value: MessageMap[M]) -> None:
         """Messages of another map, in place of those of the same names."""
@@ -192,7 +206,14 @@ class Mapped(Field, Generic[M]):
         if wire_type != wire.BYTES:
             return UNKNOWN
         place, end = wire.read_length(data, start, stop)
-        entry = _Entry(self.cls())
+        plain = self._plain(data, place, end)
+        if plain is not None:
+            key, first = plain
+            found = self.cls._empty()
+            found._parse(data, first, end)
+            self.value_of(message)._items[key] = found
+            return end
+        entry = _Entry(self.cls._empty())
         while place < end:
             place = self._read_part(entry, data, place, end)
         if entry.unknown and not self.lenient:
@@ -200,6 +221,17 @@ class Mapped(Field, Generic[M]):
         else:
             self.value_of(message)._items[entry.key] = entry.value
         return end
+
+    def _plain(self, data: bytes, start: int, stop: int) -> tuple[str, int] | None:
+        """Key of an entry that holds a key and then a message to its end, and where that begins; none for others."""
+        if start == stop or data[start] != _KEY[0]:
+            return None
+        first, last = wire.read_length(data, start + 1, stop)
+        key = self._decoded(data, first, last)
+        if last == stop or data[last] != _VALUE[0]:
+            return None
+        first, end = wire.read_length(data, last + 1, stop)
+        return (key, first) if end == stop else None
 
     def _read_part(self, entry: _Entry, data: bytes, start: int, stop: int) -> int:
         number, kind, place = wire.read_tag(data, start, stop)
@@ -217,8 +249,7 @@ class Mapped(Field, Generic[M]):
 
     def _as_unknown(self, entry: _Entry) -> bytes:
         """Bytes of an entry that holds more than key and value, as protobuf keeps it."""
-        key = entry.key.encode("utf-8", self.errors)
-        parts = [_KEY + wire.varint(len(key)), key] if key else []
+        parts = [_stored(entry.key, self.errors)[1]] if entry.key else []
         if entry.has_value:
             write_message(_VALUE, entry.value, parts)
         content = b"".join([*parts, entry.unknown])
@@ -233,15 +264,21 @@ class Mapped(Field, Generic[M]):
     def write(self, value: MessageMap[M], parts: list[bytes]) -> int:
         """Entries in order."""
         total = 0
-        keys = {key: key.encode("utf-8", self.errors) for key in value._items}
-        for key in sorted(keys, key=lambda key: rank(keys[key])):
-            entry: list[bytes] = [_KEY + wire.varint(len(keys[key])), keys[key]]
-            length = len(entry[0]) + len(entry[1]) + write_message(_VALUE, value._items[key], entry)
-            head = self._tag + wire.varint(length)
-            parts.append(head)
-            parts += entry
+        entries = [(*_stored(key, self.errors), message) for key, message in value._items.items()]
+        for _, key, message in sorted(entries, key=itemgetter(0)):
+            place = len(parts)
+            parts += (self._tag, key)
+            length = len(key) + write_message(_VALUE, message, parts)
+            head = parts[place] = self._tag + wire.varint(length)
             total += len(head) + length
         return total
+
+
+@lru_cache(1024)
+def _stored(key: str, errors: str) -> tuple[str, bytes]:
+    """Rank of a key, and its field as it is written."""
+    encoded = key.encode("utf-8", errors)
+    return rank(encoded), _KEY + wire.varint(len(encoded)) + encoded
 
 
 def rank(key: bytes) -> str:

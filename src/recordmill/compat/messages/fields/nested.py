@@ -41,12 +41,12 @@ class Nested(Field, Generic[M]):
         """Message in a message."""
         if message is None:
             return self
-        value: M = self.value_of(message)
+        value: M = self.shown(message)
         return value
 
     def make(self, message: Message) -> M:
         """Message that is not present until something in it changes."""
-        child = self.cls()
+        child = self.cls._empty()
         child._owner = (message, self)
         return child
 
@@ -57,29 +57,39 @@ class Nested(Field, Generic[M]):
     def adopt(self, message: Message, child: Message) -> None:
         """Make a child present that changed, in place of what the choice held before."""
         message._touch()
+        message._own()
         if self.oneof is not None:
             message._clear_oneof(self.oneof)
         message._values[self.name] = child
 
     def assign(self, message: Message, given: Any) -> None:
         """Copy a message of the same type, or one made of a dict."""
-        child = self.value_of(message)
-        child._touch()
-        child._merge(made(self.cls, given))
+        self.merge(message, made(self.cls, given))
+
+    def copied(self, value: M) -> M:
+        """Copy of the message."""
+        return value._copied()
 
     def merge(self, message: Message, value: M) -> None:
-        """Merge a message into the one that is there."""
-        child = self.value_of(message)
-        child._touch()
-        child._merge(value)
+        """Merge a message into the one that is there; where there is none, copy it."""
+        child = message._values.get(self.name)
+        if child is None:
+            self.adopt(message, value._copied())
+        else:
+            child._touch()
+            child._merge(value)
 
     def read(self, message: Message, data: bytes, wire_type: int, start: int, stop: int) -> int:
         """Merge a message's bytes."""
         if wire_type != wire.BYTES:
             return UNKNOWN
         first, end = wire.read_length(data, start, stop)
-        child = self.value_of(message)
-        child._touch()
+        child = message._values.get(self.name)
+        if child is None:
+            child = self.cls._empty()
+            self.adopt(message, child)
+        else:
+            child._touch()
         child._parse(data, first, end)
         return end
 
@@ -101,11 +111,10 @@ def write_message(tag: bytes, message: Message, parts: list[bytes]) -> int:
     -------
     int
     """
-    inner: list[bytes] = []
-    length = message._write(inner)
-    head = tag + wire.varint(length)
-    parts.append(head)
-    parts += inner
+    place = len(parts)
+    parts.append(tag)
+    length = message._write(parts)
+    head = parts[place] = tag + wire.varint(length)
     return len(head) + length
 
 

@@ -156,7 +156,7 @@ class Repeated(Field, Generic[T]):
         """Values of a message."""
         if message is None:
             return self
-        values: ScalarList[T] = self.value_of(message)
+        values: ScalarList[T] = self.shown(message)
         return values
 
     def make(self, message: Message) -> ScalarList[T]:
@@ -166,6 +166,12 @@ class Repeated(Field, Generic[T]):
     def assign(self, message: Message, given: Any) -> None:
         """Values of an iterable."""
         self.value_of(message).extend(given)
+
+    def copied(self, value: ScalarList[T]) -> ScalarList[T]:
+        """Copy of the values."""
+        values = ScalarList(self.scalar, None)
+        values._items = value._items.copy()
+        return values
 
     def merge(self, message: Message, value: ScalarList[T]) -> None:
         """Values behind those that are there."""

@@ -62,9 +62,7 @@ class MessageList(Generic[M]):
         self._items.insert(place, self._copied(message))
 
     def _copied(self, message: M) -> M:
-        copied = self._cls()
-        copied.MergeFrom(message)
-        return copied
+        return self._cls._taken(message, "MergeFrom")._copied()
 
     def remove(self, message: M) -> None:
         """Take out the first message that equals one."""
@@ -145,7 +143,7 @@ class RepeatedMessages(Field, Generic[M]):
         """Messages in a message."""
         if message is None:
             return self
-        value: MessageList[M] = self.value_of(message)
+        value: MessageList[M] = self.shown(message)
         return value
 
     def make(self, message: Message) -> MessageList[M]:
@@ -160,6 +158,12 @@ class RepeatedMessages(Field, Generic[M]):
             raise TypeError(f"Argument for field {message._full_name}.{self.name} is not iterable") from None
         self.value_of(message).extend(made(self.cls, item) for item in items)
 
+    def copied(self, value: MessageList[M]) -> MessageList[M]:
+        """Copies of the messages."""
+        messages = MessageList(self.cls, None)
+        messages._items = [message._copied() for message in value._items]
+        return messages
+
     def merge(self, message: Message, value: MessageList[M]) -> None:
         """Copies behind those that are there."""
         self.value_of(message).extend(value)
@@ -169,7 +173,7 @@ class RepeatedMessages(Field, Generic[M]):
         if wire_type != wire.BYTES:
             return UNKNOWN
         first, end = wire.read_length(data, start, stop)
-        child = self.cls()
+        child = self.cls._empty()
         child._parse(data, first, end)
         self.value_of(message)._items.append(child)
         return end
