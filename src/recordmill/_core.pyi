@@ -51,6 +51,7 @@ __all__ = [
     "read_example",
     "read_examples",
     "read_files",
+    "read_singles",
     "recode_png",
     "row_checksums",
     "scan",
@@ -144,6 +145,9 @@ def verify(
 def fetch(
     source: Source, kind: FrameKind, offsets: _Buffer, lengths: _Buffer, *, verify: bool = True
 ) -> tuple[Block, Block]: ...
+def read_singles(
+    source: Source, kind: FrameKind, start: int, max_records: int, *, shortest: int = 0, verify: bool = True
+) -> tuple[list[tuple[int, bytes]], int]: ...
 def frame(data: _Buffer, row_splits: _Buffer, kind: FrameKind) -> tuple[Block, Block, Block]: ...
 def split(data: _Buffer, row_splits: _Buffer) -> list[bytes]: ...
 def pad(data: _Buffer, row_splits: _Buffer, width: int | None, fill: bytes) -> tuple[Block, int]: ...

@@ -15,6 +15,7 @@ mod parse;
 mod payload;
 mod rows;
 mod serialize;
+mod singles;
 mod source;
 mod straight;
 mod stream;
@@ -38,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(framing::scan, module)?)?;
     module.add_function(wrap_pyfunction!(framing::verify, module)?)?;
     module.add_function(wrap_pyfunction!(framing::fetch, module)?)?;
+    module.add_function(wrap_pyfunction!(singles::read_singles, module)?)?;
     module.add_function(wrap_pyfunction!(framing::frame, module)?)?;
     module.add_function(wrap_pyfunction!(rows::split, module)?)?;
     module.add_function(wrap_pyfunction!(rows::pad, module)?)?;

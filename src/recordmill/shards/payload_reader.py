@@ -18,6 +18,8 @@ from recordmill.shards.translate import to_error, translated
 # Records and bytes that are read ahead at most; after a seek it begins with one record.
 _MOST_RECORDS = 256
 _MOST_BYTES = 4 << 20
+# Records of so many bytes are read one by one, each to its own place; shorter ones together.
+_LONG_BYTES = 8 << 10
 
 
 class PayloadReader:
@@ -96,17 +98,30 @@ class PayloadReader:
         size = shard.source.num_bytes
         if size is not None and self._next >= size:
             return
+        ahead, self._ahead = self._ahead, min(2 * self._ahead, _MOST_RECORDS)
         with translated(shard.name):
-            kind = shard.format.framing.kind
-            found = _core.scan(shard.source, kind, start=self._next, max_records=self._ahead)
-            offsets, lengths, fault = np.asarray(found[0]), np.asarray(found[1]), found[3]
-            count = max(int(np.searchsorted(np.cumsum(lengths), _MOST_BYTES)), 1)
-            if fault is not None and count >= len(offsets):
-                self._damage = to_error((fault[0], None, *fault[2:]), shard.name)
-            offsets, lengths = offsets[:count], lengths[:count]
-            if len(offsets):
-                self._take(shard, offsets, lengths)
-        self._ahead = min(2 * self._ahead, _MOST_RECORDS)
+            if not self._take_singly(shard, ahead):
+                self._take_together(shard, ahead)
+
+    def _take_singly(self, shard: OpenShard, ahead: int) -> bool:
+        """Read the record that was sought, or long ones that follow one another; False if there is none."""
+        kind, shortest = shard.format.framing.kind, 0 if ahead == 1 else _LONG_BYTES
+        ready, self._next = _core.read_singles(
+            shard.source, kind, self._next, ahead, shortest=shortest, verify=self._verify
+        )
+        self._ready.extend(ready)
+        return bool(ready)
+
+    def _take_together(self, shard: OpenShard, ahead: int) -> None:
+        """Find frames and fetch them, up to the first that is damaged."""
+        found = _core.scan(shard.source, shard.format.framing.kind, start=self._next, max_records=ahead)
+        offsets, lengths, fault = np.asarray(found[0]), np.asarray(found[1]), found[3]
+        count = max(int(np.searchsorted(np.cumsum(lengths), _MOST_BYTES)), 1)
+        if fault is not None and count >= len(offsets):
+            self._damage = to_error((fault[0], None, *fault[2:]), shard.name)
+        offsets, lengths = offsets[:count], lengths[:count]
+        if len(offsets):
+            self._take(shard, offsets, lengths)
 
     def _take(self, shard: OpenShard, offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
         """Fetch frames; those in front of a damaged payload are good."""

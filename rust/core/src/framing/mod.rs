@@ -12,6 +12,7 @@ mod recordio;
 mod scan;
 mod scatter;
 mod scattered;
+mod single;
 mod tfrecord;
 mod verify;
 mod window;
@@ -23,6 +24,7 @@ pub use kept::for_each_kept_payload;
 pub use payloads::Payloads;
 pub use scan::{Limit, SKIP, Scan, scan, scan_window};
 pub use scattered::{for_each_scattered_payload, is_scattered};
+pub use single::Single;
 pub use verify::{RecordFault, Verification, verify};
 pub use window::Window;
 
