@@ -46,7 +46,7 @@ def expected(job: Job) -> dict[str, Any] | None:
     elif job.task.compare == "payloads":
         for path in job.shards:
             digest.add_payloads(wire.tfrecord_payloads(path))
-    elif job.task_name in ("P1a", "P6b", "mx-im2rec"):
+    elif job.task_name in ("P1a", "P6b", "mx-im2rec", "mx-records", "tf-write"):
         digest.add_images((Path(path).read_bytes(), label) for path, label in job.rows())
     elif job.task_name == "index":
         digest.add_payloads(frame_names(job.shards))

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import ctypes
 import os
-import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from benches.contenders.mxnet import ENVIRONMENT, REQUIREMENTS
+from benches.contenders.ours_programs import records
 from benches.environments import home
-from benches.jobs import Job, counted
+from benches.jobs import Job
+from benches.programs import for_mxnet
 from benches.steps import MEAN, SHORTER, SIDE, STD
 
 LABEL = "mxnet"
-__all__ = ["ENVIRONMENT", "REQUIREMENTS"]
+__all__ = ["ENVIRONMENT", "REQUIREMENTS", "records"]
 THREADS = ("2 threads", "as installed")
 VARIANTS = {
     "P4a": THREADS,
@@ -79,7 +80,9 @@ def _convert(job: Job, path: str) -> None:
 def run(job: Job) -> Iterator[tuple[int, Any]]:
     """Epoch after epoch; one if results are compared."""
     if job.task_name == "P6b":
-        yield from _by_position(job)
+        import mxnet as mx
+
+        yield from for_mxnet.records(mx, job)
         return
     if job.variant == "2 threads":
         # Found before the OpenMP that the library brings.
@@ -116,22 +119,6 @@ def _iterator(job: Job) -> Any:
         return mx.io.ImageRecordUInt8Iter(**options, **crop)
     more = {"digit": {"scale": 1 / 255}, "centre": normal | {"resize": SHORTER}, "crop": normal | crop}
     return mx.io.ImageRecordIter(**options, **more[job.task.recipe])
-
-
-def _by_position(job: Job) -> Iterator[tuple[int, Any]]:
-    """Records at random positions, each once if results are compared."""
-    import mxnet as mx
-
-    reader, draw, size = mx.recordio.MXIndexedRecordIO(_index(job), _path(job), "r"), random.Random(1), job.size
-    if job.checking:
-        yield size, [mx.recordio.unpack(reader.read_idx(place)) for place in range(size)]
-    else:
-        yield from counted(mx.recordio.unpack(reader.read_idx(draw.randrange(size))) for _ in range(4096))
-
-
-def records(_: Job, delivered: Any) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of records."""
-    return ((image, int(header.label)) for header, image in delivered)
 
 
 def arrays(job: Job, delivered: Any) -> tuple[Any, Any]:

@@ -8,13 +8,19 @@ from typing import Any
 
 from benches.contenders import mxnet, mxnet_images
 from benches.contenders.mxnet import ENVIRONMENT, REQUIREMENTS
-from benches.contenders.ours_programs import arrays
+from benches.contenders.ours_programs import arrays, records
 from benches.jobs import Job
 from benches.programs import for_mxnet
+from benches.tasks.programs import BY_KEY, IN_ORDER
 
 LABEL = "mxnet"
-__all__ = ["ENVIRONMENT", "REQUIREMENTS", "arrays"]
-VARIANTS = {"mx-centre": (mxnet_images.THREADS[0],), "mx-crop": (mxnet_images.THREADS[0],), "mx-im2rec": ("",)}
+__all__ = ["ENVIRONMENT", "REQUIREMENTS", "arrays", "records"]
+VARIANTS = {
+    "mx-records": (IN_ORDER, BY_KEY),
+    "mx-centre": (mxnet_images.THREADS[0],),
+    "mx-crop": (mxnet_images.THREADS[0],),
+    "mx-im2rec": ("",),
+}
 images = mxnet.images
 load = mxnet.load
 
@@ -33,4 +39,4 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
     ctypes.CDLL(str(mxnet_images.shim()), mode=ctypes.RTLD_GLOBAL)
     import mxnet as mx
 
-    yield from for_mxnet.photographs(mx, job)
+    yield from (for_mxnet.records if job.task_name == "mx-records" else for_mxnet.photographs)(mx, job)

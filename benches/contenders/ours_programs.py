@@ -14,7 +14,7 @@ from typing import Any
 from benches import wire
 from benches.jobs import Job
 from benches.programs import for_mxnet, for_oneflow, for_tensorflow
-from benches.tasks.programs import AS_WRITTEN, AUTOTUNE
+from benches.tasks.programs import AS_WRITTEN, AUTOTUNE, BY_KEY, IN_ORDER
 
 LABEL = "ours"
 ENVIRONMENT = ""
@@ -22,6 +22,8 @@ REQUIREMENTS = ("recordmill", "numpy", "pillow")
 VARIANTS = {
     "tf-photos": (AS_WRITTEN, AUTOTUNE),
     "tf-parse": ("",),
+    "tf-write": ("",),
+    "mx-records": (IN_ORDER, BY_KEY),
     "mx-centre": ("",),
     "mx-crop": ("",),
     "mx-im2rec": ("",),
@@ -91,8 +93,12 @@ def _pack(job: Job, path: str, family: Any, **options: Any) -> None:
             writer.write({"image": Path(name).read_bytes(), "label": label, **more})
 
 
-def load(_: Job) -> None:
-    """Nothing to do: the tools are processes of their own."""
+def load(job: Job) -> None:
+    """Import what packing does not count; the tools are processes of their own."""
+    if job.task_name == "tf-write":
+        import recordmill.compat.tensorflow as tf
+
+        tf.train.Example()
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
@@ -102,11 +108,11 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
     elif job.task_name.startswith("tf-"):
         import recordmill.compat.tensorflow as tf
 
-        yield from (for_tensorflow.parsing if job.task_name == "tf-parse" else for_tensorflow.photographs)(tf, job)
+        yield from for_tensorflow.PROGRAMS[job.task_name](tf, job)
     elif job.task_name.startswith("mx-"):
         import recordmill.compat.mxnet as mx
 
-        yield from for_mxnet.photographs(mx, job)
+        yield from (for_mxnet.records if job.task_name == "mx-records" else for_mxnet.photographs)(mx, job)
     else:
         import recordmill.compat.oneflow as flow
 
@@ -152,7 +158,14 @@ def images(job: Job) -> Iterator[tuple[bytes, int]]:
     """Images and labels of what was packed; of digits, their pixels."""
     if job.task_name == "mx-im2rec":
         return map(wire.recordio_image, wire.recordio_payloads(os.path.join(job.out, "photos.rec")))
+    if job.task_name == "tf-write":
+        return map(wire.example_image, wire.tfrecord_payloads(os.path.join(job.out, "photos.tfrecord")))
     return digits_of(job)
+
+
+def records(_: Job, delivered: Any) -> Iterator[tuple[bytes, int]]:
+    """Images and labels of records that were unpacked."""
+    return ((image, int(header.label)) for header, image in delivered)
 
 
 def digits_of(job: Job) -> Iterator[tuple[bytes, int]]:

@@ -1,12 +1,14 @@
-"""Programs for MXNet: batches of photographs by ImageRecordIter."""
+"""Programs for MXNet: batches of photographs by ImageRecordIter, and records one by one."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from typing import Any
 
-from benches.jobs import Job
+from benches.jobs import Job, counted
 from benches.steps import MEAN, SHORTER, SIDE, STD
+from benches.tasks.programs import IN_ORDER
 
 _CENTRE_SIDE = 227
 
@@ -49,3 +51,28 @@ def photographs(mx: Any, job: Job) -> Iterator[tuple[int, Any]]:
         if job.checking:
             return
         iterator.reset()
+
+
+def records(mx: Any, job: Job) -> Iterator[tuple[int, Any]]:
+    """Records in order or at random positions, unpacked; each once if results are compared.
+
+    Parameters
+    ----------
+    mx : module
+    job : Job
+
+    Yields
+    ------
+    int
+    list or None
+        Headers and images.
+    """
+    reader = mx.recordio.MXIndexedRecordIO(job.packed(".idx"), job.packed(".rec"), "r")
+    draw, size = random.Random(1), job.size
+    places = range(size) if job.checking else (draw.randrange(size) for _ in range(4096))
+    payloads = iter(reader.read, None) if job.variant == IN_ORDER else map(reader.read_idx, places)
+    unpacked = map(mx.recordio.unpack, payloads)
+    if job.checking:
+        yield size, list(unpacked)
+    else:
+        yield from counted(unpacked)

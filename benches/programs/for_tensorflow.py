@@ -1,8 +1,10 @@
-"""Programs for TensorFlow: a data set of photographs as a beginner writes it, and parsing in batches."""
+"""Programs for TensorFlow: photographs written, and read as a beginner does it; parsing in batches."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from benches.jobs import Job
@@ -67,3 +69,29 @@ def parsing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
         batches = [next(batches) for _ in range(min(64, job.size // job.num_records // 4))]
     for payloads in batches:
         yield int(payloads.shape[0]), tf.io.parse_example(payloads, wanted)
+
+
+def writing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
+    """Write images and labels, an Example each.
+
+    Parameters
+    ----------
+    tf : module
+    job : Job
+
+    Yields
+    ------
+    int
+    None
+    """
+    with tf.io.TFRecordWriter(os.path.join(job.out, "photos.tfrecord")) as writer:
+        for name, label in job.rows():
+            feature = {
+                "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[Path(name).read_bytes()])),
+                "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
+            }
+            writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
+    yield len(job.rows()), None
+
+
+PROGRAMS = {"tf-photos": photographs, "tf-parse": parsing, "tf-write": writing}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benches.tasks.base import Ratio, Task
 
 AS_WRITTEN, AUTOTUNE = "as written", "AUTOTUNE"
+IN_ORDER, BY_KEY = "in order", "by key"
 
 PROGRAM_TASKS = (
     Task(
@@ -24,6 +25,21 @@ PROGRAM_TASKS = (
         1024,
         (Ratio("tensorflow", 5),),
         compare="columns",
+    ),
+    Task(
+        "tf-write",
+        "tf.io.TFRecordWriter: photos and labels, an Example each",
+        "pack",
+        "photos",
+        goals=(Ratio("tensorflow", 1),),
+    ),
+    Task(
+        "mx-records",
+        "mx.recordio: photo records read in order, and by random keys, and unpacked",
+        "pass",
+        "photos",
+        goals=(Ratio("mxnet", 1, IN_ORDER, IN_ORDER), Ratio("mxnet", 1, BY_KEY, BY_KEY)),
+        compare="records",
     ),
     Task(
         "mx-centre",

@@ -28,6 +28,13 @@ def test_frames_when_dealt_then_are_those_of_the_payloads_dealt(rows: list[bytes
         assert part.checksums is None or part.checksums.tolist() == whole.checksums.tolist()  # type: ignore[union-attr]
 
 
+@given(st.lists(st.binary(min_size=1, max_size=9), max_size=40), st.sampled_from(FAMILIES))
+def test_payloads_when_framed_as_a_list_then_are_as_in_one_buffer(rows: list[bytes], family: str) -> None:
+    found = frame_payloads(get_format(family), rows)
+    expected = frame_payloads(get_format(family), Ragged.from_rows(rows))
+    assert bytes(found.data) == bytes(expected.data) and found.lengths.tolist() == expected.lengths.tolist()
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("shards", [7, 300])
 def test_shards_when_many_then_record_i_is_in_shard_i_modulo_their_number(

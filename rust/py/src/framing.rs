@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::checksum;
 use recordmill_core::framing::{self, FrameKind, Frames, Limit, Payloads, Selection, Window, gather};
 use recordmill_core::payload::{self, PayloadKind};
@@ -155,11 +156,31 @@ pub fn frame(
     let row_splits = vector::<i64>(py, row_splits)?;
     let data = view.slice();
     check_row_splits(&row_splits, data.len())?;
+    framed(py, row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]), data.len(), kind)
+}
+
+/// The same of payloads that are a bytes object each.
+#[pyfunction]
+pub fn frame_each(py: Python<'_>, payloads: &Bound<'_, PyTuple>, kind: PyFrameKind) -> PyResult<(Block, Block, Block)> {
+    // Neither a tuple nor bytes can change while the interpreter lock is released.
+    let payloads: Vec<_> = payloads.iter().collect();
+    let rows = payloads.iter().map(|payload| Ok(payload.cast::<PyBytes>()?.as_bytes()));
+    let rows: Vec<&[u8]> = rows.collect::<PyResult<_>>()?;
+    let num_bytes = rows.iter().map(|row| row.len()).sum();
+    framed(py, rows.into_iter(), num_bytes, kind)
+}
+
+fn framed<'a>(
+    py: Python<'_>,
+    rows: impl ExactSizeIterator<Item = &'a [u8]> + Send,
+    num_bytes: usize,
+    kind: PyFrameKind,
+) -> PyResult<(Block, Block, Block)> {
     let framed = py.detach(|| {
         let mut frames = Frames::new(kind.into(), take_buffer());
-        frames.data.reserve(data.len() + 24 * row_splits.len());
-        for (ordinal, pair) in row_splits.windows(2).enumerate() {
-            frames.push(&data[pair[0] as usize..pair[1] as usize]).map_err(|fault| (fault, ordinal))?;
+        frames.data.reserve(num_bytes + 24 * rows.len());
+        for (ordinal, row) in rows.enumerate() {
+            frames.push(row).map_err(|fault| (fault, ordinal))?;
         }
         Ok(frames)
     });

@@ -41,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(framing::fetch, module)?)?;
     module.add_function(wrap_pyfunction!(singles::read_singles, module)?)?;
     module.add_function(wrap_pyfunction!(framing::frame, module)?)?;
+    module.add_function(wrap_pyfunction!(framing::frame_each, module)?)?;
     module.add_function(wrap_pyfunction!(rows::split, module)?)?;
     module.add_function(wrap_pyfunction!(rows::pad, module)?)?;
     module.add_function(wrap_pyfunction!(framing::crc32c, module)?)?;

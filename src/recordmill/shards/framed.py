@@ -59,13 +59,13 @@ def dealt(framed: Framed, num_parts: int) -> Iterator[Framed]:
         yield Framed(b"".join(frames[rows]), framed.lengths[rows], checksums)
 
 
-def frame_payloads(format_: Format, payloads: Ragged) -> Framed:
+def frame_payloads(format_: Format, payloads: Ragged | list[bytes]) -> Framed:
     """Bring payloads into their stored form; may run in any thread or process.
 
     Parameters
     ----------
     format_ : Format
-    payloads : Ragged of uint8
+    payloads : Ragged of uint8, or list of bytes
 
     Returns
     -------
@@ -76,6 +76,8 @@ def frame_payloads(format_: Format, payloads: Ragged) -> Framed:
     FramingError
         A payload that the format cannot store.
     """
+    if isinstance(payloads, list):
+        return _framed(lambda: _core.frame_each(tuple(payloads), format_.framing.kind))
     return _framed(lambda: _core.frame(payloads.data, payloads.row_splits, format_.framing.kind))
 
 

@@ -15,7 +15,6 @@ from recordmill.shards.framed import frame_payloads
 from recordmill.shards.index import Keep
 from recordmill.shards.output import ShardOutput, commit_all
 from recordmill.storage import compression as compressions
-from recordmill.types import Ragged
 
 # Payloads that are framed in one call, and bytes after which it is called anyway.
 _CHUNK_RECORDS = 256
@@ -89,7 +88,7 @@ class PayloadWriter:
         data = bytes(payload)
         if len(data) >= _CHUNK_BYTES:
             self.flush()
-            self._append(Ragged.from_rows([data]))
+            self._append([data])
         else:
             self._pending.append(data)
             self._pending_bytes += len(data)
@@ -100,10 +99,10 @@ class PayloadWriter:
     def flush(self) -> None:
         """Frame what was written so far and hand it to the system, still under a temporary name."""
         if self._pending:
-            payloads, self._pending, self._pending_bytes = Ragged.from_rows(self._pending), [], 0
+            payloads, self._pending, self._pending_bytes = self._pending, [], 0
             self._append(payloads)
 
-    def _append(self, payloads: Ragged) -> None:
+    def _append(self, payloads: list[bytes]) -> None:
         self._output.append(frame_payloads(self._format, payloads))
 
     def tell(self) -> int:

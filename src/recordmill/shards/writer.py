@@ -173,13 +173,12 @@ class ShardWriter:
     def _flush(self) -> None:
         first, count = self.num_records, len(self._examples) + len(self._payloads)
         keys: list[int | str] = list(range(first, first + count))
+        payloads: Ragged | list[bytes] = self._payloads
         if self._examples:
             keys = [example.get("id", key) for example, key in zip(self._examples, keys, strict=True)]
             payloads = self._codec.serialize(self._examples, self._given, first, self._schema)
             if self._given is None:
                 self._schema = merge_schemas(self._schema, self._codec.infer(payloads).schema)
-        else:
-            payloads = Ragged.from_rows(self._payloads)
         self._examples, self._payloads, self._pending_bytes, self._full = [], [], 0, 1
         self.num_records += count
         self._sink.append(frame_payloads(self._format, payloads), keys)
