@@ -126,8 +126,21 @@ def test_state_when_saved_in_the_middle_then_says_so_in_small_json() -> None:
 )
 def test_state_when_of_another_pipeline_then_is_refused(other: Dataset) -> None:
     state = numbers(100).shuffle(seed=1).batch(10).loader().state_dict()
+    with pytest.raises(rm.StateError, match="another pipeline") as caught:
+        other.batch(10).loader().load_state_dict(json.loads(json.dumps(state)))
+    assert (caught.value.expected, caught.value.found) == (other.fingerprint(), "numbers-100.shuffle(seed=1)")
+    del state["order"]
     with pytest.raises(rm.StateError, match="another pipeline"):
         other.batch(10).loader().load_state_dict(state)
+
+
+def test_state_when_the_pipeline_is_long_to_tell_then_is_small_all_the_same() -> None:
+    long = rm.mix([numbers(100).shuffle(seed=seed) for seed in range(60)], [1] * 60)
+    state = long.loader().state_dict()
+    assert len(json.dumps(state)) < 700
+    long.loader().load_state_dict(state)
+    with pytest.raises(rm.StateError, match="another pipeline"):
+        rm.mix([numbers(100).shuffle(seed=seed) for seed in range(59)], [1] * 59).loader().load_state_dict(state)
 
 
 @pytest.mark.parametrize(
