@@ -17,8 +17,9 @@ class IterableDataset:
     """Elements in the order of a pipeline for ``DataLoader(..., batch_size=None)``.
 
     Worker ``i`` of ``n`` makes every ``n``-th batch, so that the stream of the DataLoader is the same for any number of
-    workers (those behind a batch that ``on_error="skip"`` leaves out come in turns of fewer). Pickles, and is a `torch.utils.data.IterableDataset`. Its iterators have `state_dict` and
-    `load_state_dict`, which torchdata's ``StatefulDataLoader`` calls: that goes on in the middle of an epoch, with
+    workers (where ``on_error="skip"`` leaves out a batch, later ones come in another order). Pickles, and is a
+    `torch.utils.data.IterableDataset`. Its iterators have `state_dict` and `load_state_dict`, which torchdata's
+    ``StatefulDataLoader`` calls: that goes on in the middle of an epoch, with
     the same number of workers.
 
     Ranks are settled here, in the process that makes the data set, because workers may not know them: make it after
