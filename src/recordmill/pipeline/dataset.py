@@ -101,6 +101,11 @@ class Dataset(Chain):
         return any(isinstance(stage, Shard) for stage in self.stages)
 
     @property
+    def is_shuffled(self) -> bool:
+        """Whether epochs differ in their order."""
+        return self.program.is_shuffled
+
+    @property
     def schema(self) -> Schema:
         """Kinds and shapes of the features that records have."""
         return self.origin.sources[0].schema
