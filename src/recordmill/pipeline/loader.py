@@ -217,13 +217,15 @@ class Loader:
         return lambda make: ThreadCrew(make, threads)
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch of the next iteration.
+        """Choose the epoch of the next iteration; one that a loaded state is in goes on where that says.
 
         Parameters
         ----------
         epoch : int
         """
-        self._stand(State(epoch_of(epoch)))
+        chosen = State(epoch_of(epoch))
+        if self._begun or chosen.epoch != self._state.epoch:
+            self._stand(chosen)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loader stands: behind the element that was delivered last.
