@@ -71,6 +71,6 @@ def _absent(name: str) -> str:
         return "no shard of that name: patterns know *, ?, [0-9] and **, but no braces"
     if "[" in name:
         return (
-            "no shard of that name: brackets stand for one character of those inside, glob.escape(name) for themselves"
+            "no shard of that name: brackets stand for one of the characters inside, in glob.escape(name) for themselves"
         )
     return "no shard of that name"
