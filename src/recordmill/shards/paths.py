@@ -70,5 +70,5 @@ def _absent(name: str) -> str:
     if "{" in name:
         return "no shard of that name: patterns know *, ?, [0-9] and **, but no braces"
     if "[" in name:
-        return "no shard of that name: brackets stand for a character of those inside, in glob.escape(name) for themselves"
+        return "no shard of that name: brackets stand for a character of those inside; see glob.escape"
     return "no shard of that name"
