@@ -85,6 +85,27 @@ def test_epochs_when_fit_cuts_them_otherwise_then_are_refused_before_training(sq
     assert data.state_dict()["epoch"] == 2
 
 
+def test_validation_when_a_stream_is_trained_on_then_sees_each_batch_once(squares: Path) -> None:
+    import keras
+
+    told: list[Any] = []
+
+    def choose(batch: dict[str, Any]) -> tuple[Any, Any]:
+        if told:
+            told[-1].append(batch["label"].tolist())
+        return batch["image"], batch["label"]
+
+    pipeline = batches(squares, "tfrecord", "hwc")
+    with pipeline.loader() as loader:
+        stream = rm.keras.Stream(loader, "image", "label")
+        begins = keras.callbacks.LambdaCallback(on_test_begin=lambda logs: told.append([]))
+        given: dict[str, Any] = {"validation_data": rm.keras.PyDataset(pipeline, choose), "callbacks": [begins]}
+        steps = len(stream)
+        fitting.network().fit(stream.batches(), steps_per_epoch=steps, epochs=3, shuffle=False, verbose=0, **given)
+    assert len(told) == 3 and all(len(one) == NUM_BATCHES for one in told)
+    assert told[0] == [batch["label"].tolist() for batch in pipeline]
+
+
 def test_workers_of_keras_when_asked_for_then_there_is_a_warning(squares: Path) -> None:
     for options in ({"workers": 2}, {"workers": 1, "use_multiprocessing": True}):
         with pytest.warns(UserWarning, match="recordmill.keras.Stream"):

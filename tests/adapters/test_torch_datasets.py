@@ -151,6 +151,23 @@ def test_batches_when_a_dataloader_would_stack_them_then_there_is_a_warning(kind
     assert next(iter(loaded(alone, batch_size=2)))["label"].shape == (2,)
 
 
+def test_epoch_when_it_begins_again_in_the_same_order_then_there_is_a_warning(squares: Path) -> None:
+    def run() -> None:
+        for _ in loaded(dataset, batch_size=None):
+            pass
+
+    dataset = rm.torch.IterableDataset(batches(squares, "tfrecord"))
+    next(iter(loaded(dataset, batch_size=None)))  # a look at the first batch is no epoch
+    run()
+    with pytest.warns(UserWarning, match=r"epoch 0 begins again, in the same order: call set_epoch"):
+        run()
+    dataset.set_epoch(1)
+    run()
+    dataset = rm.torch.IterableDataset(rm.open(squares / "tfrecord").batch(BATCH))
+    run()
+    run()
+
+
 def test_map_dataset_when_asked_for_a_list_then_the_error_leads_on(squares: Path) -> None:
     from torch.utils.data import BatchSampler
 

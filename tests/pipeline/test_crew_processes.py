@@ -103,7 +103,8 @@ def test_worker_when_killed_then_is_named_at_once_with_what_it_made(tmp_path: Pa
     with nothing_left():
         crew = ProcessCrew(partial(made.hang, str(tmp_path)), 2)
         crew.order(3)
-        assert until((tmp_path / "hangs").exists) and until(lambda: crew.counters().num_made == 2)
+        assert until(lambda: (tmp_path / "hangs").exists() and (tmp_path / "hangs").read_text())
+        assert until(lambda: crew.counters().num_made == 2)
         assert [place for place, _ in crew.running()] == [2]
         worker = int((tmp_path / "hangs").read_text())
         with pytest.raises(TimeoutError):
@@ -204,6 +205,18 @@ def test_crew_when_not_all_processes_start_then_none_is_left(monkeypatch: pytest
         assert not is_running(started[0])
         with pytest.raises(WorkerError, match="dismissed"):
             crew.order(3)
+
+
+def test_crew_when_descriptors_do_not_suffice_then_the_error_tells_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_more(files: tuple[int, ...]) -> int:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(process, "_spawned", no_more)
+    with nothing_left():
+        crew = ProcessCrew(made.napping, 2)
+        with pytest.raises(OSError, match=r"2 worker processes: `ulimit -n` allows \d+; raise it") as caught:
+            crew.order(2)
+        assert caught.value.errno == 24
 
 
 def cycle(number: int) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import recordmill as rm
 from tests.pipeline.crews import children, is_running, run_script, script, until
 
 ROOT = str(Path(__file__).parents[2])
@@ -120,3 +121,25 @@ def test_script_when_given_on_the_command_line_then_uses_what_modules_hold(tmp_p
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("WorkerError what the work needs") and "file" in done.stdout
+
+
+NOTEBOOK = """
+import sys, types
+import recordmill as rm
+
+main = sys.modules["__main__"]
+del main.__file__
+exec("def doubled(sample): return sample", main.__dict__)
+try:
+    list(rm.open({path!r}).map(doubled, workers="processes").loader(threads=1))
+except rm.WorkerError as error:
+    print(error)
+"""
+
+
+def test_function_when_of_a_notebook_then_the_error_tells_what_to_do(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "numbers.tfrecord") as writer:
+        writer.write({"id": 1})
+    done = run_script(NOTEBOOK.format(path=str(tmp_path / "numbers.tfrecord")), tmp_path)
+    assert "could not start: AttributeError: Can't get attribute 'doubled'" in done.stdout, done.stderr
+    assert "a notebook go into a module" in done.stdout

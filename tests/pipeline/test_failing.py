@@ -188,6 +188,43 @@ def test_samples_when_none_is_sound_then_the_error_is_raised() -> None:
             list(numbers(8, *range(8)).batch(4).loader(on_error=policy))
 
 
+@pytest.mark.parametrize("threads", [0, 1, 3])
+@pytest.mark.parametrize("filtered", [False, True])
+@pytest.mark.parametrize("size", [1, 2])
+def test_batch_when_all_its_samples_are_skipped_then_is_left_out(size: int, filtered: bool, threads: int) -> None:
+    samples = numbers(41, 20, 21, 40)
+    dataset = (samples.filter(lambda sample: True) if filtered else samples).map(picky).batch(size)
+    bad = {3, 13, 20, 21, 23, 33, 40}
+    loader = dataset.loader(on_error="skip", threads=threads)
+    for _ in range(2):
+        batches = list(loader)
+        assert ids(batches) == [number for number in range(41) if number not in bad]
+        assert all(len(batch["id"]) for batch in batches)
+    assert len(loader.report.skipped) == 2 * len(bad)
+    run = iter(loader)
+    first = [next(run) for _ in range(12)]
+    resumed = dataset.loader(on_error="skip", threads=2)
+    resumed.load_state_dict(loader.state_dict())
+    assert ids(first) + ids(list(resumed)) == ids(batches)
+
+
+def test_batch_when_all_its_samples_fail_and_other_ranks_need_one_then_the_error_says_so() -> None:
+    loader = numbers(40, 20, 21).batch(2).loader(on_error="skip", rank=0, world_size=2)
+    with pytest.raises(rm.PayloadError) as caught:
+        list(loader)
+    assert caught.value.__notes__ == ["all 2 samples of a batch failed, and every rank has to have one"]
+
+
+@pytest.mark.parametrize("size, delivered", [(1, 30), (8, 4), (70, 0)])
+def test_batches_when_too_many_samples_fail_in_a_row_then_the_error_is_raised(size: int, delivered: int) -> None:
+    found: list[Any] = []
+    loader = numbers(300, *range(30, 300)).batch(size).skip(int(size == 70)).loader(on_error="skip", threads=0)
+    with pytest.raises(rm.PayloadError):
+        found.extend(loader)
+    assert len(found) == delivered
+    assert len(ids(list(numbers(300, *range(30, 200)).loader(on_error="skip")))) == 130
+
+
 @pytest.mark.parametrize("limit, count", [(3, 4), (0, 1), (0.02, 3)])
 def test_samples_when_too_many_fail_then_ends(limit: float, count: int) -> None:
     loader = numbers(400).map(picky).batch(10).loader(on_error="skip", max_errors=limit)

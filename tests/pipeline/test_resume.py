@@ -119,6 +119,27 @@ def test_state_when_saved_in_the_middle_then_says_so_in_small_json() -> None:
     assert other.state_dict()["epoch"] == 1
 
 
+def test_epoch_when_set_to_that_of_a_loaded_state_then_goes_on_inside_it() -> None:
+    dataset = numbers(100).shuffle(seed=1).batch(10)
+    run = iter(loader := dataset.loader())
+    first = [next(run) for _ in range(3)]
+    state, whole = loader.state_dict(), ids(first) + ids(list(run))
+    resumed = dataset.loader()
+    resumed.load_state_dict(state)
+    epochs = []
+    for epoch in range(resumed.epoch, 3):
+        resumed.set_epoch(epoch)
+        epochs.append(ids(list(resumed)))
+    assert ids(first) + epochs[0] == whole and [len(one) for one in epochs] == [70, 100, 100]
+    for epoch in (0, 2):  # what was begun here, and another one, begin anew
+        next(iter(resumed))
+        resumed.set_epoch(epoch)
+        assert len(ids(list(resumed))) == 100
+    resumed.load_state_dict(state)
+    resumed.set_epoch(1)
+    assert ids(list(resumed)) == epochs[1]
+
+
 @pytest.mark.parametrize(
     "other",
     [numbers(101).shuffle(seed=1), numbers(100).shuffle(seed=2), numbers(100), numbers(100).shuffle(seed=1).take(50)],
@@ -126,8 +147,21 @@ def test_state_when_saved_in_the_middle_then_says_so_in_small_json() -> None:
 )
 def test_state_when_of_another_pipeline_then_is_refused(other: Dataset) -> None:
     state = numbers(100).shuffle(seed=1).batch(10).loader().state_dict()
+    with pytest.raises(rm.StateError, match="another pipeline") as caught:
+        other.batch(10).loader().load_state_dict(json.loads(json.dumps(state)))
+    assert (caught.value.expected, caught.value.found) == (other.fingerprint(), "numbers-100.shuffle(seed=1)")
+    del state["order"]
     with pytest.raises(rm.StateError, match="another pipeline"):
         other.batch(10).loader().load_state_dict(state)
+
+
+def test_state_when_the_pipeline_is_long_to_tell_then_is_small_all_the_same() -> None:
+    long = rm.mix([numbers(100).shuffle(seed=seed) for seed in range(60)], [1] * 60)
+    state = long.loader().state_dict()
+    assert len(json.dumps(state)) < 700
+    long.loader().load_state_dict(state)
+    with pytest.raises(rm.StateError, match="another pipeline"):
+        rm.mix([numbers(100).shuffle(seed=seed) for seed in range(59)], [1] * 59).loader().load_state_dict(state)
 
 
 @pytest.mark.parametrize(

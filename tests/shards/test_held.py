@@ -63,6 +63,7 @@ def test_shards_when_nobody_has_them_any_more_then_do_not_count(
 
     monkeypatch.setattr(held, "_HOLDERS", OrderedDict())
     monkeypatch.setattr(held, "limit", lambda: 16)
+    monkeypatch.setattr(held, "_is_short", lambda: False)
     monkeypatch.setattr(held, "raise_limit", raised)
     path = shard(tmp_path, FAMILIES[0], [message(FAMILIES[0], 1)], "one")
     kept = rm.ShardReader(path)
@@ -127,6 +128,35 @@ def test_script_when_few_files_are_allowed_then_raises_that_or_lives_with_it(har
     done = run_script(SCRIPT.format(hard=hard, folder=data, payload=None), tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert (int(done.stdout) == 40) == (hard == 40)
+
+
+SHORT = """
+import os, resource, sys
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))
+import recordmill as rm
+
+others = []
+try:
+    while True:
+        others.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    for _ in range({free}):
+        os.close(others.pop())
+samples = rm.open("{folder}")
+found = sorted(int(one) for batch in samples.shuffle(seed=1).batch(30).loader(threads=0) for one in batch["id"])
+assert found == list(range(180)), len(found)
+"""
+
+
+@pytest.mark.parametrize("free", [8, 12])
+def test_script_when_others_have_most_descriptors_then_shards_leave_some_for_imports(free: int, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for number in range(SHARDS):
+        shard(data, "tfrecord", [message("tfrecord", number * 3 + row) for row in range(3)], f"part-{number:03}")
+    done = run_script(SHORT.format(free=free, folder=data), tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_files_when_none_can_be_opened_then_the_error_tells_the_limit(

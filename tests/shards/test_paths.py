@@ -40,6 +40,7 @@ ABSENT = {
     "s3://bucket/part-*": "addresses are not",
     "~/nothing-*": "expanduser",
     "part-{0,1}.tfrecord": "no braces",
+    "[photos]/part-*": "glob.escape",
     "nothing": "no shard of that name",
 }
 

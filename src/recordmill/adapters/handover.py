@@ -79,7 +79,7 @@ class Handover:
         return self._loader.world_size
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch of the next iteration.
+        """Choose the epoch of the next iteration; one that a loaded state is in goes on where that says.
 
         Parameters
         ----------

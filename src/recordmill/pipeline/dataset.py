@@ -101,6 +101,11 @@ class Dataset(Chain):
         return any(isinstance(stage, Shard) for stage in self.stages)
 
     @property
+    def is_shuffled(self) -> bool:
+        """Whether epochs differ in their order."""
+        return self.program.is_shuffled
+
+    @property
     def schema(self) -> Schema:
         """Kinds and shapes of the features that records have."""
         return self.origin.sources[0].schema
@@ -234,8 +239,9 @@ class Dataset(Chain):
         rank, world_size : int, optional
             As in `shard`.
         on_error : {"raise", "skip", "substitute"}
-            What becomes of a sample that fails: the error is raised; it is left out of its batch; or another sample of
-            the epoch, always the same, takes its place (not where there is a filter). `Loader.report` tells each.
+            What becomes of a sample that fails: the error is raised; it is left out of its batch, and an empty batch
+            is left out (an error where there are ranks, or 64 samples in a row failed); or another sample of the epoch,
+            always the same, takes its place (not where there is a filter). `Loader.report` tells each.
         max_errors : int or float, optional
             Largest number of samples that may fail, or largest share as a number below 1.
         workers : (int, int)

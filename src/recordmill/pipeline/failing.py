@@ -12,6 +12,8 @@ from recordmill.pipeline.checks import is_number, is_whole
 OnError = Literal["raise", "skip", "substitute"]
 # A rate is held against the samples seen so far once there are this many.
 _LEAST = 100
+# Samples in a row that may fail in batches of which nothing is left.
+IN_A_ROW = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +94,57 @@ class Report:
                 found=f"{count} of {self.num_samples}",
                 hint="loader.report tells each; max_errors= sets the limit",
             ) from skipped[-1].error
+
+
+class Barren:
+    """Counts batches in a row of which all samples failed: a few are left out, more are no accident.
+
+    Parameters
+    ----------
+    size : int
+        Samples of a batch.
+    whole : bool
+        Whether this is an epoch from its start, which has to give something.
+    """
+
+    def __init__(self, size: int, *, whole: bool) -> None:
+        self._size, self._whole, self._in_a_row = size, whole, 0
+        self._last: Exception | None = None
+
+    def lacks(self, element: Any, skipped: list[Skipped]) -> bool:
+        """Whether there is nothing to deliver.
+
+        Parameters
+        ----------
+        element : object
+            None for a batch without samples.
+        skipped : list of Skipped
+            Samples that failed, of this element and those made with it.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        RecordmillError
+            That of a sample, where too many failed in a row.
+        """
+        if element is not None:
+            self._whole, self._in_a_row = False, 0
+            return False
+        self._in_a_row, self._last = self._in_a_row + self._size, skipped[-1].error
+        if self._in_a_row >= IN_A_ROW:
+            raise self._last
+        return True
+
+    def end(self) -> None:
+        """Refuse an epoch that gave nothing because all samples failed.
+
+        Raises
+        ------
+        RecordmillError
+            That of a sample.
+        """
+        if self._whole and self._last is not None:
+            raise self._last

@@ -16,7 +16,7 @@ from recordmill.pipeline.checks import epoch_of, is_whole, settle
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.threads import ThreadCrew
 from recordmill.pipeline.ending import close_at_exit
-from recordmill.pipeline.failing import OnError, Report
+from recordmill.pipeline.failing import Barren, OnError, Report
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.run import MakeCrew, Pace, run
 from recordmill.pipeline.state import State, check_inside, state_from
@@ -174,24 +174,29 @@ class Loader:
 
     def _of_positions(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
         processes = not maker.shares_memory
+        barren = Barren(maker.batch.size if maker.batch else 1, whole=not state.position)
         for made in run(maker, self._pace(processes), self._crew(processes), self._tally, processes=processes):
             self._note(made)
             for number, element in made.elements:
-                behind = maker.cuts.behind(number + 1)
-                yield element, State(state.epoch, behind, behind)
+                if not barren.lacks(element, made.skipped):
+                    behind = maker.cuts.behind(number + 1)
+                    yield element, State(state.epoch, behind, behind)
             if made.error is not None:
                 raise made.error
+        barren.end()
 
     def _of_stream(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
         from recordmill.pipeline.run_stream import StreamRun
 
+        barren = Barren(maker.batch.size if maker.batch else 1, whole=not state.position)
         for made, stand in StreamRun(maker, state, self._pace(False), self._crew, self._tally):
             self._note(made)
             if made.error is not None:
                 raise made.error
             for _, element in made.elements:
-                if stand is not None:
+                if stand is not None and not barren.lacks(element, made.skipped):
                     yield element, State(state.epoch, *stand)
+        barren.end()
 
     def _note(self, made: Made) -> None:
         self._tally.count(made)
@@ -212,13 +217,15 @@ class Loader:
         return lambda make: ThreadCrew(make, threads)
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch of the next iteration.
+        """Choose the epoch of the next iteration; one that a loaded state is in goes on where that says.
 
         Parameters
         ----------
         epoch : int
         """
-        self._stand(State(epoch_of(epoch)))
+        chosen = State(epoch_of(epoch))
+        if self._begun or chosen.epoch != self._state.epoch:
+            self._stand(chosen)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loader stands: behind the element that was delivered last.

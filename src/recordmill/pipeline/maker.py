@@ -13,7 +13,7 @@ from recordmill.dataclass import dataclass
 from recordmill.pipeline.context import Calling, Context
 from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.cuts import Cuts
-from recordmill.pipeline.failing import OnError, Skipped
+from recordmill.pipeline.failing import IN_A_ROW, OnError, Skipped
 from recordmill.pipeline.order.places import Places, joined
 from recordmill.pipeline.program import Program
 from recordmill.pipeline.rows import Columns, Rows, samples_of
@@ -214,22 +214,39 @@ class Maker:
         asked = sum(len(part) for part in parts)
         return Made(elements, None, asked, context.skipped, context.spent, context.num_bytes)
 
-    def _batches(self, stage: Batch, rows: Rows, parts: list[Places], context: Context) -> list[Columns]:
+    def _batches(self, stage: Batch, rows: Rows, parts: list[Places], context: Context) -> list[Columns | None]:
+        """Batches; None for one of which all samples failed."""
         edges = np.cumsum([0, *(len(part) for part in parts)])
         inside = np.searchsorted(rows.ordinals, edges)
         with context.spent.timed("batch"):  # once for all of them: small ones take hardly longer than the clocks
-            batches = []
+            batches: list[Columns | None] = []
             for part, edge, start, stop in zip(parts, edges, inside, inside[1:], strict=False):
                 if start == stop and len(part):
-                    raise context.skipped[-1].error
+                    self._check_left_out(context, len(part))
+                    batches.append(None)
+                    continue
                 columns = rows.slice(int(start), int(stop))
                 batches.append(stage.collate(columns, stage.size, rows.ordinals[start:stop] - edge))
-        for number, part in enumerate(parts if self.maps else ()):
-            for place, step in enumerate(self.maps):
-                work = self._work(rows, part, int(inside[number]), place, context)
-                with context.spent.timed(step.name):
-                    batches[number] = step.apply_batch(work, batches[number])
-        return batches
+        return [
+            None if batch is None else self._mapped(batch, rows, parts[number], int(inside[number]), context)
+            for number, batch in enumerate(batches)
+        ]
+
+    def _check_left_out(self, context: Context, count: int) -> None:
+        """Refuse to leave out a batch that is large, or that other ranks may have."""
+        alone = self.cuts.world_size == 1
+        if self.on_error == "skip" and alone and count < IN_A_ROW:
+            return
+        error = context.skipped[-1].error
+        error.add_note(f"all {count} samples of a batch failed" + ("" if alone else ", and every rank has to have one"))
+        raise error
+
+    def _mapped(self, batch: Columns, rows: Rows, part: Places, start: int, context: Context) -> Columns:
+        for place, step in enumerate(self.maps):
+            work = self._work(rows, part, start, place, context)
+            with context.spent.timed(step.name):
+                batch = step.apply_batch(work, batch)
+        return batch
 
     def _work(self, rows: Rows, part: Places, start: int, place: int, context: Context) -> Any:
         """What a function on batches is handed: the batch stands for its first sample."""

@@ -32,7 +32,8 @@ def open(  # noqa: A001
     Parameters
     ----------
     paths : path, pattern, folder, or iterable of them
-        Patterns and folders are read in natural order (``part-2`` before ``part-10``); a list keeps its order.
+        Patterns and folders are read in natural order (``part-2`` before ``part-10``); a list keeps its order. Files
+        are read once, also where several of these mean them; `mix` and `repeat` give samples more often.
     format : {"tfrecord", "ofrecord", "recordio"}, optional
         What content says by default.
     compression : {"auto", "gzip", "zlib"} or None

@@ -84,6 +84,12 @@ class Program:
         return self._last_filter >= 0
 
     @property
+    def is_shuffled(self) -> bool:
+        """Whether epochs differ in their order."""
+        parts = getattr(self.origin, "programs", ())
+        return any(isinstance(stage, Shuffle) for stage in self.stages) or any(part.is_shuffled for part in parts)
+
+    @property
     def functions(self) -> list[Map]:
         """Stages that call functions of users, those of what is mixed first."""
         return [*self.origin.functions, *(stage for stage in self.stages if isinstance(stage, Map))]

@@ -204,8 +204,9 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
             tally.waited_s += perf_counter() - begun
             jobs.done(taken)
             taken += 1
-            if taken <= _TELLING and made.elements:
-                tally.element_bytes = max(1, _num_bytes(made.elements[0][1]))
+            first = next((element for _, element in made.elements if element is not None), None)
+            if taken <= _TELLING and first is not None:
+                tally.element_bytes = max(1, _num_bytes(first))
                 tally.element_s = made.spent.total("map") / len(made.elements)
                 jobs.size_known(tally.element_bytes, tally.element_s)
             failed = made.error is not None

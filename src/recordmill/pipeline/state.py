@@ -12,6 +12,9 @@ from recordmill.pipeline.checks import is_whole
 
 VERSION = 1
 
+# A state is small; of a pipeline with a longer description the beginning is kept.
+_MOST_TOLD = 500
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -44,7 +47,7 @@ class State:
         dict
             Of numbers and text.
         """
-        return {"version": VERSION, "pipeline": digest(pipeline), **asdict(self)}
+        return {"version": VERSION, "pipeline": digest(pipeline), **asdict(self), "order": _told(pipeline)}
 
 
 def digest(fingerprint: str) -> str:
@@ -94,13 +97,7 @@ def state_from(saved: Any, pipeline: str) -> State:
             hint="go on with the version of recordmill that saved it, to the end of the epoch",
         )
     if saved["pipeline"] != digest(pipeline):
-        raise StateError(
-            "the state belongs to another pipeline",
-            kind="other_pipeline",
-            expected=digest(pipeline),
-            found=str(saved["pipeline"]),
-            hint=f"data and order have to be the same: {pipeline}",
-        )
+        raise _other_pipeline(saved, pipeline)
     numbers = [saved[name] for name in ("epoch", "position", "passed")]
     if not all(is_whole(number) for number in numbers):
         raise StateError("a state counts from 0", kind="bad_state", found=str(numbers))
@@ -109,6 +106,20 @@ def state_from(saved: Any, pipeline: str) -> State:
             "there is no such epoch", kind="bad_state", expected="at most 2**32 - 1", found=str(numbers[0])
         )
     return State(*map(int, numbers))
+
+
+def _told(pipeline: str) -> str:
+    return pipeline if len(pipeline) <= _MOST_TOLD else f"{pipeline[:_MOST_TOLD]}…"
+
+
+def _other_pipeline(saved: Mapping[str, Any], pipeline: str) -> StateError:
+    return StateError(
+        "the state belongs to another pipeline",
+        kind="other_pipeline",
+        expected=_told(pipeline),
+        found=str(saved.get("order", saved["pipeline"])),  # states told a digest alone once
+        hint="records have to be the same, and so have the stages that choose and order them",
+    )
 
 
 def check_inside(state: State, length: int | None, stop: int | None) -> None:

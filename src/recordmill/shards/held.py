@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import resource
 from collections import OrderedDict
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from weakref import ref
 # Half of the descriptors are left to the rest of the process and to shards that are being read, by several threads.
 _PART = 2
 _PART_AT_ONCE = 16
+# So many are left to the rest of the process also where it has most of the others itself: to import a module, say.
+_SPARE = 8
 # So many shards may always be read by one call.
 _FREE = 4
 # So many descriptors are asked of the system at most: shards beyond half of them are opened again when needed.
@@ -44,6 +47,8 @@ def hold(holder: Holder) -> None:
     forget(key, None)
     _HOLDERS[key] = ref(holder, lambda _: forget(key, None))
     while len(_HOLDERS) > limit() // _PART and (raise_limit() or _let_oldest_go()):
+        pass
+    while len(_HOLDERS) > 1 and _is_short() and (raise_limit() or _let_oldest_go()):
         pass
 
 
@@ -86,6 +91,16 @@ def limit() -> int:
     """
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _MOST if soft == resource.RLIM_INFINITY else soft
+
+
+def _is_short() -> bool:
+    """Whether few descriptors are left, whoever has the others: a new one gets the lowest number that is free."""
+    try:
+        lowest = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        return error.errno == errno.EMFILE
+    os.close(lowest)
+    return lowest >= limit() - _SPARE
 
 
 def enough(count: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,8 +58,13 @@ def _damages(readers: list[ShardReader]) -> list[RecordmillError | None]:
         return [_damage(reader) for reader in readers]
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(8, len(readers))) as pool:
-        return list(pool.map(_damage, readers))
+    try:
+        with ThreadPoolExecutor(min(8, len(readers))) as pool:
+            return list(pool.map(_damage, readers))
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+    return [_damage(reader) for reader in readers]  # one by one takes fewer descriptors
 
 
 def _damage(reader: ShardReader) -> RecordmillError | None:

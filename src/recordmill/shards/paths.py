@@ -69,4 +69,6 @@ def _absent(name: str) -> str:
         return "no shard of that name: ~ is not expanded here, os.path.expanduser does that"
     if "{" in name:
         return "no shard of that name: patterns know *, ?, [0-9] and **, but no braces"
+    if "[" in name:
+        return "no shard of that name: brackets stand for a character of those inside; see glob.escape"
     return "no shard of that name"

@@ -20,6 +20,9 @@ class Stream:
     Keras takes batches before it trains on them; with ``callbacks=[stream.callback()]``, `state_dict` is that of the
     batch last trained on.
 
+    It is for training. Keras begins each validation with the first two batches of a generator again, whatever it has
+    given since, and leaves out as many others: give a `PyDataset` as ``validation_data``.
+
     Parameters
     ----------
     loader : recordmill.Loader

@@ -19,11 +19,11 @@ class SharedEpoch:
     def __init__(self, epoch: int = 0) -> None:
         with extra("torch"):
             import torch
-        self._value: Any = torch.tensor(epoch).share_memory_()
+        self._value: Any = torch.tensor([epoch, 0]).share_memory_()
 
     def get(self) -> int:
         """Return the epoch."""
-        return int(self._value)
+        return int(self._value[0])
 
     def set(self, epoch: int) -> None:
         """Change the epoch, for all processes that share it.
@@ -33,4 +33,13 @@ class SharedEpoch:
         epoch : int
             From 0.
         """
-        self._value.fill_(epoch_of(epoch))
+        self._value[0], self._value[1] = epoch_of(epoch), 0
+
+    def end(self) -> None:
+        """Note that an iteration came to its end."""
+        self._value[1] += 1
+
+    @property
+    def ended_once(self) -> bool:
+        """Whether one iteration, and no more, came to its end since the epoch was set."""
+        return int(self._value[1]) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -17,8 +18,9 @@ class IterableDataset:
     """Elements in the order of a pipeline for ``DataLoader(..., batch_size=None)``.
 
     Worker ``i`` of ``n`` makes every ``n``-th batch, so that the stream of the DataLoader is the same for any number of
-    workers. Pickles, and is a `torch.utils.data.IterableDataset`. Its iterators have `state_dict` and
-    `load_state_dict`, which torchdata's ``StatefulDataLoader`` calls: that goes on in the middle of an epoch, with
+    workers (where ``on_error="skip"`` leaves out a batch, later ones come in another order). Pickles, and is a
+    `torch.utils.data.IterableDataset`. Its iterators have `state_dict` and `load_state_dict`, which torchdata's
+    ``StatefulDataLoader`` calls: that goes on in the middle of an epoch, with
     the same number of workers.
 
     Ranks are settled here, in the process that makes the data set, because workers may not know them: make it after
@@ -60,6 +62,8 @@ class IterableDataset:
     def set_epoch(self, epoch: int) -> None:
         """Choose the epoch of the next iteration; every iteration runs the same one until it is changed.
 
+        One that begins again behind its end, in the same order, is told of by a warning.
+
         Parameters
         ----------
         epoch : int
@@ -79,7 +83,12 @@ class IterableDataset:
             from torch.utils.data import get_worker_info
         worker = get_worker_info()
         index, count = (0, 1) if worker is None else (worker.id, worker.num_workers)
-        return Pass(self.dataset, self._options, self.epoch, index, count)
+        if index == 0 and self._epoch.ended_once and self.dataset.is_shuffled:
+            warnings.warn(
+                f"epoch {self.epoch} begins again, in the same order: call set_epoch(number) before each epoch",
+                stacklevel=3,
+            )
+        return Pass(self.dataset, self._options, self._epoch, index, count)
 
     def __repr__(self) -> str:
         """Readable form."""
@@ -94,16 +103,18 @@ class Pass:
     dataset : recordmill.Dataset
     options : dict
         Of its loader.
-    epoch : int
+    epoch : SharedEpoch
     index, count : int
         Which worker this is, of how many.
     """
 
-    def __init__(self, dataset: rm.Dataset, options: dict[str, Any], epoch: int, index: int, count: int) -> None:
-        self._dataset, self._options = dataset, options
-        self._index, self._count = index, count
+    def __init__(
+        self, dataset: rm.Dataset, options: dict[str, Any], epoch: SharedEpoch, index: int, count: int
+    ) -> None:
+        self._dataset, self._options, self._epoch = dataset, options, epoch
+        self._index, self._count, self._is_first = index, count, index == 0
         self._loader = self._made(index)
-        self._loader.set_epoch(epoch)
+        self._loader.set_epoch(epoch.get())
         self._batches: Iterator[Any] | None = None
         self._is_over = False
 
@@ -124,6 +135,8 @@ class Pass:
             batch = next(self._batches)
         except StopIteration:
             self._is_over = True
+            if self._is_first:
+                self._epoch.end()
             self._loader.close()
             raise
         # Behind a batch of its own, a worker's next one comes when all others had theirs.

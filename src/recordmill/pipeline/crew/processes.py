@@ -254,7 +254,13 @@ class ProcessCrew:
 
 def _could_not_start(failure: Failure) -> WorkerError:
     cause = failure.error()
-    hint = "what the work needs is imported anew in each worker process: define it in a module or script file"
-    fault = WorkerError("a worker process could not start", hint=getattr(cause, "hint", None) or hint)
+    what, hint = "a worker process could not start", getattr(cause, "hint", None)
+    if not hint:
+        what += f": {type(cause).__name__}: {cause}".partition("\n")[0][:200]
+        hint = (
+            "it imports anew what the work needs: define functions in a module, or in a script outside "
+            "`if __name__ == '__main__':`; those of a notebook go into a module of their own"
+        )
+    fault = WorkerError(what, hint=hint)
     fault.__cause__ = cause
     return fault

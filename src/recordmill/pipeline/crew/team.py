@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import resource
 import select
+from collections.abc import Iterator
 from time import monotonic
 
 from recordmill.pipeline.crew.base import Make
@@ -33,7 +36,7 @@ class Team:
         make : callable
         count : int
         """
-        with contextlib.ExitStack() as stack:
+        with _advising(count), contextlib.ExitStack() as stack:
             setup = setup_file(make)
             stack.callback(os.close, setup)
             theirs, self.orders = os.pipe2(os.O_CLOEXEC)
@@ -115,3 +118,16 @@ class Team:
             poller = select.poll()
             poller.register(member.watch, select.POLLIN)
             poller.poll(max(0.0, deadline - monotonic()) * 1000)
+
+
+@contextlib.contextmanager
+def _advising(count: int) -> Iterator[None]:
+    """Tell of the limit where descriptors do not suffice."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+        allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        told = f"too many open files to start {count} worker processes: `ulimit -n` allows {allowed}; raise it"
+        raise OSError(errno.EMFILE, f"{told}, or take fewer threads= in the loader") from error

@@ -32,6 +32,7 @@ class Batch:
     ragged : {"ragged", "pad", "list"}
         What becomes of features with different numbers of values: a `Ragged`, an array padded with zeros to the
         longest row, or a list of arrays. Byte strings are lists of `bytes` with "list" and a `Ragged` otherwise.
+        Tensors of other libraries are taken for arrays.
     """
 
     size: int
@@ -80,7 +81,7 @@ class Batch:
     def _form(self, column: Any) -> Any:
         if isinstance(column, list):
             # The rows of this batch alone decide, not of those that were made with it.
-            column = column_of(_of_one_width(column))
+            column = column_of(_of_one_width(_arrays(column)))
         if isinstance(column, list) and self.ragged != "list":
             column = _ragged_of(column)
         if not isinstance(column, Ragged) or self.ragged == "ragged":
@@ -93,6 +94,16 @@ class Batch:
         """Readable form."""
         ragged = f", ragged={self.ragged!r}" if self.ragged != "ragged" else ""
         return f"batch({self.size}, last={self.last!r}{ragged})"
+
+
+def _arrays(rows: list[Any]) -> list[Any]:
+    """Rows that are tensors of other libraries as arrays; as they are where NumPy cannot hold them."""
+    if not rows or not all(hasattr(row, "__dlpack__") for row in rows):
+        return rows
+    try:
+        return [np.asarray(row) for row in rows]
+    except (TypeError, RuntimeError, ValueError):  # on a device, with a gradient, of a dtype of its own
+        return rows
 
 
 def _of_one_width(rows: list[Any]) -> list[Any]:

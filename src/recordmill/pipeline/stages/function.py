@@ -186,10 +186,9 @@ class Caller:
         Raises
         ------
         MapError
-            Other names, dtypes or shapes.
+            No dict, other names, dtypes or shapes.
         """
-        if not isinstance(result, Mapping) or not all(isinstance(name, str) for name in result):
-            raise self.error(row, f"returned {type(result).__name__}, not a dict of features")
+        self._check_names(row, result)
         self._compare(row, {name: _form(value) for name, value in result.items()})
 
     def check_portable(self, row: int, result: Mapping[str, Any]) -> None:
@@ -225,9 +224,15 @@ class Caller:
         MapError
             No dict, other names or dtypes.
         """
-        if not isinstance(result, dict):
-            raise self.error(0, f"returned {type(result).__name__}, not a dict of features")
+        self._check_names(0, result)
         self._compare(0, {name: _dtype(value) for name, value in result.items()})
+
+    def _check_names(self, row: int, result: Any) -> None:
+        if not isinstance(result, Mapping):
+            raise self.error(row, f"returned {type(result).__name__}, not a dict of features")
+        if other := [name for name in result if not isinstance(name, str)]:
+            what = f"returned a dict with the name {other[0]!r:.60}, which is {type(other[0]).__name__}"
+            raise self.error(row, what, hint="names of features are strings")
 
     def _compare(self, row: int, forms: dict[str, Any]) -> None:
         first = self._work.context.returned.setdefault(self._key, forms)

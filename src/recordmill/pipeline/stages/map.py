@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from recordmill.dataclass import dataclass
 from recordmill.errors import MapError
-from recordmill.pipeline.rows import Columns, Rows, locked, stacked
+from recordmill.pipeline.gathering import Gathering
+from recordmill.pipeline.rows import Columns, Rows, locked
 from recordmill.pipeline.stages.function import Caller, Function, check_function, function_name
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class Map:
         Rows
         """
         caller = self._caller(work)
-        results, kept = [], []
+        kept: list[int] = []
+        gathered = Gathering(len(work.rows))
         for row, sample in enumerate(work.rows.samples()):
             try:
                 result = caller(row, sample)
@@ -73,10 +75,10 @@ class Map:
             except MapError as error:
                 caller.fail(row, error)
             else:
-                results.append(result)
+                gathered.add(result)
                 kept.append(row)
         rows = work.rows
-        return Rows(stacked(results), rows.ordinals[kept], rows.origins[kept])
+        return Rows(gathered.columns(), rows.ordinals[kept], rows.origins[kept])
 
     def apply_batch(self, work: Work, batch: Columns) -> Columns:
         """Batch that the function returned.
@@ -92,8 +94,9 @@ class Map:
         dict of str to column
         """
         caller = self._caller(work)
-        result: Columns = caller(0, locked(batch))
-        caller.check_batch(result)
+        returned = caller(0, locked(batch))
+        caller.check_batch(returned)
+        result: Columns = dict(returned)
         if work.context.handed_over and self in work.context.handed_over:
             caller.check_portable(0, result)
         return result
