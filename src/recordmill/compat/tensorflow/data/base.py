@@ -9,11 +9,11 @@ from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node, Step, Way
 from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
+from recordmill.compat.tensorflow.data.older_ways import OlderWays
 from recordmill.compat.tensorflow.data.options import Options
-from recordmill.compat.tensorflow.data.refused import Refused
 
 
-class DatasetBase(Refused):
+class DatasetBase(OlderWays):
     """What every data set has, however it was made.
 
     Parameters

@@ -83,7 +83,7 @@ class Making(DatasetBase):
                     "To specify the output signature you need to provide either the `output_signature` argument or the "
                     "`output_types` argument."
                 )
-            output_signature = _signature(output_types, output_shapes)
+            output_signature = signature_of(output_types, output_shapes)
         for leaf in leaves(output_signature):
             if not isinstance(leaf, TensorSpec | SparseTensorSpec | RaggedTensorSpec):
                 raise TypeError(
@@ -145,11 +145,23 @@ class _Endless(Range):
         return -1
 
 
-def _signature(types: Any, shapes: Any) -> Any:
+def signature_of(types: Any, shapes: Any = None) -> Any:
+    """Specs of elements.
+
+    Parameters
+    ----------
+    types : structure of DType
+    shapes : structure of TensorShape or of what makes one, optional
+        Nothing is known of them unless given.
+
+    Returns
+    -------
+    structure of TensorSpec
+    """
     if shapes is None:
         return mapped(lambda dtype: TensorSpec(None, dtype), types)
     if isinstance(types, tuple):
-        return tuple(_signature(one, shape) for one, shape in zip(types, shapes, strict=True))
+        return tuple(signature_of(one, shape) for one, shape in zip(types, shapes, strict=True))
     if isinstance(types, dict):
-        return {key: _signature(types[key], shapes[key]) for key in types}
+        return {key: signature_of(types[key], shapes[key]) for key in types}
     return TensorSpec(TensorShape(shapes), types)

@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.images.resizing import fitted, resized, size_of
+from recordmill.compat.tensorflow.images.resizing import around, fitted, resized, size_of
 
 _METHODS = ("bilinear", "nearest", "bicubic", "area")
 
@@ -129,6 +129,27 @@ def _neighbours(
     first = np.floor(places)
     lower = np.maximum(first.astype(np.int64), 0)
     return lower, np.minimum(np.ceil(places).astype(np.int64), length - 1), places - first
+
+
+@op("image.older_resize_with_pad")
+def resize_image_with_pad(
+    image: Any, target_height: Any, target_width: Any, method: Any = ResizeMethod.BILINEAR, align_corners: bool = False
+) -> Tensor:
+    """Images brought to a size without changing their shape, with zeros around them.
+
+    Parameters
+    ----------
+    image : tensor of numbers, shape (height, width, channels) or (batch, height, width, channels)
+    target_height, target_width : int
+    method, align_corners
+        As in `resize`.
+
+    Returns
+    -------
+    Tensor
+        As from `resize`.
+    """
+    return around(image, target_height, target_width, lambda pixels, size: resize(pixels, size, method, align_corners))
 
 
 def resize_bilinear(
