@@ -23,7 +23,7 @@ NAMES: dict[str, str] = {
         "summary sysconfig tensor_scatter_nd_max tensor_scatter_nd_min timestamp tools tpu tuple types "
         "unravel_index variable_creator_scope variant xla zeros_initializer"
     ),
-    "autograph": ("set_verbosity to_code trace"),
+    "autograph": ("to_code"),
     "compat": (
         "as_str_any bytes_or_text_types complex_types dimension_at_index dimension_value "
         "forward_compatibility_horizon forward_compatible integral_types real_types v2"
