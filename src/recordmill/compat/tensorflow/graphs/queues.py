@@ -12,7 +12,7 @@ from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.recorded import put, recorded_in
 from recordmill.compat.tensorflow.data.structures import leaves
-from recordmill.compat.tensorflow.graphs.graph import GRAPH
+from recordmill.compat.tensorflow.graphs.graph import GRAPH, Call
 from recordmill.compat.tensorflow.graphs.iterators import Draw, GraphIterator
 from recordmill.compat.tensorflow.graphs.symbols import Symbol
 
@@ -169,8 +169,17 @@ def shuffle_batch(
 def _rows(tensors: Any, several: bool) -> Any:
     values = tuple(tensors.values()) if isinstance(tensors, dict) else tuple(tensors)
     draw, function = _function(values)
-    rows = draw.iterator.dataset.map(function)  # type: ignore[union-attr]
+    rows = draw.iterator.dataset.map(function, _threads(values))  # type: ignore[union-attr]
     return rows.unbatch() if several else rows
+
+
+def _threads(values: Any) -> int | None:
+    """As many as there are processors for pictures; Python's functions run one after the other."""
+    steps = GRAPH.needed(one.number for one in recorded_in(values))
+    names = [step.name for step in steps if isinstance(step, Call)]
+    if any(name.startswith("control.") for name in names):
+        return None
+    return -1 if any(name.startswith(("image.", "io.decode_jpeg", "io.decode_png")) for name in names) else None
 
 
 def _given(tensors: Any, batches: Any) -> Any:

@@ -111,16 +111,32 @@ def _nearest(pixels: NDArray[Any], places: list[NDArray[np.float32]], align_corn
 
 
 def _bilinear(pixels: NDArray[Any], places: list[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Between columns first, then between rows."""
-    (top, bottom, down), (left, right, across) = (
-        _neighbours(one, length) for one, length in zip(places, pixels.shape[-3:-1], strict=True)
+    """Between columns first, then between rows; only of rows that are asked for."""
+    (top, bottom, down), across = _neighbours(places[0], pixels.shape[-3]), places[1]
+    if 2 * len(top) < pixels.shape[-3]:
+        rows, found = np.unique(np.concatenate([top, bottom]), return_inverse=True)
+        pixels, top, bottom = pixels[..., rows, :, :], found[: len(top)], found[len(top) :]
+    columns = _between_columns(pixels, across)
+    made = np.take(columns, top, axis=-2)
+    lower = np.take(columns, bottom, axis=-2)
+    lower -= made
+    lower *= down[:, None]
+    made += lower
+    return made.reshape(*made.shape[:-1], len(across), pixels.shape[-1])
+
+
+def _between_columns(pixels: NDArray[Any], places: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of new columns, whose channels lie side by side."""
+    left, right, share = _neighbours(places, pixels.shape[-2])
+    flat, channels = pixels.reshape(*pixels.shape[:-2], -1), np.arange(pixels.shape[-1])
+    first, second = (
+        np.take(flat, (one[:, None] * len(channels) + channels).ravel(), axis=-1).astype(np.float32)
+        for one in (left, right)
     )
-    upper, lower = (pixels[..., rows, :, :].astype(np.float32) for rows in (top, bottom))
-    upper, lower = (
-        one[..., left, :] + (one[..., right, :] - one[..., left, :]) * across[:, None] for one in (upper, lower)
-    )
-    made: NDArray[np.float32] = upper + (lower - upper) * down[:, None, None]
-    return made
+    second -= first
+    second *= np.repeat(share, len(channels))
+    first += second
+    return first
 
 
 def _neighbours(
