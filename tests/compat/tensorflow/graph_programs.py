@@ -206,6 +206,32 @@ def coder(tf, folder):
     return rows
 
 
+def fed(tf, folder):
+    """Data sets of placeholders: names of files, and arrays."""
+    names, rows = tf.placeholder(tf.string, shape=[None]), {}
+    data = tf.data.TFRecordDataset(names).map(lambda one: parsed(tf, one)["label"]).repeat(1).batch(3)
+    files = tf.data.make_initializable_iterator(data)
+    label, paths = files.get_next(), records(tf, folder)
+    x, y = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.int64, [None])
+    pairs = tf.data.Dataset.from_tensor_slices({"x": x, "y": y}).map(lambda one: (one["x"] * 2, one["y"])).batch(2)
+    arrays = tf.data.make_initializable_iterator(pairs)
+    element = arrays.get_next()
+    limit = tf.placeholder(tf.int64, [])
+    single = tf.data.make_initializable_iterator(tf.data.Dataset.from_tensors((limit, limit + 1)))
+    rows["shapes"] = [one.shape.as_list() for one in (label, *element)]
+    with tf.Session() as sess:
+        for chosen in (paths, paths[1:]):
+            sess.run(files.initializer, feed_dict={names: chosen})
+            rows[f"{len(chosen)} files"] = drained(tf, sess, label)
+        table = np.arange(6).reshape(3, 2)
+        sess.run(arrays.initializer, {x: table, y: [7, 8, 9]})
+        rows["arrays"] = drained(tf, sess, element)
+        sess.run(single.initializer, {limit: 5})
+        rows["single"] = drained(tf, sess, single.get_next())
+        rows["unfed"] = failed(lambda: sess.run(files.initializer))[0]
+    return rows
+
+
 def boxes(tf, folder):
     queue = tf.train.string_input_producer(records(tf, folder), num_epochs=1, shuffle=False)
     features = parsed(tf, tf.TFRecordReader().read(queue)[1], ("xmin", tf.float32))
@@ -219,4 +245,4 @@ def boxes(tf, folder):
         return drained(tf, sess, [box, halves, values, places, tf.size(box)])
 
 
-PROGRAMS = {one.__name__: one for one in (queues, one_by_one, shuffled, iterators, exchanged, coder, boxes)}
+PROGRAMS = {one.__name__: one for one in (queues, one_by_one, shuffled, iterators, exchanged, fed, coder, boxes)}

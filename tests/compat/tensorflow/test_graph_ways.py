@@ -130,7 +130,7 @@ def test_app_when_run_then_calls_main_and_ends(monkeypatch: pytest.MonkeyPatch) 
 
 def test_graph_values_when_python_asks_for_them_then_say_how_to_go_on(path: str) -> None:
     value = tf.placeholder(tf.int32, [2])
-    for wrong in (lambda: np.asarray(value), lambda: tf.data.Dataset.from_tensor_slices(value)):
+    for wrong in (lambda: np.asarray(value), lambda: tf.data.Dataset.range(3).batch(value[0])):
         with pytest.raises(NotImplementedError, match=r"fetch it with tf\.Session\(\)\.run"):
             wrong()
     for wrong in (lambda: [*value], lambda: len(value), lambda: int(value)):
@@ -140,6 +140,8 @@ def test_graph_values_when_python_asks_for_them_then_say_how_to_go_on(path: str)
         tf.cond(value[0] > 0, lambda: value, lambda: value)
     with pytest.raises(NotImplementedError, match="a value of a graph is asked for"):
         list(tf.data.Dataset.range(2).map(lambda x: x + tf.cast(value[0], tf.int64)))
+    with pytest.raises(NotImplementedError, match="whose dtype is not known before"):
+        tf.data.Dataset.from_tensors(value + value[0]).make_initializable_iterator()
     with pytest.raises(ValueError, match="No default session is registered"):
         value.eval()
 

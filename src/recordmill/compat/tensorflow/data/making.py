@@ -15,6 +15,7 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.nesting import Zip, form_of
+from recordmill.compat.tensorflow.data.recorded import recorded_in
 from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.sources import FromGenerator, Random, Range, Single, Slices
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, whole
@@ -27,18 +28,37 @@ def _dataset(node: Any) -> Any:
     return Dataset(node)
 
 
+def source(value: Any, kind: type[Slices | Single]) -> Any:
+    """Where elements come from: values, or values that TensorFlow 1's sessions feed.
+
+    Parameters
+    ----------
+    value : structure of array_like or Symbol
+    kind : {Slices, Single}
+
+    Returns
+    -------
+    Node
+    """
+    if any(one.of_graph for one in recorded_in(value)):
+        from recordmill.compat.tensorflow.graphs.feeding import FedNode
+
+        return FedNode(value, kind)
+    return kind(value)
+
+
 class Making(DatasetBase):
     """Data sets out of other things."""
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Any:  # noqa: ARG004
         """One element: the tensors, as they are."""
-        return _dataset(Single(tensors))
+        return _dataset(source(tensors, Single))
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Any:  # noqa: ARG004
         """Rows of tensors; ValueError for scalars and for different numbers of rows."""
-        return _dataset(Slices(tensors))
+        return _dataset(source(tensors, Slices))
 
     @staticmethod
     def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Any:  # noqa: ARG004

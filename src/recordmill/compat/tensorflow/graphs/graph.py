@@ -56,6 +56,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.steps: list[Step] = []  # by number of the value that each makes
+        self.fed: dict[int, Any] = {}  # what placeholders are fed with while operations run
 
     def touches(self, value: Any) -> bool:
         """Whether a value, or one inside it, belongs to the graph."""

@@ -10,6 +10,7 @@ from recordmill.compat.tensorflow.core.tensor import as_tensor
 from recordmill.compat.tensorflow.data.iterators import Iterator
 from recordmill.compat.tensorflow.data.making import signature_of
 from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.graphs.feeding import feed
 from recordmill.compat.tensorflow.graphs.graph import GRAPH
 from recordmill.compat.tensorflow.graphs.modes import Mode
 from recordmill.compat.tensorflow.graphs.symbols import Operation, Symbol
@@ -92,6 +93,7 @@ class GraphIterator:
         return Operation(lambda: self._begin(dataset))
 
     def _begin(self, dataset: Any) -> None:
+        feed(dataset.node)
         self._steps = iter(dataset)
 
     def get_next(self, name: Any = None) -> Any:

@@ -75,9 +75,13 @@ class Session:
         wanted = list(_leaves(fetches))
         numbers = [leaf.number for leaf in wanted if isinstance(leaf, Symbol)]
         found = GRAPH.values(numbers, known)
-        for leaf in wanted:
-            if isinstance(leaf, Operation):
-                leaf.run()
+        GRAPH.fed = known
+        try:
+            for leaf in wanted:
+                if isinstance(leaf, Operation):
+                    leaf.run()
+        finally:
+            GRAPH.fed = {}
         return _filled(fetches, found)
 
     def close(self) -> None:

@@ -61,7 +61,7 @@ class Symbol(Recorded):
         """Refused: NumPy does not wait."""
         raise NotImplementedError(
             "a value of a graph is asked for before a session has fetched it: fetch it with tf.Session().run, or do it "
-            "in the function that is given to Dataset.map; data sets and readers are made of Python's values"
+            "in the function that is given to Dataset.map"
         )
 
     def __bool__(self) -> NoReturn:
