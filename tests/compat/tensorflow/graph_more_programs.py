@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.compat.tensorflow import graph_programs
 from tests.compat.tensorflow.data_programs import plain
-from tests.compat.tensorflow.graph_programs import drained, told
+from tests.compat.tensorflow.graph_programs import drained, parsed, records, told
 
 
 def sequences(tf, folder):
@@ -137,4 +137,38 @@ def names(tf, folder):
         return {key: told(sess.run(value)) for key, value in made.items()}
 
 
-PROGRAMS = {**graph_programs.PROGRAMS, **{one.__name__: one for one in (sequences, texts, files, names)}}
+def habits(tf, folder):
+    """What programs do around their sessions."""
+    queue = tf.train.string_input_producer(tf.constant(records(tf, folder)), num_epochs=1, shuffle=False, name="files")
+    with tf.name_scope("input"), tf.device("/cpu:0"):
+        features = parsed(tf, tf.TFRecordReader().read(queue)[1], ("xmin", tf.float32))
+        count = tf.cast(features["label"], tf.int32)
+        shape = tf.stack([2, tf.constant(3)])
+        image = tf.reshape(tf.decode_raw(bytes=features["raw"], out_type=tf.uint8), shape)
+        image = tf.image.resize_image_with_crop_or_pad(image=image[..., tf.newaxis], target_height=3, target_width=2)
+        doubled = tf.py_func(lambda x: x * 2, [image], tf.uint8)
+        doubled.set_shape([3, 2, 1])
+        frames = tf.map_fn(lambda x: tf.cast(x, tf.float32) / 2, image, dtype=tf.float32)
+        hot = tf.one_hot(indices=count % 3, depth=3, on_value=1.0, off_value=0.0)
+        made = {"hot": hot, "mean": tf.reduce_mean(frames), "twice": doubled}
+    batch = tf.train.batch(made, batch_size=2)
+    rows, seen = {"keys": sorted(batch), "hot": batch["hot"].get_shape().as_list()}, []
+    with tf.get_default_graph().as_default(), tf.Session() as sess:
+        tf.local_variables_initializer().run()
+        coord = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(coord=coord)
+        try:
+            while not coord.should_stop():
+                seen.append(told(sess.run([batch["hot"], batch["mean"]])))
+                if len(seen) == 2:
+                    seen.append(told(batch["twice"].eval()))
+        except tf.errors.OutOfRangeError as error:
+            coord.request_stop(error)
+        finally:
+            coord.request_stop()
+            coord.join(threads, stop_grace_period_secs=5)
+    rows["seen"] = seen
+    return rows
+
+
+PROGRAMS = {**graph_programs.PROGRAMS, **{one.__name__: one for one in (sequences, texts, files, names, habits)}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,13 @@ def test_monitored_session_when_elements_end_then_its_block_ends(path: str) -> N
     assert found == [0, 1, 2, 3, 4] and session.should_stop()
 
 
+def test_session_when_several_threads_run_it_then_each_element_comes_once() -> None:
+    element, session = tf.data.Dataset.range(200).map(lambda x: x + 1).make_one_shot_iterator().get_next(), tf.Session()
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(session.run, element) for _ in range(200)]
+    assert sorted(int(one.result()) for one in found) == [*range(1, 201)]
+
+
 def test_values_of_a_session_when_operations_ran_at_once_then_are_fetched_too() -> None:
     with tf.Session() as session:
         assert session.run([tf.constant(3) + 1, tf.Variable(2.0)]) == [4, 2.0]
@@ -124,8 +132,10 @@ def test_app_when_run_then_calls_main_and_ends(monkeypatch: pytest.MonkeyPatch) 
         tf.app.run(len)
     assert caught.value.code == 2
     monkeypatch.setitem(sys.modules, "absl", None)
-    with pytest.raises(AttributeError, match="needs absl: pip install absl-py, or use argparse"):
-        _ = tf.app.flags
+    monkeypatch.delitem(vars(tf), "flags", raising=False)
+    for module in (tf.app, tf, tf.compat.v1):
+        with pytest.raises(AttributeError, match="needs absl: pip install absl-py, or use argparse"):
+            _ = module.flags
 
 
 def test_graph_values_when_python_asks_for_them_then_say_how_to_go_on(path: str) -> None:

@@ -75,7 +75,7 @@ MEMBERS: dict[str, str] = {
     "VarLenFeature": "io.features",
     "Variable": "core.variable",
     "decode_csv": "io.csv_lines",
-    "decode_raw": "io.raw",
+    "decode_raw": "ops.older_functions",
     "get_logger": "logging",
     "matching_files": "files.whole",
     "parse_example": "io.parsing_v1",

@@ -45,7 +45,7 @@ NAMES: dict[str, str] = {
         "dimension_at_index dimension_value distributions erf erfc executing_eagerly_outside_functions "
         "fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars "
         "fake_quant_with_min_max_vars_gradient fake_quant_with_min_max_vars_per_channel "
-        "fake_quant_with_min_max_vars_per_channel_gradient fft fft2d fft3d fixed_size_partitioner flags "
+        "fake_quant_with_min_max_vars_per_channel_gradient fft fft2d fft3d fixed_size_partitioner "
         "get_collection get_collection_ref get_local_variable get_seed get_session_handle get_session_tensor "
         "get_variable get_variable_scope global_norm global_variables glorot_normal_initializer "
         "glorot_uniform_initializer ifft ifft2d ifft3d igamma igammac imag initialize_variables invert_permutation "

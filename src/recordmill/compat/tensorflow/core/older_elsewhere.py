@@ -50,7 +50,6 @@ OLDER_INSTEAD: dict[str, str] = {
     "contrib.image": "compute it with NumPy or OpenCV in tf.numpy_function",
     "contrib.slim": "read the files with tf.data.TFRecordDataset; train with Keras, JAX or PyTorch",
     "diag_part": "use tf.linalg.diag_part",
-    "flags": "use tf.app.flags",
     "random_gamma": "use NumPy in tf.numpy_function",
     "random_poisson": "use NumPy in tf.numpy_function",
     "reduce_join": "use tf.strings.reduce_join",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -15,6 +16,7 @@ from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.graphs.graph import GRAPH
 from recordmill.compat.tensorflow.graphs.symbols import Operation, Symbol
 
+_RUNNING = threading.RLock()  # programs may run a session in several threads
 _OPEN: list[Session] = []  # those that are default, the innermost last
 
 
@@ -74,14 +76,9 @@ class Session:
         known = dict(_fed(key, value) for key, value in (feed_dict or {}).items())
         wanted = list(_leaves(fetches))
         numbers = [leaf.number for leaf in wanted if isinstance(leaf, Symbol)]
-        found = GRAPH.values(numbers, known)
-        GRAPH.fed = known
-        try:
-            for leaf in wanted:
-                if isinstance(leaf, Operation):
-                    leaf.run()
-        finally:
-            GRAPH.fed = {}
+        with _RUNNING:
+            found = GRAPH.values(numbers, known)
+            _act([leaf for leaf in wanted if isinstance(leaf, Operation)], known)
         return _filled(fetches, found)
 
     def close(self) -> None:
@@ -162,6 +159,15 @@ def default_session() -> Session:
 def get_default_session() -> Session | None:
     """Session of the innermost ``with``, if there is one."""
     return _OPEN[-1] if _OPEN else None
+
+
+def _act(operations: list[Operation], known: dict[int, Any]) -> None:
+    GRAPH.fed = known
+    try:
+        for one in operations:
+            one.run()
+    finally:
+        GRAPH.fed = {}
 
 
 def _fed(key: Any, value: Any) -> tuple[int, Any]:

@@ -61,6 +61,7 @@ _OLDER: dict[str, str] = {
 
 # what TensorFlow 1's programs say around a session
 _SESSIONS: dict[str, str] = {
+    "app": "flags",
     "graphs.modes": "ConfigProto GPUOptions Graph disable_control_flow_v2 disable_eager_execution "
     "disable_resource_variables disable_tensor_equality disable_v2_behavior disable_v2_tensorshape "
     "enable_control_flow_v2 enable_eager_execution enable_resource_variables enable_tensor_equality "

@@ -14,6 +14,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.sparse import SparseTensor, to_dense
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.images.patches import extract_patches
+from recordmill.compat.tensorflow.io import raw
 from recordmill.compat.tensorflow.ops.arithmetic import floordiv, truediv
 from recordmill.compat.tensorflow.ops.numerals import to_number
 from recordmill.compat.tensorflow.ops.texts import strings_of
@@ -74,6 +75,18 @@ def _cutter(marks: bytes, skip_empty: bool) -> Callable[[bytes], list[bytes]]:
         return [piece for piece in pieces if piece] if skip_empty else pieces
 
     return cut
+
+
+def decode_raw(
+    input_bytes: Any = None,
+    out_type: Any = None,
+    little_endian: bool = True,
+    name: Any = None,
+    bytes: Any = None,  # noqa: A002
+) -> Tensor:
+    """Take byte strings for numbers; as ``tf.io.decode_raw``."""
+    del name
+    return raw.decode_raw(input_bytes if bytes is None else bytes, out_type, little_endian)
 
 
 def string_to_number(
