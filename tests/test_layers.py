@@ -56,6 +56,7 @@ MEMBERS: dict[str, set[str]] = {
 
 # third-party module: the layers that may import it, inside functions only
 OPTIONAL: dict[str, set[str]] = {
+    "absl": {"compat"},
     "google": {"compat"},
     "PIL": {"compat", "decode", "packing", "demo"},
     "keras": {"adapters", "compat", "demo"},

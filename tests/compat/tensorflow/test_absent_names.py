@@ -9,16 +9,17 @@ import pytest
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.core.elsewhere import INSTEAD, NAMES
+from recordmill.compat.tensorflow.core.older_elsewhere import OLDER_INSTEAD, OLDER_NAMES
 
 
 def face_of(place: str) -> Any:
     return functools.reduce(getattr, filter(None, place.split(".")), tf)
 
 
-@pytest.mark.parametrize("place", NAMES)
-def test_names_when_they_are_only_tensorflows_then_say_what_to_use(place: str) -> None:
+@pytest.mark.parametrize("place, names", [*NAMES.items(), *OLDER_NAMES.items()])
+def test_names_when_they_are_only_tensorflows_then_say_what_to_use(place: str, names: str) -> None:
     face, called = face_of(place), f"tf.{place}." if place else "tf."
-    for name in NAMES[place].split():
+    for name in names.split():
         with pytest.raises(AttributeError) as caught:
             getattr(face, name)
         told = str(caught.value)
@@ -40,7 +41,11 @@ def test_hints_when_given_then_are_those_of_a_module_or_a_name() -> None:
     assert {*INSTEAD} <= names | {*NAMES}
     with pytest.raises(AttributeError, match=r"tf\.GradientTape is not supported: train with Keras"):
         _ = tf.GradientTape
-    with pytest.raises(AttributeError, match=r"tf\.compat\.v1\.Session is not supported: there are no graphs"):
-        _ = tf.compat.v1.Session
+    with pytest.raises(AttributeError, match=r"tf\.compat\.v1\.get_variable is not supported: of graphs there is"):
+        _ = tf.compat.v1.get_variable
+    with pytest.raises(AttributeError, match=r"tf\.contrib\.slim is not supported: read the files with tf\.data"):
+        _ = tf.contrib.slim
+    older = {f"{place}.{name}".lstrip(".") for place, found in OLDER_NAMES.items() for name in found.split()}
+    assert {*OLDER_INSTEAD} <= older | {*OLDER_NAMES}
     with pytest.raises(AttributeError, match=r"tf\.config\.experimental\.get_memory_info|tf\.config\.get_memory_info"):
         _ = tf.config.experimental.get_memory_info

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet import base, context, image, io, nd, random, recordio
+from recordmill.compat.mxnet import base, context, gluon, image, io, nd, random, recordio
 from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.context import Context, cpu, cpu_pinned, current_context, gpu
@@ -15,7 +15,6 @@ _TRAIN = "train with Keras, PyTorch or JAX: see the guides"
 _LEARNING = [
     "autograd",
     "callback",
-    "gluon",
     "init",
     "initializer",
     "lr_scheduler",
@@ -35,7 +34,6 @@ __getattr__ = absent(
         **dict.fromkeys(
             ["sym", "symbol", "executor", "viz", "visualization", "contrib", "operator", "rnn", "kv", "kvstore"], _TRAIN
         ),
-        "gluon": "make arrays or tensors of records with rm.open(...), rm.torch, rm.keras or rm.jax",
         "np": "use NumPy",
         "npx": "use NumPy",
         "profiler": "ask loader.stats() of rm.open(...).loader()",
@@ -51,6 +49,7 @@ __all__ = [
     "cpu",
     "cpu_pinned",
     "current_context",
+    "gluon",
     "gpu",
     "image",
     "img",

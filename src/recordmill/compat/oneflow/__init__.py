@@ -1,7 +1,8 @@
 """OneFlow's names for reading records: ``import recordmill.compat.oneflow as flow``."""
 
-from recordmill.compat.oneflow import data, environment as env, image, nn, random, record_pb2
+from recordmill.compat.oneflow import data, environment as env, image, nn, random, record_pb2, scope, typing
 from recordmill.compat.oneflow.absent import absent
+from recordmill.compat.oneflow.jobs import FunctionConfig, function_config, global_function
 from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_buffer_to_tensor
 from recordmill.compat.oneflow.types import (
     double,
@@ -19,6 +20,7 @@ from recordmill.compat.oneflow.types import (
 __getattr__ = absent("flow")
 
 __all__ = [
+    "FunctionConfig",
     "Tensor",
     "TensorBuffer",
     "data",
@@ -27,6 +29,8 @@ __all__ = [
     "float",
     "float32",
     "float64",
+    "function_config",
+    "global_function",
     "image",
     "int8",
     "int32",
@@ -35,7 +39,9 @@ __all__ = [
     "of_record",
     "random",
     "record_pb2",
+    "scope",
     "tensor_buffer",
     "tensor_buffer_to_tensor",
+    "typing",
     "uint8",
 ]

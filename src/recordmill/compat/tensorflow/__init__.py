@@ -24,15 +24,17 @@ from recordmill.compat.tensorflow.core.dtypes import (
 )
 from recordmill.compat.tensorflow.core.lazy import lazy
 from recordmill.compat.tensorflow.core.shapes import TensorShape
-from recordmill.compat.tensorflow.ops.names import TOP as OPERATIONS
+from recordmill.compat.tensorflow.ops.names import OLDER, TOP as OPERATIONS
 
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
 MODULES: dict[str, str] = {
     "autograph": "autograph",
     "bitwise": "bitwise",
+    "app": "app",
     "compat": "compat",
     "config": "config",
+    "contrib": "contrib",
     "data": "data",
     "debugging": "debugging",
     "distribute": "distribute",
@@ -63,6 +65,7 @@ MODULES: dict[str, str] = {
     "version": "version",
 }
 MEMBERS: dict[str, str] = {
+    **OLDER,
     **OPERATIONS,
     "FixedLenFeature": "io.features",
     "FixedLenSequenceFeature": "io.features",
@@ -72,7 +75,7 @@ MEMBERS: dict[str, str] = {
     "VarLenFeature": "io.features",
     "Variable": "core.variable",
     "decode_csv": "io.csv_lines",
-    "decode_raw": "io.raw",
+    "decode_raw": "ops.older_functions",
     "get_logger": "logging",
     "matching_files": "files.whole",
     "parse_example": "io.parsing_v1",

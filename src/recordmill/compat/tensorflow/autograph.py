@@ -8,7 +8,7 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.absent import missing
 
-__all__ = ["do_not_convert", "experimental", "to_graph"]
+__all__ = ["do_not_convert", "experimental", "set_verbosity", "to_graph", "trace"]
 __getattr__ = missing(__name__)
 
 experimental = sys.modules[__name__]  # the same names stand there
@@ -27,6 +27,27 @@ def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
         The function itself.
     """
     return (lambda function: function) if func is None else func
+
+
+def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+    """Nothing: no function is converted, and nothing is told of it.
+
+    Parameters
+    ----------
+    level : int
+    alsologtostdout : bool, default False
+    """
+    del level, alsologtostdout
+
+
+def trace(*args: Any) -> None:
+    """Print values.
+
+    Parameters
+    ----------
+    *args : object
+    """
+    print(*args)
 
 
 def to_graph(entity: Callable[..., Any], recursive: bool = True) -> Callable[..., Any]:  # noqa: ARG001 (no graphs)

@@ -35,4 +35,14 @@ _PLACES = {
 }
 # name: the module that has it
 MEMBERS: dict[str, str] = {name: f"images.{module}" for module, names in _PLACES.items() for name in names.split()}
+# names of TensorFlow 1 that were given up
+MEMBERS |= {
+    "extract_image_patches": "ops.older_functions",
+    "resize_bilinear": "images.older_resizing",
+    "resize_image_with_crop_or_pad": "images.boxes:resize_with_crop_or_pad",
+    "resize_image_with_pad": "images.older_resizing",
+    "resize_images": "images.older_resizing:resize",
+    "resize_nearest_neighbor": "images.older_resizing",
+    "transpose_image": "images.flips:transpose",
+}
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

@@ -26,6 +26,16 @@ from recordmill.compat.mxnet.image.colours import (
     RandomGrayAug,
     SaturationJitterAug,
 )
+from recordmill.compat.mxnet.image.det_augmenters import (
+    CreateDetAugmenter,
+    CreateMultiRandCropAugmenter,
+    DetAugmenter,
+    DetBorrowAug,
+    DetHorizontalFlipAug,
+    DetRandomCropAug,
+    DetRandomSelectAug,
+)
+from recordmill.compat.mxnet.image.det_iter import ImageDetIter
 from recordmill.compat.mxnet.image.functions import (
     center_crop,
     color_normalize,
@@ -43,12 +53,10 @@ from recordmill.compat.mxnet.image.image_iter import ImageIter
 
 _BOXES = "move images and boxes together with rm.Image and rm.Boxes, or read them with mx.io.ImageDetRecordIter"
 _TURN = "rotate with rm.RandomAffine(degrees=...) in rm.Image"
-_DETECTION = "BorrowAug HorizontalFlipAug RandomCropAug RandomPadAug RandomSelectAug"
 __getattr__ = absent(
     __name__,
     {
-        **{f"Det{name}": _BOXES for name in ("Augmenter", *_DETECTION.split())},
-        **dict.fromkeys(("CreateDetAugmenter", "CreateMultiRandCropAugmenter", "ImageDetIter", "detection"), _BOXES),
+        **dict.fromkeys(("DetRandomPadAug", "detection"), _BOXES),
         **dict.fromkeys(("imrotate", "random_rotate"), _TURN),
     },
 )
@@ -62,9 +70,17 @@ __all__ = [
     "ColorNormalizeAug",
     "ContrastJitterAug",
     "CreateAugmenter",
+    "CreateDetAugmenter",
+    "CreateMultiRandCropAugmenter",
+    "DetAugmenter",
+    "DetBorrowAug",
+    "DetHorizontalFlipAug",
+    "DetRandomCropAug",
+    "DetRandomSelectAug",
     "ForceResizeAug",
     "HorizontalFlipAug",
     "HueJitterAug",
+    "ImageDetIter",
     "ImageIter",
     "LightingAug",
     "RandomCropAug",

@@ -198,8 +198,23 @@ def CreateAugmenter(
         made.append(HorizontalFlipAug(0.5))
     made.append(CastAug())
     made += colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
+    return made + normalising_augmenters(mean, std)
+
+
+def normalising_augmenters(mean: Any, std: Any) -> list[Augmenter]:
+    """Augmenter that normalises, if it is asked for.
+
+    Parameters
+    ----------
+    mean, std : True or array of 1 or 3 numbers, optional
+        True for ImageNet's.
+
+    Returns
+    -------
+    list of Augmenter
+    """
     mean, std = _numbers("mean", mean, _MEAN), _numbers("std", std, _STD)
-    return [*made, ColorNormalizeAug(mean, std)] if mean is not None or std is not None else made
+    return [] if mean is None and std is None else [ColorNormalizeAug(mean, std)]
 
 
 def _cut(size: tuple[int, int], rand_crop: bool, rand_resize: bool, interp: int) -> Augmenter:

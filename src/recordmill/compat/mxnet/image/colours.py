@@ -17,8 +17,8 @@ _LUMA = array([0.299, 0.587, 0.114])
 _TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
 _FROM_YIQ = np.array([[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]])
 # Principal axes of ImageNet's colours (Krizhevsky et al. 2012, numbers of fb.resnet.torch).
-_EIGENVALUES = np.array([55.46, 4.794, 1.148])
-_EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
+EIGENVALUES = np.array([55.46, 4.794, 1.148])
+EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
 _GREYS = np.array([[0.21] * 3, [0.72] * 3, [0.07] * 3], np.float32)
 
 
@@ -152,5 +152,5 @@ def colour_augmenters(
     if hue:
         made.append(HueJitterAug(hue))
     if pca_noise > 0:
-        made.append(LightingAug(pca_noise, _EIGENVALUES, _EIGENVECTORS))
+        made.append(LightingAug(pca_noise, EIGENVALUES, EIGENVECTORS))
     return [*made, RandomGrayAug(rand_gray)] if rand_gray > 0 else made

@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from recordmill.compat.tensorflow import data
+from recordmill.compat.tensorflow.graphs.iterators import initializable, one_shot
+from recordmill.compat.tensorflow.graphs.modes import Mode
+from recordmill.compat.tensorflow.graphs.structures import classes_of, shapes_of, types_of
 
-__all__ = ["make_initializable_iterator", "make_one_shot_iterator"]
+__all__ = [
+    "get_output_classes",
+    "get_output_shapes",
+    "get_output_types",
+    "make_initializable_iterator",
+    "make_one_shot_iterator",
+]
 
 
 def make_one_shot_iterator(dataset: Any) -> Any:
@@ -18,25 +27,52 @@ def make_one_shot_iterator(dataset: Any) -> Any:
 
     Returns
     -------
-    Iterator
+    Iterator or GraphIterator
         Whose `get_next` gives the next element.
     """
-    return iter(dataset)
+    return one_shot(dataset) if Mode.eager is False else iter(dataset)
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Any:
-    """Not there: it belongs to graphs and sessions.
+    """Iterate over values of a graph, anew after each run of the initializer.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    shared_name : str, optional
+        Without influence.
+
+    Returns
+    -------
+    GraphIterator
 
     Raises
     ------
     RuntimeError
-        Always, as in TensorFlow without graphs.
+        As in TensorFlow 2, unless the program disabled values that are there at once.
     """
-    del dataset, shared_name
+    del shared_name
+    if Mode.eager is False:
+        return initializable(dataset)
     raise RuntimeError(
         "dataset.make_initializable_iterator is not supported when eager execution is enabled. Use `for element in "
-        "dataset` instead."
+        "dataset` instead, or tf.compat.v1.disable_eager_execution() and a session."
     )
+
+
+def get_output_types(dataset_or_iterator: Any) -> Any:
+    """Dtypes of the elements."""
+    return types_of(dataset_or_iterator)
+
+
+def get_output_shapes(dataset_or_iterator: Any) -> Any:
+    """Shapes of the elements."""
+    return shapes_of(dataset_or_iterator)
+
+
+def get_output_classes(dataset_or_iterator: Any) -> Any:
+    """Classes of the elements."""
+    return classes_of(dataset_or_iterator)
 
 
 def __getattr__(name: str) -> Any:

@@ -26,6 +26,7 @@ def absent(module: str, face: str, name: str) -> AttributeError:
         Which knows name and module, so that Python suggests names that are alike.
     """
     from recordmill.compat.tensorflow.core.elsewhere import INSTEAD, NAMES
+    from recordmill.compat.tensorflow.core.older_elsewhere import instead_of
 
     told = f"tf.{face}.{name}" if face else f"tf.{name}"
     # Settings stand in one module here, in several there.
@@ -34,6 +35,8 @@ def absent(module: str, face: str, name: str) -> AttributeError:
     if known:
         instead = INSTEAD.get(f"{face}.{name}" if face else name, INSTEAD.get(face or name, INSTEAD["image"]))
         message = f"{told} is not supported: {instead}"
+    elif (older := instead_of(face, name)) is not None:
+        message = f"{told} is not supported: {older}"
     return AttributeError(message, name=name, obj=sys.modules.get(module))
 
 

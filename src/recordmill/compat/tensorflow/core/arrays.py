@@ -78,7 +78,9 @@ def scalar_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _of_tensor(value: Any, wanted: DType | None) -> NDArray[Any]:
-    array: NDArray[Any] = value.values
+    found = value.values
+    # A value of a graph says that it has none yet.
+    array: NDArray[Any] = found if isinstance(found, np.ndarray) else np.asarray(value)
     if wanted is not None and array.dtype != wanted.numpy_dtype:
         raise ValueError(
             f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}: {value!r}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 # how programs call a module: its names
 NAMES: dict[str, str] = {
     "": (
-        "AggregationMethod CriticalSection DeviceSpec GradientTape Graph IndexedSlices IndexedSlicesSpec Module "
+        "AggregationMethod CriticalSection DeviceSpec GradientTape IndexedSlices IndexedSlicesSpec Module "
         "NoneTensorSpec Operation OptionalSpec RegisterGradient TensorArray TensorArraySpec TypeSpec "
         "UnconnectedGradients VariableAggregation VariableSynchronization acosh approx_top_k asinh atanh audio "
         "autodiff batch_to_space bfloat16 broadcast_dynamic_shape broadcast_static_shape check_pinned "
@@ -18,71 +18,56 @@ NAMES: dict[str, str] = {
         "make_tensor_proto matrix_square_root mlir no_gradient nondifferentiable_batch_function ones_initializer "
         "parallel_stack profiler qint16 qint32 qint8 quantization queue quint16 quint8 ragged_fill_empty_rows "
         "ragged_fill_empty_rows_grad random_index_shuffle random_normal_initializer random_uniform_initializer "
-        "raw_ops realdiv recompute_grad register_tensor_conversion_function required_space_to_batch_paddings "
-        "resource reverse_sequence rfftnd saved_model scalar_mul scan security sets shape_n signal space_to_batch "
-        "space_to_batch_nd summary sysconfig tensor_scatter_nd_max tensor_scatter_nd_min timestamp tools tpu "
-        "tuple types unravel_index variable_creator_scope variant xla zeros_initializer"
+        "raw_ops recompute_grad register_tensor_conversion_function required_space_to_batch_paddings resource "
+        "reverse_sequence rfftnd saved_model scan security sets shape_n signal space_to_batch space_to_batch_nd "
+        "summary sysconfig tensor_scatter_nd_max tensor_scatter_nd_min timestamp tools tpu tuple types "
+        "unravel_index variable_creator_scope variant xla zeros_initializer"
     ),
-    "autograph": ("set_verbosity to_code trace"),
+    "autograph": ("to_code"),
     "compat": (
         "as_str_any bytes_or_text_types complex_types dimension_at_index dimension_value "
         "forward_compatibility_horizon forward_compatible integral_types real_types v2"
     ),
     "compat.v1": (
         "AUTO_REUSE AttrValue COMPILER_VERSION CXX11_ABI_FLAG CXX_VERSION ConditionalAccumulator "
-        "ConditionalAccumulatorBase ConfigProto Dimension Event FIFOQueue FixedLengthRecordReader GIT_VERSION "
-        "GPUOptions GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER GraphDef "
-        "GraphKeys GraphOptions HistogramProto IdentityReader InteractiveSession LMDBReader LogMessage "
-        "MONOLITHIC_BUILD MetaGraphDef NameAttrList NoGradient NodeDef NotDifferentiable OpError OptimizerOptions "
-        "PaddingFIFOQueue Print PriorityQueue QUANTIZED_DTYPES QueueBase RandomShuffleQueue ReaderBase "
-        "RunMetadata RunOptions Session SessionLog SparseConditionalAccumulator SparseTensorValue Summary "
-        "SummaryMetadata TFRecordReader TensorInfo TextLineReader VERSION VariableScope WholeFileReader "
-        "accumulate_n add_check_numerics_ops add_to_collection add_to_collections all_variables angle app arg_max "
-        "arg_min assert_greater_equal assert_integer assert_less_equal assert_near assert_negative "
-        "assert_non_negative assert_non_positive assert_none_equal assert_positive assert_proper_iterable "
-        "assert_rank_at_least assert_rank_in assert_same_float_dtype assert_scalar assert_type "
+        "ConditionalAccumulatorBase Dimension Event FIFOQueue GIT_VERSION GRAPH_DEF_VERSION "
+        "GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER GraphDef GraphKeys GraphOptions "
+        "HistogramProto IdentityReader LMDBReader LogMessage MONOLITHIC_BUILD MetaGraphDef NameAttrList NoGradient "
+        "NodeDef NotDifferentiable OpError OptimizerOptions PaddingFIFOQueue Print PriorityQueue QUANTIZED_DTYPES "
+        "QueueBase RandomShuffleQueue ReaderBase RunMetadata RunOptions SessionLog SparseConditionalAccumulator "
+        "Summary SummaryMetadata TensorInfo VERSION VariableScope accumulate_n add_check_numerics_ops "
+        "add_to_collection add_to_collections all_variables angle arg_max arg_min assert_proper_iterable "
         "assert_variables_initialized assign assign_add assign_sub batch_gather batch_scatter_update "
-        "batch_to_space_nd betainc bincount ceil check_numerics cholesky cholesky_solve clip_by_average_norm "
-        "colocate_with confusion_matrix conj container control_flow_v2_enabled "
-        "convert_to_tensor_or_indexed_slices convert_to_tensor_or_sparse_tensor count_nonzero count_up_to "
-        "create_partitioned_variables cross cumprod decode_base64 decode_compressed decode_json_example "
-        "delete_session_tensor depth_to_space dequantize deserialize_many_sparse diag diag_part digamma "
-        "dimension_at_index dimension_value disable_control_flow_v2 disable_eager_execution "
-        "disable_resource_variables disable_tensor_equality disable_v2_behavior disable_v2_tensorshape "
-        "distributions div div_no_nan enable_control_flow_v2 enable_eager_execution enable_resource_variables "
-        "enable_tensor_equality enable_v2_behavior enable_v2_tensorshape encode_base64 erf erfc "
-        "executing_eagerly_outside_functions expm1 extract_image_patches fake_quant_with_min_max_args "
-        "fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient "
-        "fake_quant_with_min_max_vars_per_channel fake_quant_with_min_max_vars_per_channel_gradient fft fft2d "
-        "fft3d fixed_size_partitioner flags floor_div floordiv floormod get_collection get_collection_ref "
-        "get_default_graph get_default_session get_local_variable get_seed get_session_handle get_session_tensor "
-        "get_variable get_variable_scope global_norm global_variables global_variables_initializer "
-        "glorot_normal_initializer glorot_uniform_initializer ifft ifft2d ifft3d igamma igammac imag "
-        "initialize_all_tables initialize_all_variables initialize_local_variables initialize_variables "
-        "invert_permutation is_finite is_inf is_nan is_non_decreasing is_numeric_tensor is_strictly_increasing "
-        "is_variable_initialized layers lbeta lgamma lin_space load_file_system_library local_variables "
-        "local_variables_initializer log log1p log_sigmoid logical_xor make_template manip matrix_band_part "
+        "batch_to_space_nd betainc bincount cholesky cholesky_solve clip_by_average_norm colocate_with "
+        "confusion_matrix conj container control_flow_v2_enabled convert_to_tensor_or_indexed_slices "
+        "convert_to_tensor_or_sparse_tensor count_up_to create_partitioned_variables cross decode_compressed "
+        "decode_json_example delete_session_tensor dequantize deserialize_many_sparse diag diag_part digamma "
+        "dimension_at_index dimension_value distributions erf erfc executing_eagerly_outside_functions "
+        "fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars "
+        "fake_quant_with_min_max_vars_gradient fake_quant_with_min_max_vars_per_channel "
+        "fake_quant_with_min_max_vars_per_channel_gradient fft fft2d fft3d fixed_size_partitioner "
+        "get_collection get_collection_ref get_local_variable get_seed get_session_handle get_session_tensor "
+        "get_variable get_variable_scope global_norm global_variables glorot_normal_initializer "
+        "glorot_uniform_initializer ifft ifft2d ifft3d igamma igammac imag initialize_variables invert_permutation "
+        "is_non_decreasing is_strictly_increasing is_variable_initialized layers lbeta lgamma "
+        "load_file_system_library local_variables log_sigmoid make_template manip matrix_band_part "
         "matrix_determinant matrix_diag matrix_diag_part matrix_inverse matrix_set_diag matrix_solve "
-        "matrix_solve_ls matrix_transpose matrix_triangular_solve min_max_variable_partitioner mixed_precision "
-        "mod model_variables moving_average_variables multinomial no_regularizer op_scope orthogonal_initializer "
-        "placeholder placeholder_with_default polygamma qr quantize quantize_v2 quantized_concat random_crop "
-        "random_gamma random_poisson real reciprocal reduce_join regex_replace report_uninitialized_variables "
-        "reset_default_graph resource_loader resource_variables_enabled reverse_v2 rint rsqrt scatter_add "
-        "scatter_div scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update "
-        "scatter_sub scatter_update segment_max segment_mean segment_min segment_prod segment_sum "
-        "self_adjoint_eig self_adjoint_eigvals serialize_many_sparse serialize_sparse setdiff1d space_to_depth "
-        "sparse_add sparse_concat sparse_fill_empty_rows sparse_mask sparse_matmul sparse_maximum sparse_merge "
-        "sparse_minimum sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum "
-        "sparse_reduce_sum_sparse sparse_reorder sparse_reset_shape sparse_reshape sparse_retain "
+        "matrix_solve_ls matrix_triangular_solve min_max_variable_partitioner mixed_precision model_variables "
+        "moving_average_variables multinomial no_regularizer op_scope orthogonal_initializer polygamma qr quantize "
+        "quantize_v2 quantized_concat random_gamma random_poisson real reduce_join report_uninitialized_variables "
+        "resource_loader resource_variables_enabled scatter_add scatter_div scatter_max scatter_min scatter_mul "
+        "scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub scatter_update segment_max segment_mean "
+        "segment_min segment_prod segment_sum self_adjoint_eig self_adjoint_eigvals serialize_many_sparse "
+        "serialize_sparse setdiff1d sparse_add sparse_concat sparse_fill_empty_rows sparse_mask sparse_matmul "
+        "sparse_maximum sparse_merge sparse_minimum sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse "
+        "sparse_reduce_sum sparse_reduce_sum_sparse sparse_reset_shape sparse_reshape sparse_retain "
         "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum sparse_slice sparse_softmax sparse_split "
-        "sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_to_dense sparse_to_indicator sparse_transpose "
-        "spectral squared_difference string_join string_split string_strip string_to_hash_bucket "
-        "string_to_hash_bucket_fast string_to_hash_bucket_strong string_to_number substr svd tables_initializer "
-        "tensor_scatter_add tensor_scatter_sub tensor_scatter_update to_bfloat16 to_complex128 to_complex64 trace "
+        "sparse_tensor_dense_matmul sparse_to_indicator sparse_transpose spectral string_to_hash_bucket "
+        "string_to_hash_bucket_fast string_to_hash_bucket_strong svd to_bfloat16 to_complex128 to_complex64 trace "
         "trainable_variables truncated_normal_initializer uniform_unit_scaling_initializer unsorted_segment_max "
         "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n "
         "unsorted_segment_sum user_ops variable_axis_size_partitioner variable_op_scope variable_scope "
-        "variables_initializer variance_scaling_initializer verify_tensor_all_finite where_v2 wrap_function zeta"
+        "variables_initializer variance_scaling_initializer verify_tensor_all_finite wrap_function zeta"
     ),
     "config": (
         "LogicalDevice LogicalDeviceConfiguration experimental_connect_to_cluster experimental_connect_to_host "
@@ -205,7 +190,7 @@ NAMES: dict[str, str] = {
         "with_eager_op_as_function"
     ),
     "train": (
-        "Checkpoint CheckpointManager CheckpointOptions CheckpointView ClusterDef ClusterSpec Coordinator "
+        "Checkpoint CheckpointManager CheckpointOptions CheckpointView ClusterDef ClusterSpec "
         "ExponentialMovingAverage JobDef ServerDef TrackableView checkpoints_iterator experimental "
         "get_checkpoint_state list_variables load_checkpoint load_variable"
     ),
@@ -213,13 +198,11 @@ NAMES: dict[str, str] = {
 # module or name: what to do
 INSTEAD: dict[str, str] = {
     "GradientTape": "train with Keras, JAX or PyTorch, which have gradients",
-    "Graph": "there are no graphs: functions run at once",
     "Module": "use Keras, JAX or PyTorch for models",
     "TensorArray": "collect values in a list and use tf.stack",
     "audio": "decode sound in tf.numpy_function, with a library for sound",
     "bfloat16": "use float16 or float32: NumPy has no such dtype",
-    "compat.v1": "there are no graphs and sessions: use the names of TensorFlow 2",
-    "compat.v1.string_split": "use tf.strings.split(...).to_sparse()",
+    "compat.v1": "of graphs there is what reads and prepares data; train with Keras, JAX or PyTorch",
     "complex128": "keep the parts as two float64 tensors",
     "complex64": "keep the parts as two float32 tensors",
     "config": "records and images are worked on by processors, and no such setting changes results",

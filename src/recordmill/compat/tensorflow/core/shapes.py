@@ -87,6 +87,62 @@ class TensorShape:
         pairs = zip(self._dims, theirs, strict=False)
         return len(self._dims) == len(theirs) and all(a is None or b is None or a == b for a, b in pairs)
 
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raise ValueError unless one array could have both shapes."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raise ValueError if the number of axes is known, and another."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def assert_is_fully_defined(self) -> None:
+        """Raise ValueError unless every length is known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """What is known of a length by one shape or the other.
+
+        Parameters
+        ----------
+        other : TensorShape or what makes one
+
+        Returns
+        -------
+        TensorShape
+
+        Raises
+        ------
+        ValueError
+            No array could have both shapes.
+        """
+        theirs = TensorShape(other)
+        self.assert_is_compatible_with(theirs)
+        if self._dims is None or theirs._dims is None:
+            return theirs if self._dims is None else self
+        return TensorShape([b if a is None else a for a, b in zip(self._dims, theirs._dims, strict=True)])
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """The shape, which has that number of axes.
+
+        Parameters
+        ----------
+        rank : int
+
+        Returns
+        -------
+        TensorShape
+
+        Raises
+        ------
+        ValueError
+            It has another.
+        """
+        self.assert_has_rank(rank)
+        return TensorShape([None] * rank) if self._dims is None else self
+
     def _known(self) -> tuple[int | None, ...]:
         if self._dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")

@@ -92,7 +92,8 @@ class SparseTensor(NoArithmetic):
 
     def __repr__(self) -> str:
         """TensorFlow's spelling."""
-        return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+        parts = self._indices, self._values, self._dense_shape
+        return "SparseTensor(indices={!s}, values={!s}, dense_shape={!s})".format(*parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the parts."""

@@ -41,6 +41,21 @@ class Tensor(Operators):
         """
         return self._values if self._values.ndim else self._values[()]
 
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Values as NumPy's: sessions of TensorFlow 1 have nothing to compute.
+
+        Parameters
+        ----------
+        feed_dict, session : optional
+            Without influence.
+
+        Returns
+        -------
+        numpy.ndarray, numpy scalar or bytes
+        """
+        del feed_dict, session
+        return self.numpy()
+
     @property
     def values(self) -> NDArray[Any]:
         """The array, also of a tensor without axes."""

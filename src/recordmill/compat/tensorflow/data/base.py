@@ -9,11 +9,20 @@ from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node, Step, Way
 from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
+from recordmill.compat.tensorflow.data.older_ways import OlderWays
 from recordmill.compat.tensorflow.data.options import Options
-from recordmill.compat.tensorflow.data.refused import Refused
+
+# kind of the last step: how TensorFlow calls it, where it has another name there
+_SPELLED = {
+    "Lines": "TextLineDatasetV2",
+    "Pieces": "FixedLengthRecordDatasetV2",
+    "Records": "TFRecordDatasetV2",
+    "Single": "_TensorDataset",
+    "Slices": "_TensorSliceDataset",
+}
 
 
-class DatasetBase(Refused):
+class DatasetBase(OlderWays):
     """What every data set has, however it was made.
 
     Parameters
@@ -126,8 +135,13 @@ class DatasetBase(Refused):
         return explain(self.node)
 
     def __repr__(self) -> str:
-        """Readable form."""
-        return f"<{type(self.node).__name__}Dataset depth={self.node.depth}>"
+        """TensorFlow's spelling; without the specs of elements that cannot be had."""
+        kind = type(self.node).__name__
+        name = _SPELLED.get(kind, f"_{kind}Dataset")
+        try:
+            return f"<{name} element_spec={self.element_spec!r}>"
+        except Exception:  # noqa: BLE001 (whoever asks for elements is told)
+            return f"<{name}>"
 
 
 def steps(dataset: DatasetBase, *, whole_batches: bool = True) -> list[Step]:

@@ -7,16 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.cache_file import CacheFile
 from recordmill.compat.tensorflow.data.cycles import cycle_of
 from recordmill.compat.tensorflow.data.elements import Failed, Way
 from recordmill.compat.tensorflow.data.functions import to_result
-from recordmill.compat.tensorflow.data.making import Making
+from recordmill.compat.tensorflow.data.making import Making, source
 from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map, Scan, TakeWhile
 from recordmill.compat.tensorflow.data.nesting import Concatenate, Enumerate, Interleave, calls_python
 from recordmill.compat.tensorflow.data.ordering import Cache, Prefetch, Repeat, Shard, Skip, Take
+from recordmill.compat.tensorflow.data.recorded import recorded_in
 from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.structures import same_form, whole
 from recordmill.compat.tensorflow.data.together import Together
@@ -195,6 +197,8 @@ def names_of(filenames: Any) -> Any:
     if isinstance(filenames, Making):
         _check_names(filenames.node)
         return filenames.node
+    if any(one.of_graph for one in recorded_in(filenames)):
+        return source(run("array.reshape", filenames, [-1]), Slices)
     if isinstance(filenames, os.PathLike):
         filenames = os.fspath(filenames)
     elif isinstance(filenames, list | tuple):

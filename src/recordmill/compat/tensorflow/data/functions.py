@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from recordmill.compat.tensorflow.core.errors import (
     InvalidArgumentError,
     OpError,
@@ -115,6 +117,8 @@ def _leaf(value: Any) -> Any:
         return value.read_value()
     if isinstance(value, RaggedRow):
         return Tensor(value.values)
+    if isinstance(value, Recorded) and value.of_graph:
+        return np.asarray(value)  # which says that it has no value yet
     if isinstance(value, (Recorded, *TENSORS)) or hasattr(type(value), "element_spec"):
         return value
     if value is None:

@@ -75,6 +75,10 @@ def _resized(images: Any, size: Any, method: Any = "bilinear", *unused: Any, **o
     return TensorSpec([*shape[:-3], int(size[0]), int(size[1]), shape[-1]], dtype)
 
 
+def _resized_older(images: Any, size: Any, method: Any = 0, *unused: Any, **others: Any) -> TensorSpec | None:
+    return _resized(images, size, "nearest" if method in (1, "nearest") else "", *unused, **others)
+
+
 def _raw(input_bytes: Any, out_type: Any, *unused: Any, **others: Any) -> TensorSpec:
     del unused, others
     return TensorSpec([*input_bytes.spec.shape, None], out_type)
@@ -123,6 +127,7 @@ _RULES: dict[str, Callable[..., Any]] = {
     "array.reshape": _reshaped,
     "io.decode_png": _image,
     "image.resize": _resized,
+    "image.older_resize": _resized_older,
     "array.cast": _cast,
     "array.identity": _same,
     "image.convert_image_dtype": _cast,

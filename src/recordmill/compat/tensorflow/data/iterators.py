@@ -32,6 +32,22 @@ class Iterator:
         """Specs of the elements."""
         return self._node.spec()
 
+    @staticmethod
+    def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, **others: Any) -> Any:
+        """Iterator of a graph that is given its data set later; see `GraphIterator`."""
+        from recordmill.compat.tensorflow.graphs.iterators import from_structure
+
+        return from_structure(output_types, output_shapes, *unused, **others)
+
+    @staticmethod
+    def from_string_handle(
+        string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
+    ) -> Any:
+        """Iterator of a graph that a value names; see `GraphIterator`."""
+        from recordmill.compat.tensorflow.graphs.iterators import from_string_handle
+
+        return from_string_handle(string_handle, output_types, output_shapes, output_classes)
+
     def __iter__(self) -> Self:
         """Return the iterator itself."""
         return self

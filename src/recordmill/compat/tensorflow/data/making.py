@@ -15,6 +15,7 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.nesting import Zip, form_of
+from recordmill.compat.tensorflow.data.recorded import recorded_in
 from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.sources import FromGenerator, Random, Range, Single, Slices
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, whole
@@ -27,18 +28,37 @@ def _dataset(node: Any) -> Any:
     return Dataset(node)
 
 
+def source(value: Any, kind: type[Slices | Single]) -> Any:
+    """Where elements come from: values, or values that TensorFlow 1's sessions feed.
+
+    Parameters
+    ----------
+    value : structure of array_like or Symbol
+    kind : {Slices, Single}
+
+    Returns
+    -------
+    Node
+    """
+    if any(one.of_graph for one in recorded_in(value)):
+        from recordmill.compat.tensorflow.graphs.feeding import FedNode
+
+        return FedNode(value, kind)
+    return kind(value)
+
+
 class Making(DatasetBase):
     """Data sets out of other things."""
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Any:  # noqa: ARG004
         """One element: the tensors, as they are."""
-        return _dataset(Single(tensors))
+        return _dataset(source(tensors, Single))
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Any:  # noqa: ARG004
         """Rows of tensors; ValueError for scalars and for different numbers of rows."""
-        return _dataset(Slices(tensors))
+        return _dataset(source(tensors, Slices))
 
     @staticmethod
     def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Any:  # noqa: ARG004
@@ -83,7 +103,7 @@ class Making(DatasetBase):
                     "To specify the output signature you need to provide either the `output_signature` argument or the "
                     "`output_types` argument."
                 )
-            output_signature = _signature(output_types, output_shapes)
+            output_signature = signature_of(output_types, output_shapes)
         for leaf in leaves(output_signature):
             if not isinstance(leaf, TensorSpec | SparseTensorSpec | RaggedTensorSpec):
                 raise TypeError(
@@ -145,11 +165,23 @@ class _Endless(Range):
         return -1
 
 
-def _signature(types: Any, shapes: Any) -> Any:
+def signature_of(types: Any, shapes: Any = None) -> Any:
+    """Specs of elements.
+
+    Parameters
+    ----------
+    types : structure of DType
+    shapes : structure of TensorShape or of what makes one, optional
+        Nothing is known of them unless given.
+
+    Returns
+    -------
+    structure of TensorSpec
+    """
     if shapes is None:
         return mapped(lambda dtype: TensorSpec(None, dtype), types)
     if isinstance(types, tuple):
-        return tuple(_signature(one, shape) for one, shape in zip(types, shapes, strict=True))
+        return tuple(signature_of(one, shape) for one, shape in zip(types, shapes, strict=True))
     if isinstance(types, dict):
-        return {key: _signature(types[key], shapes[key]) for key in types}
+        return {key: signature_of(types[key], shapes[key]) for key in types}
     return TensorSpec(TensorShape(shapes), types)

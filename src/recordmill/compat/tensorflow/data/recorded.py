@@ -29,6 +29,7 @@ class Recorded(Operators):
     """
 
     __slots__ = ("number", "spec")
+    of_graph = False  # whether it is one of TensorFlow 1's, which sessions fetch
 
     def __init__(self, number: int, spec: TensorSpec | None) -> None:
         self.number, self.spec = number, spec

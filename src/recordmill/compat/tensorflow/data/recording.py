@@ -120,7 +120,10 @@ class _Notes:
     def touches(self, value: Any) -> bool:
         if next(instances(value, Variable), None) is not None:
             raise Untraceable("it uses a tf.Variable, whose value may change")
-        return next(recorded_in(value), None) is not None
+        found = next(recorded_in(value), None)
+        if found is not None and found.of_graph:
+            raise Untraceable("it uses a value of a graph")
+        return found is not None
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name.startswith("variable."):

@@ -82,6 +82,20 @@ def _first_only(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Ar
     return (Tensor(args[0].array), *args[1:]), kwargs
 
 
+def _raw(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """Byte strings of one length; of several the operation itself refuses."""
+    others = dict(kwargs)
+    given = args or (others.pop("input_bytes"),)
+    return _first_only(given, others, count)
+
+
+def _transpose(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    (tensor, *orders), _ = _first_only((*args, *kwargs.values()), {}, count)
+    if not orders or orders[0] is None:
+        return (tensor, [0, *range(tensor.values.ndim - 1, 0, -1)]), {}
+    return (tensor, [0, *(axis + 1 if axis >= 0 else axis for axis in array_of(orders[0], "int32").tolist())]), {}
+
+
 def _stack(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     values, axis = args[0], kwargs.get("axis", args[1] if len(args) > 1 else 0)
     rows = [one.array if isinstance(one, Whole) else _repeated(one, count) for one in values]
@@ -124,6 +138,8 @@ RULES: dict[str, Rule] = {
     "array.reshape": _reshape,
     "array.expand_dims": _expand_dims,
     "array.stack": _stack,
+    "array.transpose": _transpose,
+    "io.decode_raw": _raw,
     "image.convert_image_dtype": _first_only,
     "image.flip_left_right": _first_only,
     "image.flip_up_down": _first_only,

@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.images.resizing import fitted, resized, size_of
+from recordmill.compat.tensorflow.images.resizing import around, fitted, resized, size_of
 
 _METHODS = ("bilinear", "nearest", "bicubic", "area")
 
@@ -111,16 +111,32 @@ def _nearest(pixels: NDArray[Any], places: list[NDArray[np.float32]], align_corn
 
 
 def _bilinear(pixels: NDArray[Any], places: list[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Between columns first, then between rows."""
-    (top, bottom, down), (left, right, across) = (
-        _neighbours(one, length) for one, length in zip(places, pixels.shape[-3:-1], strict=True)
+    """Between columns first, then between rows; only of rows that are asked for."""
+    (top, bottom, down), across = _neighbours(places[0], pixels.shape[-3]), places[1]
+    if 2 * len(top) < pixels.shape[-3]:
+        rows, found = np.unique(np.concatenate([top, bottom]), return_inverse=True)
+        pixels, top, bottom = pixels[..., rows, :, :], found[: len(top)], found[len(top) :]
+    columns = _between_columns(pixels, across)
+    made = np.take(columns, top, axis=-2)
+    lower = np.take(columns, bottom, axis=-2)
+    lower -= made
+    lower *= down[:, None]
+    made += lower
+    return made.reshape(*made.shape[:-1], len(across), pixels.shape[-1])
+
+
+def _between_columns(pixels: NDArray[Any], places: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of new columns, whose channels lie side by side."""
+    left, right, share = _neighbours(places, pixels.shape[-2])
+    flat, channels = pixels.reshape(*pixels.shape[:-2], -1), np.arange(pixels.shape[-1])
+    first, second = (
+        np.take(flat, (one[:, None] * len(channels) + channels).ravel(), axis=-1).astype(np.float32)
+        for one in (left, right)
     )
-    upper, lower = (pixels[..., rows, :, :].astype(np.float32) for rows in (top, bottom))
-    upper, lower = (
-        one[..., left, :] + (one[..., right, :] - one[..., left, :]) * across[:, None] for one in (upper, lower)
-    )
-    made: NDArray[np.float32] = upper + (lower - upper) * down[:, None, None]
-    return made
+    second -= first
+    second *= np.repeat(share, len(channels))
+    first += second
+    return first
 
 
 def _neighbours(
@@ -129,6 +145,27 @@ def _neighbours(
     first = np.floor(places)
     lower = np.maximum(first.astype(np.int64), 0)
     return lower, np.minimum(np.ceil(places).astype(np.int64), length - 1), places - first
+
+
+@op("image.older_resize_with_pad")
+def resize_image_with_pad(
+    image: Any, target_height: Any, target_width: Any, method: Any = ResizeMethod.BILINEAR, align_corners: bool = False
+) -> Tensor:
+    """Images brought to a size without changing their shape, with zeros around them.
+
+    Parameters
+    ----------
+    image : tensor of numbers, shape (height, width, channels) or (batch, height, width, channels)
+    target_height, target_width : int
+    method, align_corners
+        As in `resize`.
+
+    Returns
+    -------
+    Tensor
+        As from `resize`.
+    """
+    return around(image, target_height, target_width, lambda pixels, size: resize(pixels, size, method, align_corners))
 
 
 def resize_bilinear(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -235,11 +236,30 @@ def resize_with_pad(
     ValueError
         No such kernel, other axes, or sides that are not above zero.
     """
+    return around(
+        image, target_height, target_width, lambda pixels, size: resized(pixels, size, method, antialias=antialias)
+    )
+
+
+def around(image: Any, target_height: Any, target_width: Any, resizing: Callable[..., Any]) -> Tensor:
+    """As `resize_with_pad`, with any way of resizing.
+
+    Parameters
+    ----------
+    image, target_height, target_width
+        As there.
+    resizing : callable
+        Takes pixels and a size.
+
+    Returns
+    -------
+    Tensor
+    """
     pixels, height, width = framed(image), whole(target_height), whole(target_width)
     check_target(height, width)
     target, stored = np.array((height, width), np.float32), np.array(pixels.shape[-3:-1], np.float32)
     exact = stored / (stored / target).max()
     inner = np.floor(exact).astype(np.int32)
     y, x = np.maximum(np.floor((target - exact) / np.float32(2)), 0).astype(np.int32)
-    found = resized(pixels, (int(inner[0]), int(inner[1])), method, antialias=antialias)
+    found = array_of(resizing(pixels, (int(inner[0]), int(inner[1]))))
     return Tensor(padded(found, int(y), int(x), height, width))

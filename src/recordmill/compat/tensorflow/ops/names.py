@@ -32,6 +32,46 @@ _BY_MODULE: dict[str, str] = {
     "ops.specs": "RaggedTensorSpec SparseTensorSpec TensorSpec type_spec_from_value",
 }
 
+# names of TensorFlow 1 that were given up, or moved
+_OLDER: dict[str, str] = {
+    "core.sparse": "sparse_tensor_to_dense:to_dense",
+    "core.sparse_making": "sparse_reorder:reorder",
+    "images.random": "random_crop",
+    "io.base64": "decode_base64 encode_base64",
+    "ops.activations": "log_softmax",
+    "ops.arithmetic": "div_no_nan:divide_no_nan floor_div:floordiv floordiv floormod mod:floormod realdiv:truediv "
+    "scalar_mul:multiply squared_difference",
+    "ops.asserting": "assert_greater_equal assert_less_equal assert_near assert_negative assert_non_negative "
+    "assert_non_positive assert_none_equal assert_positive check_numerics",
+    "ops.asserting_shapes": "assert_integer assert_rank_at_least assert_rank_in assert_same_float_dtype assert_scalar "
+    "assert_type is_numeric_tensor",
+    "ops.comparing": "is_finite is_inf is_nan logical_xor",
+    "ops.elementwise": "ceil cumprod expm1 log log1p reciprocal rint rsqrt",
+    "ops.joining": "reverse_v2:reverse",
+    "ops.making": "lin_space:linspace",
+    "ops.older_functions": "div extract_image_patches sparse_to_dense string_split string_to_number",
+    "ops.patterns": "regex_replace",
+    "ops.picking": "tensor_scatter_add:tensor_scatter_nd_add tensor_scatter_sub:tensor_scatter_nd_sub "
+    "tensor_scatter_update:tensor_scatter_nd_update where_v2:where",
+    "ops.pooling": "depth_to_space space_to_depth",
+    "ops.shaping": "matrix_transpose",
+    "ops.sorting": "count_nonzero",
+    "ops.texts": "string_join:join string_strip:strip substr",
+}
+
+# what TensorFlow 1's programs say around a session
+_SESSIONS: dict[str, str] = {
+    "app": "flags",
+    "graphs.modes": "ConfigProto GPUOptions Graph disable_control_flow_v2 disable_eager_execution "
+    "disable_resource_variables disable_tensor_equality disable_v2_behavior disable_v2_tensorshape "
+    "enable_control_flow_v2 enable_eager_execution enable_resource_variables enable_tensor_equality "
+    "enable_v2_behavior enable_v2_tensorshape get_default_graph reset_default_graph",
+    "graphs.placeholders": "global_variables_initializer initialize_all_tables initialize_all_variables "
+    "initialize_local_variables local_variables_initializer placeholder placeholder_with_default tables_initializer",
+    "graphs.readers": "FixedLengthRecordReader TFRecordReader TextLineReader WholeFileReader",
+    "graphs.sessions": "InteractiveSession Session SparseTensorValue get_default_session",
+}
+
 
 def table(by_module: dict[str, str]) -> dict[str, str]:
     """Turn lists of names by module into a module for each name.
@@ -55,3 +95,4 @@ def table(by_module: dict[str, str]) -> dict[str, str]:
 
 
 TOP = table(_BY_MODULE)
+OLDER = table(_OLDER | _SESSIONS)

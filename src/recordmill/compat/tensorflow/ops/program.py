@@ -20,9 +20,11 @@ def executing_eagerly() -> bool:
     Returns
     -------
     bool
-        True.
+        True, unless the program disabled it.
     """
-    return True
+    from recordmill.compat.tensorflow.graphs.modes import Mode
+
+    return Mode.eager is not False
 
 
 def is_tensor(x: Any) -> bool:

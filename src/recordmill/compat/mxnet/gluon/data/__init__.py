@@ -1,0 +1,30 @@
+"""``mx.gluon.data``."""
+
+from __future__ import annotations
+
+from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.gluon.data import vision
+from recordmill.compat.mxnet.gluon.data.datasets import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
+from recordmill.compat.mxnet.gluon.data.loading import DataLoader
+from recordmill.compat.mxnet.gluon.data.samplers import (
+    BatchSampler,
+    FilterSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+)
+
+__all__ = [
+    "ArrayDataset",
+    "BatchSampler",
+    "DataLoader",
+    "Dataset",
+    "FilterSampler",
+    "RandomSampler",
+    "RecordFileDataset",
+    "Sampler",
+    "SequentialSampler",
+    "SimpleDataset",
+    "vision",
+]
+__getattr__ = absent(__name__, {}, "use rm.open(...), and rm.torch, rm.keras or rm.jax")

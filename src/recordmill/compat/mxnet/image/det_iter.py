@@ -1,0 +1,209 @@
+"""``mx.image.ImageDetIter``: batches of pictures and their boxes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from recordmill.compat.mxnet.base import MXNetError, UnsupportedError
+from recordmill.compat.mxnet.image.det_augmenters import CreateDetAugmenter
+from recordmill.compat.mxnet.image.image_iter import ImageIter
+from recordmill.compat.mxnet.io.batches import DataDesc
+
+_LOGGER = logging.getLogger("mxnet")
+_FEWEST = 7  # values of a label: a header of two, and one box of five
+
+
+class ImageDetIter(ImageIter):
+    """Batches of pictures and boxes from RecordIO files or image files, through augmenters.
+
+    Labels are rows for the most boxes of a sample; rows of -1 fill them up. Samples of which augmenters leave no box are
+    left out.
+
+    Parameters
+    ----------
+    batch_size, data_shape, path_imgrec, path_imglist, path_root, path_imgidx, shuffle, part_index, num_parts, imglist, data_name, label_name, last_batch_handle
+        As `ImageIter` takes them.
+    aug_list : list of DetAugmenter, optional
+        What `CreateDetAugmenter` makes of the further parameters by default.
+
+    Raises
+    ------
+    MXNetError
+        A label without a box, or of another form; it says whose.
+    """  # noqa: E501
+
+    def __init__(
+        self,
+        batch_size: int,
+        data_shape: Sequence[int],
+        path_imgrec: Any = None,
+        path_imglist: Any = None,
+        path_root: Any = None,
+        path_imgidx: Any = None,
+        shuffle: bool = False,
+        part_index: int = 0,
+        num_parts: int = 1,
+        aug_list: list[Any] | None = None,
+        imglist: list[Any] | None = None,
+        data_name: str = "data",
+        label_name: str = "label",
+        last_batch_handle: str = "pad",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            batch_size,
+            data_shape,
+            path_imgrec=path_imgrec,
+            path_imglist=path_imglist,
+            path_root=path_root,
+            path_imgidx=path_imgidx,
+            shuffle=shuffle,
+            part_index=part_index,
+            num_parts=num_parts,
+            aug_list=[],
+            imglist=imglist,
+            data_name=data_name,
+            label_name=label_name,
+            last_batch_handle=last_batch_handle,
+        )
+        self.auglist = CreateDetAugmenter(data_shape, **kwargs) if aug_list is None else aug_list  # type: ignore[assignment]
+        self._empty = -1.0
+        self._shape_label(label_name, self._estimate_label_shape())
+
+    def _shape_label(self, name: str, shape: tuple[int, int]) -> None:
+        self.label_shape = shape
+        self.provide_label = [DataDesc(name, (self.batch_size, *shape))]
+
+    def _estimate_label_shape(self) -> tuple[int, int]:
+        most = width = 0
+        self.reset()
+        while True:
+            try:
+                label, _ = self.next_sample()
+            except StopIteration:
+                break
+            found = self._parse_label(label)
+            most, width = max(most, len(found)), found.shape[1]
+        self.reset()
+        if not most:
+            raise MXNetError("no sample has a box", kind="bad_label", **self._source.last)
+        return most, width
+
+    def _parse_label(self, label: Any) -> Any:
+        """Boxes of a label: width of the header, width of a box, the rest of the header, boxes."""
+        raw = np.asarray(label).ravel()
+        if raw.size < _FEWEST:
+            raise self._wrong(f"Label shape is invalid: {raw.shape}")
+        header, width = int(raw[0]), int(raw[1])
+        if width < 1 or (raw.size - header) % width:
+            raise self._wrong(f"Label shape {raw.shape} inconsistent with annotation width {width}.")
+        found = raw[header:].reshape(-1, width)
+        found = found[(found[:, 3] > found[:, 1]) & (found[:, 4] > found[:, 2])]
+        if not len(found):
+            raise self._wrong("Encounter sample with no valid label.")
+        return found
+
+    def _wrong(self, message: str) -> MXNetError:
+        return MXNetError(message, kind="bad_label", **self._source.last)
+
+    def _check_valid_label(self, label: Any) -> None:
+        kept = (label[:, 0] >= 0) & (label[:, 3] > label[:, 1]) & (label[:, 4] > label[:, 2])
+        if not kept.any():
+            raise self._wrong("Invalid label occurs.")
+
+    def _fill(self, data: Any, label: Any, start: int) -> int:
+        """Put samples into rows from `start` on; return the row behind the last one."""
+        row = start
+        if not start:
+            label[...] = self._empty
+        while row < self.batch_size:
+            try:
+                found, encoded = self.next_sample()
+            except StopIteration:
+                break
+            picture = self.imdecode(encoded)
+            try:
+                picture, boxes = self.augmentation_transform(picture, self._parse_label(found))
+                self._check_valid_label(boxes)
+            except RuntimeError as error:
+                _LOGGER.debug("Invalid image, skipping:  %s", error)
+                continue
+            data[row] = self.postprocess_data(picture)
+            label[row] = self._empty
+            label[row, : len(boxes)] = boxes
+            row += 1
+        return row
+
+    def augmentation_transform(self, data: Any, label: Any) -> Any:  # type: ignore[override]
+        """Apply the augmenters."""
+        for augmenter in self.auglist:
+            data, label = augmenter(data, label)  # type: ignore[call-arg]
+        return data, label
+
+    def reshape(self, data_shape: Sequence[int] | None = None, label_shape: tuple[int, int] | None = None) -> None:
+        """Give batches of other shapes.
+
+        Parameters
+        ----------
+        data_shape : (int, int, int), optional
+            The augmenters stay what they are.
+        label_shape : (int, int), optional
+            As many boxes as there are, or more.
+        """
+        if data_shape is not None:
+            self.check_data_shape(data_shape)
+            self.provide_data = [DataDesc(self.provide_data[0].name, (self.batch_size, *data_shape))]
+            self.data_shape = tuple(data_shape)
+        if label_shape is not None:
+            self.check_label_shape(label_shape)
+            self._shape_label(self.provide_label[0].name, (label_shape[0], label_shape[1]))
+
+    def check_label_shape(self, label_shape: Sequence[int]) -> None:
+        """Refuse shapes with fewer boxes, or boxes of another width."""
+        if len(label_shape) != 2:
+            raise ValueError("label_shape should have length 2")
+        if label_shape[0] < self.label_shape[0]:
+            raise ValueError(
+                f"Attempts to reduce label count from {self.label_shape[0]} to {label_shape[0]}, not allowed."
+            )
+        if label_shape[1] != self.label_shape[1]:
+            raise ValueError(f"label_shape object width inconsistent: {self.label_shape[1]} vs {label_shape[1]}.")
+
+    def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
+        """Give this and another iterator labels of as many boxes.
+
+        Parameters
+        ----------
+        it : ImageDetIter
+        verbose : bool
+            Whether a change is logged.
+
+        Returns
+        -------
+        ImageDetIter
+            The other one.
+        """
+        if not isinstance(it, ImageDetIter):
+            raise TypeError("Synchronize with invalid iterator.")
+        if self.label_shape[1] != it.label_shape[1]:
+            raise ValueError("object width mismatch.")
+        shape = max(self.label_shape[0], it.label_shape[0]), self.label_shape[1]
+        for one in (self, it):
+            if verbose and one.label_shape != shape:
+                _LOGGER.info("Resized label_shape from %s to %s.", one.label_shape, shape)
+            one.reshape(None, shape)
+        return it
+
+    def draw_next(self, *unused: Any, **others: Any) -> NoReturn:
+        """Not here."""
+        del unused, others
+        raise UnsupportedError(
+            "draw_next is not supported",
+            kind="unsupported",
+            found="draw_next",
+            hint="draw the boxes of a batch with PIL.ImageDraw",
+        )

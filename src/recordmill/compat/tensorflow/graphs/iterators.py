@@ -1,0 +1,245 @@
+"""Iterators whose elements are values of a graph."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from recordmill.compat.tensorflow.core.tensor import as_tensor
+from recordmill.compat.tensorflow.data.iterators import Iterator
+from recordmill.compat.tensorflow.data.making import signature_of
+from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.graphs.feeding import feed
+from recordmill.compat.tensorflow.graphs.graph import GRAPH
+from recordmill.compat.tensorflow.graphs.modes import Mode
+from recordmill.compat.tensorflow.graphs.symbols import Operation, Symbol
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
+from recordmill.dataclass import dataclass
+
+_NAMED: dict[bytes, GraphIterator] = {}  # by the handle that programs feed
+_COUNT = itertools.count()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Draw:
+    """One element of an iterator in each run.
+
+    Parameters
+    ----------
+    iterator : GraphIterator
+    numbers : tuple of int
+        Of the values.
+    handle : Symbol, optional
+        Says which iterator it is.
+    """
+
+    iterator: GraphIterator | None
+    numbers: tuple[int, ...]
+    handle: Symbol | None = None
+
+    def inputs(self) -> set[int]:
+        """The handle."""
+        return set() if self.handle is None else {self.handle.number}
+
+    def make(self, known: dict[int, Any]) -> None:
+        """Draw."""
+        chosen = self.iterator or _by_handle(known[self.handle.number].numpy())  # type: ignore[union-attr]
+        found = leaves(chosen.draw())
+        known.update(zip(self.numbers, found, strict=True))
+
+
+class GraphIterator:
+    """Iterator over a data set, or over one that it is given later.
+
+    Parameters
+    ----------
+    spec : structure of TensorSpec
+        Of the elements.
+    dataset : Dataset, optional
+    starts : bool, default False
+        Whether it needs no initializer.
+    handle : Symbol, optional
+        Says which iterator gives the elements.
+    """
+
+    def __init__(self, spec: Any, dataset: Any = None, *, starts: bool = False, handle: Symbol | None = None) -> None:
+        self.element_spec, self.dataset = spec, dataset
+        self._starts, self._handle = starts, handle
+        self._steps: Iterator | None = None
+        self._name = f"iterator_{next(_COUNT)}".encode()
+
+    @property
+    def initializer(self) -> Operation:
+        """What begins a pass."""
+        if self.dataset is None:
+            raise ValueError("Iterator does not have an initializer.")
+        return self.make_initializer(self.dataset)
+
+    def make_initializer(self, dataset: Any, name: Any = None) -> Operation:
+        """What begins a pass over a data set.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        name : str, optional
+            Without influence.
+
+        Returns
+        -------
+        Operation
+        """
+        del name
+        return Operation(lambda: self._begin(dataset))
+
+    def _begin(self, dataset: Any) -> None:
+        feed(dataset.node)
+        self._steps = iter(dataset)
+
+    def get_next(self, name: Any = None) -> Any:
+        """Values of the next element: each run that needs them draws one.
+
+        Parameters
+        ----------
+        name : str, optional
+            Without influence.
+
+        Returns
+        -------
+        structure of Symbol
+        """
+        del name
+        specs = list(leaves(self.element_spec))
+        first = len(GRAPH.steps)
+        source = None if self._handle is not None else self
+        made = GRAPH.add(Draw(source, tuple(range(first, first + len(specs))), self._handle), specs)
+        for symbol, spec in zip(made, specs, strict=True):
+            symbol.spec = spec if isinstance(spec, TensorSpec) else None
+        return filled(self.element_spec, iter(made))
+
+    def draw(self) -> Any:
+        """Next element.
+
+        Returns
+        -------
+        structure of Tensor
+
+        Raises
+        ------
+        FailedPreconditionError
+            The initializer did not run.
+        OutOfRangeError
+            There is none.
+        """
+        if self._steps is None and self._starts:
+            self._begin(self.dataset)
+        if self._steps is None:
+            raise FailedPreconditionError(
+                "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
+                "initializer operation for this iterator before getting the next element."
+            )
+        try:
+            return next(self._steps)
+        except StopIteration:
+            raise OutOfRangeError("End of sequence") from None
+
+    def string_handle(self, name: Any = None) -> Any:
+        """Name of the iterator, to be fed.
+
+        Parameters
+        ----------
+        name : str, optional
+            Without influence.
+
+        Returns
+        -------
+        Tensor of bytes
+        """
+        del name
+        _NAMED[self._name] = self
+        return as_tensor(self._name)
+
+
+def one_shot(dataset: Any) -> Any:
+    """Iterator that needs no initializer.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    GraphIterator or Iterator
+        One of values that are there at once, if the program enabled them.
+    """
+    return iter(dataset) if Mode.eager else GraphIterator(dataset.element_spec, dataset, starts=True)
+
+
+def initializable(dataset: Any) -> GraphIterator:
+    """Iterator that begins when its initializer runs.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    GraphIterator
+
+    Raises
+    ------
+    RuntimeError
+        The program enabled values that are there at once.
+    """
+    if Mode.eager:
+        raise RuntimeError(
+            "dataset.make_initializable_iterator is not supported when eager execution is enabled. Use `for element in "
+            "dataset` instead."
+        )
+    return GraphIterator(dataset.element_spec, dataset)
+
+
+def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, **others: Any) -> GraphIterator:
+    """Iterator that is given its data set by `GraphIterator.make_initializer`.
+
+    Parameters
+    ----------
+    output_types, output_shapes : structure of DType and of TensorShape
+    *unused, **others
+        Without influence.
+
+    Returns
+    -------
+    GraphIterator
+    """
+    del unused, others
+    return GraphIterator(signature_of(output_types, output_shapes))
+
+
+def from_string_handle(
+    string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
+) -> GraphIterator:
+    """Iterator whose handle is a value.
+
+    Parameters
+    ----------
+    string_handle : Symbol or str
+        From `GraphIterator.string_handle`; a placeholder that is fed with it.
+    output_types, output_shapes : structure of DType and of TensorShape
+    output_classes : optional
+        Without influence.
+
+    Returns
+    -------
+    GraphIterator
+    """
+    del output_classes
+    if isinstance(string_handle, Symbol):
+        return GraphIterator(signature_of(output_types, output_shapes), handle=string_handle)
+    return _by_handle(as_tensor(string_handle).numpy())
+
+
+def _by_handle(name: bytes) -> GraphIterator:
+    if name not in _NAMED:
+        raise InvalidArgumentError(f"there is no iterator of the handle {name!r}: feed what string_handle() gave")
+    return _NAMED[name]

@@ -1,0 +1,60 @@
+"""Gluon's data sets, transformations and loaders give what MXNet's give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recordmill.compat.mxnet as mx
+from tests.compat.mxnet import gluon_programs as programs
+from tests.golden import load
+
+
+@pytest.mark.parametrize("name", [*programs.PROGRAMS])
+def test_programs_when_run_then_find_what_mxnet_gave(name: str, tmp_path: Path) -> None:
+    assert programs.PROGRAMS[name](mx, str(tmp_path)) == load("compat/mxnet/gluon/expected.json")[name]
+
+
+def test_options_when_they_do_not_go_together_then_are_refused() -> None:
+    data = mx.gluon.data
+    places = data.SequentialSampler(3)
+    wrong: list[Any] = [
+        lambda: data.DataLoader([1, 2]),
+        lambda: data.DataLoader([1, 2], 1, shuffle=True, sampler=places),
+        lambda: data.DataLoader([1, 2], 1, batch_sampler=data.BatchSampler(places, 2)),
+        lambda: data.BatchSampler(places, 2, "x"),
+        lambda: data.SimpleDataset([1]).shard(2, 2),
+        lambda: data.ArrayDataset([1], [1, 2]),
+        lambda: data.vision.transforms.CropResize(0, 0, 9, 9)(mx.nd.zeros((4, 4, 3))),
+    ]
+    for run in wrong:
+        with pytest.raises(ValueError, match=r"."):
+            run()
+
+
+def test_loader_when_left_or_failing_then_ends_its_threads(tmp_path: Path) -> None:
+    data = mx.gluon.data
+
+    def failing(number: int) -> int:
+        if number == 5:
+            raise KeyError("five")
+        return number
+
+    loader = data.DataLoader(data.SimpleDataset(list(range(9))).transform(failing), 2, num_workers=2)
+    iterator = iter(loader)
+    assert next(iterator).asnumpy().tolist() == [0, 1]
+    with pytest.raises(KeyError, match="five"):
+        list(iterator)
+
+
+def test_names_of_networks_when_asked_for_then_say_what_to_do() -> None:
+    for run, hint in (
+        (lambda: mx.gluon.nn, "train with Keras"),
+        (lambda: mx.gluon.utils, "leave it out"),
+        (lambda: mx.gluon.data.vision.MNIST, "fetch the files yourself"),
+        (lambda: mx.gluon.data.vision.transforms.RandomRotation, "NumPy or OpenCV"),
+    ):
+        with pytest.raises(mx.MXNetError, match=hint):
+            run()

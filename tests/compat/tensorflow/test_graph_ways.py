@@ -1,0 +1,179 @@
+"""TensorFlow 1's programs as they stand: modes, names that are gone from TensorFlow 2, and what is refused."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill.compat.tensorflow as tf
+from recordmill.compat.tensorflow.graphs.modes import Mode
+
+
+@pytest.fixture(autouse=True)
+def modes() -> Iterator[None]:
+    yield
+    Mode.eager = None
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    name = str(tmp_path / "a.tfrecord")
+    with tf.python_io.TFRecordWriter(name) as writer:
+        for number in range(5):
+            kinds = {"label": tf.train.Feature(int64_list=tf.train.Int64List(value=[number]))}
+            writer.write(tf.train.Example(features=tf.train.Features(feature=kinds)).SerializeToString())
+    return name
+
+
+def label_of(serialized: Any) -> Any:
+    return tf.parse_single_example(serialized, {"label": tf.FixedLenFeature([], tf.int64)})["label"]
+
+
+def fetched(fetches: Any, session: Any = None) -> list[Any]:
+    found, session = [], session or tf.Session()
+    while True:
+        try:
+            found.append(session.run(fetches).tolist())
+        except tf.errors.OutOfRangeError:
+            return found
+
+
+def test_one_shot_iterator_when_nothing_was_enabled_then_a_session_fetches(path: str) -> None:
+    data = tf.data.TFRecordDataset(path).map(label_of).batch(2)
+    assert data.output_types == tf.int64 and data.output_shapes.as_list() == [None] and data.output_classes is tf.Tensor
+    element = data.make_one_shot_iterator().get_next()
+    assert not hasattr(element, "numpy") and "shape=(None,), dtype=int64" in repr(element)
+    assert fetched(element) == [[0, 1], [2, 3], [4]]
+
+
+def test_one_shot_iterator_when_eager_execution_is_enabled_then_gives_values(path: str) -> None:
+    tf.enable_eager_execution()
+    assert tf.executing_eagerly()
+    iterator = tf.data.TFRecordDataset(path).map(label_of).make_one_shot_iterator()
+    assert [int(iterator.get_next()), int(next(iterator))] == [0, 1]
+    with pytest.raises(RuntimeError, match="not supported when eager execution is enabled"):
+        tf.data.Dataset.range(3).make_initializable_iterator()
+    tf.disable_eager_execution()
+    assert not tf.executing_eagerly()
+
+
+def test_one_shot_iterator_of_tensorflow_2_when_nothing_was_disabled_then_gives_values() -> None:
+    assert int(tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(3)).get_next()) == 0
+
+
+def test_monitored_session_when_elements_end_then_its_block_ends(path: str) -> None:
+    element, found = tf.data.TFRecordDataset(path).map(label_of).make_one_shot_iterator().get_next(), []
+    with tf.train.MonitoredTrainingSession() as session:
+        while not session.should_stop():
+            found.append(int(session.run(element)))
+    assert found == [0, 1, 2, 3, 4] and session.should_stop()
+
+
+def test_session_when_several_threads_run_it_then_each_element_comes_once() -> None:
+    element, session = tf.data.Dataset.range(200).map(lambda x: x + 1).make_one_shot_iterator().get_next(), tf.Session()
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(session.run, element) for _ in range(200)]
+    assert sorted(int(one.result()) for one in found) == [*range(1, 201)]
+
+
+def test_values_of_a_session_when_operations_ran_at_once_then_are_fetched_too() -> None:
+    with tf.Session() as session:
+        assert session.run([tf.constant(3) + 1, tf.Variable(2.0)]) == [4, 2.0]
+        assert tf.constant([1]).eval().tolist() == [1] and tf.get_default_session() is session
+        sparse = session.run(tf.SparseTensor([[1]], [5], [3]))
+        assert sparse.values.tolist() == [5] and type(sparse) is tf.SparseTensorValue
+    assert tf.get_default_session() is None
+
+
+def test_batches_when_made_natively_then_hold_what_single_records_hold(path: str) -> None:
+    queue = tf.train.string_input_producer([path], num_epochs=1, shuffle=False)
+    label = label_of(tf.TFRecordReader().read(queue)[1])
+    several = tf.train.batch([tf.stack([label, label + 10])], 4, enqueue_many=True)
+    padded = tf.train.batch([tf.range(label)], 5, dynamic_pad=True)
+    assert fetched(several) == [[0, 10, 1, 11], [2, 12, 3, 13]]
+    assert fetched(padded) == [[[0] * 4, [0] * 4, [0, 1, 0, 0], [0, 1, 2, 0], [0, 1, 2, 3]]]
+
+
+def test_contrib_when_used_then_is_what_it_became(path: str) -> None:
+    contrib = tf.contrib.data
+    data = contrib.TFRecordDataset(path).apply(contrib.shuffle_and_repeat(1, 1))
+    data = data.apply(contrib.map_and_batch(label_of, 2)).apply(contrib.unbatch())
+    assert [one.tolist() for one in data.apply(contrib.batch_and_drop_remainder(2)).as_numpy_iterator()] == [
+        [0, 1],
+        [2, 3],
+    ]
+    turns = tf.data.Dataset.range(2).apply(contrib.sloppy_interleave(tf.data.Dataset.from_tensors, 2))
+    assert list(turns.as_numpy_iterator()) == [0, 1]
+    rows = tf.data.Dataset.range(3).map(tf.range).apply(contrib.padded_batch_and_drop_remainder(2, [None]))
+    assert [one.tolist() for one in rows.as_numpy_iterator()] == [[[0], [0]]]
+
+
+def test_contrib_lookup_when_used_then_finds_words(tmp_path: Path) -> None:
+    lookup, words = tf.contrib.lookup, tf.constant(["b", "no"])
+    (tmp_path / "words").write_text("a\nb\n")
+    name = str(tmp_path / "words")
+    assert lookup.index_table_from_tensor(["a", "b"]).lookup(words).numpy().tolist() == [1, -1]
+    assert lookup.index_table_from_file(name, num_oov_buckets=1).lookup(words).numpy().tolist() == [1, 2]
+    numbers = tf.constant([1, 7], tf.int64)
+    for table in (lookup.index_to_string_table_from_tensor(["a", "b"]), lookup.index_to_string_table_from_file(name)):
+        assert table.lookup(numbers).numpy().tolist() == [b"b", b"UNK"]
+
+
+def test_app_when_run_then_calls_main_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["script", "--size=3"])
+    monkeypatch.delitem(sys.modules, "absl.flags", raising=False)
+    with pytest.raises(SystemExit) as caught:
+        tf.app.run(len)
+    assert caught.value.code == 2
+    monkeypatch.setitem(sys.modules, "absl", None)
+    monkeypatch.delitem(vars(tf), "flags", raising=False)
+    for module in (tf.app, tf, tf.compat.v1):
+        with pytest.raises(AttributeError, match="needs absl: pip install absl-py, or use argparse"):
+            _ = module.flags
+
+
+def test_graph_values_when_python_asks_for_them_then_say_how_to_go_on(path: str) -> None:
+    value = tf.placeholder(tf.int32, [2])
+    for wrong in (lambda: np.asarray(value), lambda: tf.data.Dataset.range(3).batch(value[0])):
+        with pytest.raises(NotImplementedError, match=r"fetch it with tf\.Session\(\)\.run"):
+            wrong()
+    for wrong in (lambda: [*value], lambda: len(value), lambda: int(value)):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(NotImplementedError, match=r"tf\.cond of values of a graph"):
+        tf.cond(value[0] > 0, lambda: value, lambda: value)
+    with pytest.raises(NotImplementedError, match="a value of a graph is asked for"):
+        list(tf.data.Dataset.range(2).map(lambda x: x + tf.cast(value[0], tf.int64)))
+    with pytest.raises(NotImplementedError, match="whose dtype is not known before"):
+        tf.data.Dataset.from_tensors(value + value[0]).make_initializable_iterator()
+    with pytest.raises(ValueError, match="No default session is registered"):
+        value.eval()
+
+
+def test_readers_when_asked_for_what_is_not_there_then_refuse_by_name(path: str) -> None:
+    queue = tf.train.string_input_producer([path])
+    key, value = tf.TFRecordReader().read(queue)
+    with pytest.raises(NotImplementedError, match=r"the keys of tf\.TFRecordReader are not supported"):
+        tf.Session().run([key, value])
+    other = tf.TFRecordReader().read(tf.train.string_input_producer([path]))[1]
+    with pytest.raises(NotImplementedError, match="batches of the values of 2 readers"):
+        tf.train.batch([value, other], 2)
+    with pytest.raises(TypeError, match=r"expected what tf\.train\.string_input_producer gives"):
+        tf.TFRecordReader().read([path])
+    with pytest.raises(ValueError, match="non-null input tensor"):
+        tf.train.string_input_producer([])
+
+
+def test_shapes_when_asserted_then_say_what_is_wrong() -> None:
+    shape = tf.TensorShape([None, 3])
+    shape.assert_has_rank(2)
+    assert shape.merge_with([2, None]).as_list() == [2, 3] and tf.TensorShape(None).with_rank(1).as_list() == [None]
+    for wrong in (lambda: shape.with_rank(1), lambda: shape.merge_with([1, 2]), shape.assert_is_fully_defined):
+        with pytest.raises(ValueError, match=r"Shape"):
+            wrong()
