@@ -162,6 +162,9 @@ def iterators(tf, folder):
         once = tf.data.make_one_shot_iterator(made).get_next()
         rows["moment"] = told(sess.run([once["label"], once["label"] * 2, tf.shape(once["image"])]))
         rows["next"] = told(sess.run(once["label"]))
+        with tf.Session() as other:
+            rows["another session"] = [told(other.run(once["label"])), failed(lambda: other.run(element))[0]]
+        rows["and on"] = told(sess.run(once["label"]))
         rows["fed"] = told(sess.run(mean, feed_dict={element["image"]: np.ones((1, 3, 4, 3), np.float32)}))
     return rows
 

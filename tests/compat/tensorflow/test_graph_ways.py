@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -80,6 +82,26 @@ def test_session_when_several_threads_run_it_then_each_element_comes_once() -> N
     with ThreadPoolExecutor(4) as pool:
         found = [pool.submit(session.run, element) for _ in range(200)]
     assert sorted(int(one.result()) for one in found) == [*range(1, 201)]
+
+
+def test_session_when_closed_or_gone_then_its_threads_end(path: str) -> None:
+    element = tf.data.TFRecordDataset(path).repeat().map(label_of, 2).prefetch(2).make_one_shot_iterator().get_next()
+
+    def alive() -> list[str]:
+        return [one.name for one in threading.enumerate() if one.name.startswith("recordmill-data")]
+
+    before = alive()
+    with tf.Session() as session:
+        assert [int(session.run(element)) for _ in range(3)] == [0, 1, 2] and alive() != before
+    assert alive() == before
+    session = tf.Session()
+    assert int(session.run(element)) == 0
+    del session
+    gc.collect()
+    for thread in threading.enumerate():
+        if thread.name.startswith("recordmill-data") and thread.name not in before:
+            thread.join(5)
+    assert alive() == before
 
 
 def test_values_of_a_session_when_operations_ran_at_once_then_are_fetched_too() -> None:

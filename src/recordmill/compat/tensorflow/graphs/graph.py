@@ -57,6 +57,7 @@ class Graph:
     def __init__(self) -> None:
         self.steps: list[Step] = []  # by number of the value that each makes
         self.fed: dict[int, Any] = {}  # what placeholders are fed with while operations run
+        self.passes: dict[Any, Any] = {}  # how far the running session is with each iterator
 
     def touches(self, value: Any) -> bool:
         """Whether a value, or one inside it, belongs to the graph."""
@@ -161,7 +162,7 @@ class Graph:
 def _together(operations: list[Operation]) -> Operation:
     def act() -> None:
         for one in operations:
-            one.run()
+            one.act()
 
     return Operation(act)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from recordmill.compat.tensorflow.core.tensor import as_tensor
-from recordmill.compat.tensorflow.data.iterators import Iterator
 from recordmill.compat.tensorflow.data.making import signature_of
 from recordmill.compat.tensorflow.data.structures import filled, leaves
 from recordmill.compat.tensorflow.graphs.feeding import feed
@@ -50,7 +49,7 @@ class Draw:
 
 
 class GraphIterator:
-    """Iterator over a data set, or over one that it is given later.
+    """Iterator over a data set, or over one that it is given later; each session has a pass of its own.
 
     Parameters
     ----------
@@ -66,7 +65,6 @@ class GraphIterator:
     def __init__(self, spec: Any, dataset: Any = None, *, starts: bool = False, handle: Symbol | None = None) -> None:
         self.element_spec, self.dataset = spec, dataset
         self._starts, self._handle = starts, handle
-        self._steps: Iterator | None = None
         self._name = f"iterator_{next(_COUNT)}".encode()
 
     @property
@@ -94,7 +92,7 @@ class GraphIterator:
 
     def _begin(self, dataset: Any) -> None:
         feed(dataset.node)
-        self._steps = iter(dataset)
+        GRAPH.passes[self] = iter(dataset)
 
     def get_next(self, name: Any = None) -> Any:
         """Values of the next element: each run that needs them draws one.
@@ -131,15 +129,15 @@ class GraphIterator:
         OutOfRangeError
             There is none.
         """
-        if self._steps is None and self._starts:
+        if self not in GRAPH.passes and self._starts:
             self._begin(self.dataset)
-        if self._steps is None:
+        if self not in GRAPH.passes:
             raise FailedPreconditionError(
                 "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
                 "initializer operation for this iterator before getting the next element."
             )
         try:
-            return next(self._steps)
+            return next(GRAPH.passes[self])
         except StopIteration:
             raise OutOfRangeError("End of sequence") from None
 

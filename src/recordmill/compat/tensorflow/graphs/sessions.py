@@ -41,6 +41,7 @@ class Session:
         del target, config
         self.graph = graph
         self._closed = False
+        self._passes: dict[Any, Any] = {}
 
     def run(
         self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None, options: Any = None, run_metadata: Any = None
@@ -76,14 +77,26 @@ class Session:
         known = dict(_fed(key, value) for key, value in (feed_dict or {}).items())
         wanted = list(_leaves(fetches))
         numbers = [leaf.number for leaf in wanted if isinstance(leaf, Symbol)]
-        with _RUNNING:
+        with _RUNNING, self._current():
             found = GRAPH.values(numbers, known)
             _act([leaf for leaf in wanted if isinstance(leaf, Operation)], known)
         return _filled(fetches, found)
 
+    @contextlib.contextmanager
+    def _current(self) -> Iterator[None]:
+        """Let iterators go on where this session is."""
+        before, GRAPH.passes = GRAPH.passes, self._passes
+        try:
+            yield
+        finally:
+            GRAPH.passes = before
+
     def close(self) -> None:
-        """Fetch nothing more."""
+        """Fetch nothing more, and end what runs ahead."""
         self._closed = True
+        for one in self._passes.values():
+            one.close()
+        self._passes.clear()
         if self in _OPEN:
             _OPEN.remove(self)
 
@@ -165,7 +178,7 @@ def _act(operations: list[Operation], known: dict[int, Any]) -> None:
     GRAPH.fed = known
     try:
         for one in operations:
-            one.run()
+            one.act()
     finally:
         GRAPH.fed = {}
 

@@ -106,17 +106,17 @@ class Operation:
     Parameters
     ----------
     act : callable, optional
-        Nothing is done without it.
+        Does it; nothing is done without.
     """
 
     def __init__(self, act: Callable[[], Any] | None = None) -> None:
-        self._act = act
+        self.act = act or (lambda: None)
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Do it."""
-        del feed_dict, session
-        if self._act is not None:
-            self._act()
+        """Do it in a session, or in the default one."""
+        from recordmill.compat.tensorflow.graphs.sessions import default_session
+
+        (session or default_session()).run(self, feed_dict)
 
 
 @op("graph.part")
