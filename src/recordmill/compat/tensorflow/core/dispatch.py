@@ -137,7 +137,21 @@ def run(name: str, *args: Any, **kwargs: Any) -> Any:
     -------
     object
     """
+    return operation(name)(*args, **kwargs)
+
+
+def operation(name: str) -> Callable[..., Any]:
+    """Find an operation by name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    callable
+    """
     if name not in OPS:
         for module in FAMILIES[name.partition(".")[0]]:
             importlib.import_module(f"{_PACKAGE}.{module}")
-    return OPS[name](*args, **kwargs)
+    return OPS[name]

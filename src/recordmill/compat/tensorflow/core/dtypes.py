@@ -133,6 +133,7 @@ string = DType("string", object)
 ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool_, string)
 _BY_NAME = {dtype.name: dtype for dtype in ALL} | {"half": float16, "float": float32, "double": float64, "str": string}
 _BY_TYPE: dict[Any, DType] = {float: float32, int: int32, bool: bool_, str: string, bytes: string, object: string}
+_BY_NUMPY = {dtype.numpy_dtype: dtype for dtype in ALL}
 
 
 def as_dtype(value: Any) -> DType:
@@ -161,13 +162,17 @@ def as_dtype(value: Any) -> DType:
 
 
 def _of_numpy(value: Any) -> DType:
-    refusal = f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType."
     try:
         numpy: np.dtype[Any] = np.dtype(value)
     except TypeError:
-        raise TypeError(refusal) from None
+        raise _no_dtype(value) from None
     if numpy.kind in "OSU":
         return string
-    if numpy.name not in _BY_NAME:
-        raise TypeError(refusal)
-    return _BY_NAME[numpy.name]
+    found = _BY_NUMPY.get(numpy) or _BY_NAME.get(numpy.name)  # names are slow, but tell also of other byte orders
+    if found is None:
+        raise _no_dtype(value)
+    return found
+
+
+def _no_dtype(value: Any) -> TypeError:
+    return TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.")

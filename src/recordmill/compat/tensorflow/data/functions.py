@@ -21,7 +21,7 @@ from recordmill.compat.tensorflow.data.elements import Element, Failed, Node
 from recordmill.compat.tensorflow.data.known_shapes import are_fixed
 from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable
-from recordmill.compat.tensorflow.data.recording import Program, record
+from recordmill.compat.tensorflow.data.recording import Program, Replay, record
 from recordmill.compat.tensorflow.data.structures import TENSORS, mapped
 from recordmill.errors import RecordmillError
 
@@ -39,6 +39,7 @@ class Function:
     def __init__(self, function: Callable[..., Any], node: Node) -> None:
         self._function, self._node = function, node
         self._recorded: Program | str | None = None
+        self._replay: Replay | None = None
         self._fixed: bool | None = None
 
     @property
@@ -79,7 +80,9 @@ class Function:
         """Do what it does to the value of an element."""
         program = self.program()
         if isinstance(program, Program):
-            return to_result(program.replay(value))  # what stood for one value may be several
+            if self._replay is None:
+                self._replay = Replay(program)
+            return to_result(self._replay(value))  # what stood for one value may be several
         token = UNKNOWN.set(not self._takes_fixed())
         try:
             return self.direct(value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.data.ahead import mapped_ahead
+from recordmill.compat.tensorflow.data.chunks import IN_ORDER
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, Step, Way
 from recordmill.compat.tensorflow.data.functions import placed
 from recordmill.compat.tensorflow.data.mapping import Deferred, Map
@@ -18,9 +19,6 @@ from recordmill.compat.tensorflow.data.whole import WholeProgram, first_columns
 
 if TYPE_CHECKING:
     from recordmill.compat.tensorflow.data.batching import Batch
-
-# Operations that run functions of the user, or leave something behind: in order, and when they are asked for.
-_IN_ORDER = ("control.", "io.write_file")
 
 
 class Fused:
@@ -141,7 +139,7 @@ def fused(batch: Batch) -> Fused | str:
 
 def _refusal(program: Program) -> str | None:
     for call in program.calls:
-        if call.name.startswith(_IN_ORDER):
+        if call.name.startswith(IN_ORDER):
             return f"{call.name} runs in order"
     return None
 

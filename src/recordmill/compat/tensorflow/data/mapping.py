@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core import draws
-from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.ahead import mapped_ahead
+from recordmill.compat.tensorflow.data.chunks import Chunked, chunked, elements_of, in_chunks
 from recordmill.compat.tensorflow.data.elements import (
     UNKNOWN_CARDINALITY,
     Element,
@@ -20,7 +21,7 @@ from recordmill.compat.tensorflow.data.elements import (
     sampled,
     seen_spec,
 )
-from recordmill.compat.tensorflow.data.functions import Function, attempt, placed, to_result
+from recordmill.compat.tensorflow.data.functions import Function, attempt, to_result
 from recordmill.compat.tensorflow.data.known_shapes import are_fixed, keeps_sizes
 from recordmill.compat.tensorflow.data.recording import Program
 from recordmill.compat.tensorflow.data.structures import mapped, same_form
@@ -63,10 +64,13 @@ class Map(Node):
         self.threads = num_processors() if num_parallel_calls == -1 else num_parallel_calls or 0
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Run the function, ahead of the caller where threads are asked for."""
+        """Run the function: for many elements at once, or ahead of the caller where threads are asked for."""
         numbered = self.deferred(way)
         if self in way.put_off:
             return numbered
+        plan = chunked(self.function, self.input) if way.whole_batches else None
+        if plan is not None:
+            return in_chunks(numbered, partial(_together, plan), self.finish, self.threads)
         if not self.threads:
             return map(self.finish, numbered)
         return mapped_ahead(self.finish, numbered, self.threads, 0)
@@ -128,89 +132,9 @@ class Map(Node):
         return sampled(self.function, self.input.sample())
 
 
-class Filter(Node):
-    """Elements of which a function is true.
-
-    Parameters
-    ----------
-    node : Node
-    predicate : callable
-    """
-
-    runs_python = True
-
-    def __init__(self, node: Node, predicate: Callable[..., Any]) -> None:
-        super().__init__(node)
-        self._function = Function(predicate, node)
-
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Give those."""
-        for element in self.input.iterate(way):
-            held = self._held(element)
-            if isinstance(held, Failed):
-                yield held
-            elif held:
-                yield element
-
-    def _held(self, element: Step) -> bool | Failed:
-        if isinstance(element, Failed):
-            return element
-        try:
-            return self._test(element.value)
-        except Exception as error:  # noqa: BLE001 (it is told to the caller)
-            return Failed(placed(error, element))
-
-    def _test(self, value: Any) -> bool:
-        return truth(self._function(value))
-
-    def cardinality(self) -> int:
-        """Not known."""
-        return UNKNOWN_CARDINALITY
-
-    def sample(self) -> Iterator[Any]:
-        """Those of the input's sample."""
-        return filter(self._test, self.input.sample())
-
-
-class TakeWhile(Filter):
-    """Elements in front of the first one of which a function is not true."""
-
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Give them."""
-        for element in self.input.iterate(way):
-            held = self._held(element)
-            if isinstance(held, Failed):
-                yield held
-            elif held:
-                yield element
-            else:
-                return
-
-
-def truth(value: Any) -> bool:
-    """What a predicate returned, if it is one truth value.
-
-    Parameters
-    ----------
-    value : Tensor
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        It is something else.
-    """
-    if not isinstance(value, Tensor) or not value.dtype.is_bool or value.ndim:
-        told = (
-            f"TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name=None)" if isinstance(value, Tensor) else value
-        )
-        raise ValueError(
-            f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is {told}."
-        )
-    return bool(value.values)
+def _together(plan: Chunked, group: list[Any]) -> list[Step]:
+    values = plan.run([element.given.value for element in group], [element.position for element in group])
+    return elements_of(values, group)
 
 
 class IgnoreErrors(Node):

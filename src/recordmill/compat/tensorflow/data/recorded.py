@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
 from recordmill.compat.tensorflow.core.dtypes import DType
@@ -149,6 +151,24 @@ def put(value: Any, known: Mapping[int, Any]) -> Any:
         return {key: put(one, known) for key, one in value.items()}
     rows = [put(one, known) for one in value]
     return rows if isinstance(value, list) else type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)
+
+
+def putter(value: Any) -> Callable[[Mapping[int, Any]], Any]:
+    """Function that does `put` to one argument, with as little as that takes.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    callable
+    """
+    if isinstance(value, Recorded):
+        return itemgetter(value.number)
+    if next(recorded_in(value), None) is None:
+        return lambda _: value
+    return partial(put, value)
 
 
 def frozen(value: Any) -> Any:

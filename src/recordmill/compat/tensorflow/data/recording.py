@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from recordmill.compat.tensorflow.core.dispatch import RECORDING, run
+from recordmill.compat.tensorflow.core.dispatch import RECORDING, operation
 from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.data.inferring import inferred
 from recordmill.compat.tensorflow.data.known_shapes import are_fixed, told
-from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable, frozen, instances, put, recorded_in
+from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable, frozen, instances, putter, recorded_in
 from recordmill.compat.tensorflow.data.specs import spec_of
 from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
@@ -67,24 +67,6 @@ class Program:
     calls: tuple[Call, ...]
     result: Any
 
-    def replay(self, value: Any) -> Any:
-        """Do it to an element.
-
-        Parameters
-        ----------
-        value : structure of Tensor
-
-        Returns
-        -------
-        structure of Tensor
-        """
-        known: dict[int, Any] = dict(enumerate(leaves(value)))
-        for call in self.calls:
-            made = run(call.name, *put(call.args, known), **put(call.kwargs, known))
-            for number, key in call.outputs:
-                known[number] = made if key is None else made[key]
-        return mapped(lambda leaf: known[leaf.number] if isinstance(leaf, Recorded) else leaf, self.result)
-
     def known(self) -> Any:
         """Specs of the result, None where they are not known.
 
@@ -103,6 +85,36 @@ class Program:
         """
         found = self.known()
         return None if any(leaf is None for leaf in leaves(found)) else found
+
+
+class Replay:
+    """A program done to one element after the other.
+
+    Parameters
+    ----------
+    program : Program
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._result = program.result
+        self._steps = [
+            (
+                operation(call.name),
+                [putter(one) for one in call.args],
+                {key: putter(one) for key, one in call.kwargs.items()},
+                call.outputs,
+            )
+            for call in program.calls
+        ]
+
+    def __call__(self, value: Any) -> Any:
+        """Do it to the value of an element."""
+        known: dict[int, Any] = dict(enumerate(leaves(value)))
+        for call, args, kwargs, outputs in self._steps:
+            made = call(*[one(known) for one in args], **{key: one(known) for key, one in kwargs.items()})
+            for number, key in outputs:
+                known[number] = made if key is None else made[key]
+        return mapped(lambda leaf: known[leaf.number] if isinstance(leaf, Recorded) else leaf, self._result)
 
 
 class _Notes:

@@ -123,6 +123,26 @@ def _one_hot(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Argum
     return _first_only(args, kwargs, count)
 
 
+def _place(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """Along one axis, the first unless another is given."""
+    (tensor, *more), others = _first_only(args, kwargs, count)
+    axis = more[0] if more else others.pop("axis", None)
+    return (tensor, _behind(0 if axis is None else axis), *more[1:]), others
+
+
+def _reduction(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """Along all axes unless some are given."""
+    (tensor, *more), others = _first_only(args, kwargs, count)
+    axis = more[0] if more else others.pop("axis", None)
+    return (tensor, list(range(1, tensor.values.ndim)) if axis is None else _behind(axis), *more[1:]), others
+
+
+def _behind(axis: Any) -> Any:
+    """Axes of a sample as they are counted in a batch."""
+    numbers = array_of(axis, "int32")
+    return np.where(numbers >= 0, numbers + 1, numbers)
+
+
 _ELEMENTWISE = (
     *("math.add", "math.subtract", "math.multiply", "math.truediv", "math.divide", "math.floordiv", "math.floormod"),
     *("math.negative", "math.abs", "math.maximum", "math.minimum", "math.logical_and", "math.logical_or"),
@@ -131,6 +151,8 @@ _ELEMENTWISE = (
 )
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE, _elementwise),
+    **dict.fromkeys(("math.argmax", "math.argmin"), _place),
+    **dict.fromkeys(("math.reduce_max", "math.reduce_min", "math.reduce_all", "math.reduce_any"), _reduction),
     "array.cast": _first_only,
     "array.saturate_cast": _first_only,
     "array.identity": _first_only,

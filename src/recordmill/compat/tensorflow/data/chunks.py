@@ -1,0 +1,175 @@
+"""Recorded functions done to many elements at a time, and the elements handed on one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.ahead import close, mapped_ahead
+from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, Step
+from recordmill.compat.tensorflow.data.functions import Function, to_result
+from recordmill.compat.tensorflow.data.recorded import Recorded
+from recordmill.compat.tensorflow.data.recording import Program
+from recordmill.compat.tensorflow.data.sources import FromGenerator
+from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.data.whole import Column, WholeProgram, first_columns, rows_of
+
+T = TypeVar("T")
+R = TypeVar("R")
+# Elements of a chunk at most; the first ones are few, for whoever wants only these.
+_MOST = 64
+# Bytes of an element from which on joining many costs more than it saves.
+_LARGE = 64 << 10
+# Operations that run functions of the user, or leave something behind: in order, and when they are asked for.
+IN_ORDER = ("control.", "io.write_file")
+
+
+class Chunked:
+    """A function for many elements at a time.
+
+    Parameters
+    ----------
+    program : Program
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._result, self._whole = program.result, WholeProgram(program)
+        inside = {number for call in program.calls for number in call.inputs()}
+        inside |= {leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)}
+        self._used = sorted(number for number in inside if number < program.num_inputs)
+
+    @property
+    def gains(self) -> bool:
+        """Whether operations run for many elements at once, and none of them makes pictures."""
+        return not self._whole.decodes and len(self._whole.single()) < len(self._whole.steps)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all operations run for many elements at once."""
+        return self.gains and not self._whole.single()
+
+    def run(self, values: Sequence[Any], positions: Sequence[tuple[int, ...]]) -> list[Any]:
+        """Do it.
+
+        Parameters
+        ----------
+        values : sequence of structure of Tensor
+        positions : sequence of tuple of int
+            Of the elements' random numbers.
+
+        Returns
+        -------
+        list of structure of Tensor
+
+        Raises
+        ------
+        Exception
+            Done one by one, the function tells which element it is, and what.
+        """
+        flat = [list(leaves(value)) for value in values]
+        columns: list[Column] = [[] for _ in flat[0]]
+        for number in self._used:
+            taken = [row[number] for row in flat]
+            if any(isinstance(one, Tensor) and one.values.nbytes > _LARGE for one in taken):
+                raise ValueError("elements that are better done one by one")
+            columns[number] = first_columns(taken)[0]
+        made = [_rows(column, len(values)) for column in self._whole.run(columns, positions)]
+        return [to_result(filled(self._result, iter(row))) for row in zip(*made, strict=True)]
+
+
+def _rows(column: Column, count: int) -> list[Any]:
+    """Values of a column, none of which keeps the others in memory."""
+    rows = rows_of(column, count)
+    return [Tensor(np.array(row.values)) if type(row) is Tensor and row.values.ndim else row for row in rows]
+
+
+def chunked(function: Function, node: Node) -> Chunked | None:
+    """Plan of a function of the elements of a node; none where it is to run on one after the other.
+
+    Parameters
+    ----------
+    function : Function
+    node : Node
+
+    Returns
+    -------
+    Chunked or None
+    """
+    program = function.program()
+    if not isinstance(program, Program) or any(call.name.startswith(IN_ORDER) for call in program.calls):
+        return None
+    made = Chunked(program)
+    return made if made.gains and not _runs_functions(node) else None
+
+
+def _runs_functions(node: Node) -> bool:
+    """Whether asking for more elements than are wanted would run functions of the user."""
+    if isinstance(node, FromGenerator):
+        return True
+    function = getattr(node, "function", None)
+    is_recorded = isinstance(function, Function) and isinstance(function.program(), Program)
+    return (node.runs_python and not is_recorded) or any(map(_runs_functions, node.inputs))
+
+
+def in_chunks(
+    steps: Iterator[T], together: Callable[[list[T]], list[R]], single: Callable[[T], R], threads: int = 0
+) -> Iterator[R]:
+    """Steps done together, or one by one where one of them has failed, or together something fails.
+
+    Parameters
+    ----------
+    steps : iterator
+    together : callable
+        Of several.
+    single : callable
+        Of one.
+    threads : int
+        That do so ahead of the caller; 0 for none.
+
+    Yields
+    ------
+    object
+    """
+    finish, groups = partial(_finished, together, single), _groups(steps)
+    made = mapped_ahead(finish, groups, threads, 0) if threads else map(finish, groups)
+    try:
+        for rows in made:
+            yield from rows
+    finally:
+        close(made)
+
+
+def _groups(steps: Iterator[T]) -> Iterator[list[T]]:
+    size = 1
+    while group := list(islice(steps, size)):
+        yield group
+        size = min(2 * size, _MOST)
+
+
+def _finished(together: Callable[[list[T]], list[R]], single: Callable[[T], R], group: list[T]) -> list[R]:
+    if len(group) > 1 and not any(isinstance(step, Failed) for step in group):
+        try:
+            return together(group)
+        except Exception:  # noqa: BLE001, S110 (one by one it tells which one it is, and what)
+            pass
+    return list(map(single, group))
+
+
+def elements_of(values: Sequence[Any], given: Sequence[Element]) -> list[Step]:
+    """Elements of values, at the places of those that they were made of.
+
+    Parameters
+    ----------
+    values : sequence of structure of Tensor
+    given : sequence of Element
+
+    Returns
+    -------
+    list of Element
+    """
+    return [Element(value, element.place) for value, element in zip(values, given, strict=True)]
