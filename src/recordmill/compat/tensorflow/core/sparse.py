@@ -61,7 +61,7 @@ class SparseTensor(NoArithmetic):
     @property
     def shape(self) -> TensorShape:
         """Shape of the whole."""
-        return TensorShape(self._dense_shape.values.tolist())
+        return TensorShape(self.dense_shape.values.tolist())
 
     @property
     def dtype(self) -> DType:
@@ -88,16 +88,40 @@ class SparseTensor(NoArithmetic):
         -------
         SparseTensor
         """
-        return SparseTensor(self._indices, new_values, self._dense_shape)
+        return SparseTensor(self.indices, new_values, self.dense_shape)
 
     def __repr__(self) -> str:
         """TensorFlow's spelling."""
-        parts = self._indices, self._values, self._dense_shape
+        parts = self.indices, self.values, self.dense_shape
         return "SparseTensor(indices={!s}, values={!s}, dense_shape={!s})".format(*parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the parts."""
-        return SparseTensor, (self._indices, self._values, self._dense_shape)
+        return SparseTensor, (self.indices, self.values, self.dense_shape)
+
+
+class FullVector(SparseTensor):
+    """Sparse tensor of one axis that has a value at each place, in order.
+
+    Parameters
+    ----------
+    values : Tensor, shape (n,)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, values: Tensor) -> None:
+        self._values = values
+
+    @property
+    def indices(self) -> Tensor:
+        """All places; int64, shape (n, 1)."""
+        return Tensor(np.arange(len(self._values.values), dtype=np.int64)[:, None])
+
+    @property
+    def dense_shape(self) -> Tensor:
+        """Number of the values; int64, shape (1,)."""
+        return Tensor(np.array(self._values.values.shape, np.int64))
 
 
 @op("sparse.to_dense")
@@ -128,6 +152,8 @@ def to_dense(
     del name
     if not isinstance(sp_input, SparseTensor):
         raise TypeError(f"Input must be a SparseTensor, not {type(sp_input).__name__}.")
+    if isinstance(sp_input, FullVector):
+        return sp_input.values
     shape = tuple(sp_input.dense_shape.values.tolist())
     indices, values = sp_input.indices.values, sp_input.values.values
     _check_places(indices, shape, validate_indices)

@@ -125,14 +125,14 @@ def _one_hot(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Argum
 
 def _place(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     """Along one axis, the first unless another is given."""
-    (tensor, *more), others = _first_only(args, kwargs, count)
+    (tensor, *more), others = _first_only(args, dict(kwargs), count)
     axis = more[0] if more else others.pop("axis", None)
     return (tensor, _behind(0 if axis is None else axis), *more[1:]), others
 
 
 def _reduction(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     """Along all axes unless some are given."""
-    (tensor, *more), others = _first_only(args, kwargs, count)
+    (tensor, *more), others = _first_only(args, dict(kwargs), count)
     axis = more[0] if more else others.pop("axis", None)
     return (tensor, list(range(1, tensor.values.ndim)) if axis is None else _behind(axis), *more[1:]), others
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from recordmill.compat.tensorflow.core import draws
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.rows import Rows
+from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of, picture_of
 from recordmill.compat.tensorflow.data.recorded import Recorded, put
 from recordmill.compat.tensorflow.data.recording import Call, Program
 from recordmill.compat.tensorflow.data.rules import RULES, Whole, WholeRows
-from recordmill.compat.tensorflow.data.stacking import join
+from recordmill.compat.tensorflow.data.stacking import join, stacked
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, row_of
+from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 from recordmill.types import Ragged
 
 # What a batch holds of one value: an array, or a value for each sample.
@@ -123,9 +128,15 @@ class WholeProgram:
         -------
         structure of Tensor
         """
-        made = iter([Tensor(whole_of(column)) for column in columns])
+        made = iter([_batch_of(column) for column in columns])
         order = {id(leaf): next(made) for leaf in leaves(self._program.result)}
         return mapped(lambda leaf: order[id(leaf)], self._program.result)
+
+
+def _batch_of(column: Column) -> Any:
+    if isinstance(column, list) and isinstance(column[0], SparseTensor):
+        return stacked(column)
+    return Tensor(whole_of(column))
 
 
 def whole_of(column: Column) -> Any:
@@ -181,20 +192,42 @@ def _is_parse(call: Call) -> bool:
     if call.name != _PARSE or len(call.args) + len(call.kwargs) != 2:
         return False
     features = call.kwargs.get("features", call.args[-1])
-    fixed = all(type(one).__name__ == "FixedLenFeature" for one in features.values())
-    return fixed and isinstance(call.kwargs.get("serialized", call.args[0] if call.args else None), Recorded)
+    known = all(isinstance(one, FixedLenFeature) or _varies(one) for one in features.values())
+    return known and isinstance(call.kwargs.get("serialized", call.args[0] if call.args else None), Recorded)
 
 
 def _parse(call: Call, known: dict[int, Column]) -> None:
     serialized: Any = call.kwargs.get("serialized", call.args[0] if call.args else None)
-    features = call.kwargs.get("features", call.args[-1] if call.args else None)
+    features: Any = call.kwargs.get("features", call.args[-1] if call.args else None)
     rows = whole_of(known[serialized.number])
     if rows.ndim != 1:
         raise ValueError("there is not one record for each sample")
-    parsed = run("io.parse_example", Tensor(rows), features)
+    wanted = {key: VarLenFeature(one.dtype) if _varies(one) else one for key, one in features.items()}
+    parsed = run("io.parse_example", Tensor(rows), wanted)
     for number, key in call.outputs:
         made = parsed[key]
-        known[number] = WholeRows(made) if isinstance(made, Rows) else Whole(made.values)
+        if isinstance(made, SparseTensor):
+            known[number] = _vectors(made, len(rows), features[key])
+        else:
+            known[number] = WholeRows(made) if isinstance(made, Rows) else Whole(made.values)
+
+
+def _varies(feature: Any) -> bool:
+    """Whether records hold any number of its values."""
+    return isinstance(feature, VarLenFeature) or (
+        isinstance(feature, FixedLenSequenceFeature) and feature.allow_missing
+    )
+
+
+def _vectors(sparse: SparseTensor, count: int, feature: Any) -> list[Any]:
+    """Values of each record, as a record by itself gives them."""
+    values = sparse.values.values
+    splits = np.searchsorted(sparse.indices.values[:, 0], np.arange(count + 1)).tolist()
+    rows = [values[start:stop] for start, stop in pairwise(splits)]
+    if isinstance(feature, VarLenFeature):
+        return [FullVector(Tensor(row)) for row in rows]
+    shape = (-1, *np.atleast_1d(feature.shape).astype(int).tolist())
+    return [Tensor(row.reshape(shape)) for row in rows]
 
 
 def _call(call: Call, known: dict[int, Column], contexts: list[contextvars.Context], count: int) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.rows import Rows, strings_of
-from recordmill.compat.tensorflow.core.sparse import SparseTensor
+from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.io.specs import Column
 
@@ -44,7 +44,7 @@ def tensor_of(column: Column, found: Any, num_rows: int, single: bool) -> Any:
     if column.form == "padded":
         return _padded(column, values, found.row_splits, single)
     if column.form == "sparse":
-        return _sparse(values, [found.row_splits], single)
+        return FullVector(Tensor(values)) if single else _sparse(values, [found.row_splits], single)
     if single:
         return Tensor(values)
     return RaggedTensor(Tensor(values), found.row_splits.astype(column.splits_dtype.numpy_dtype))
