@@ -162,6 +162,12 @@ def test_epoch_when_it_begins_again_in_the_same_order_then_there_is_a_warning(sq
     with pytest.warns(UserWarning, match=r"epoch 0 begins again, in the same order: call set_epoch"):
         run()
     dataset.set_epoch(1)
+    counted = iter(dataset)
+    for _ in range(len(dataset)):  # and nothing behind them, as trainers do
+        next(counted)
+    with pytest.warns(UserWarning, match="epoch 1 begins again"):
+        run()
+    dataset.set_epoch(2)
     run()
     dataset = rm.torch.IterableDataset(rm.open(squares / "tfrecord").batch(BATCH))
     run()

@@ -120,7 +120,7 @@ def test_script_when_given_on_the_command_line_then_uses_what_modules_hold(tmp_p
         [sys.executable, "-c", text], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("WorkerError what the work needs") and "file" in done.stdout
+    assert done.stdout.startswith("WorkerError it imports anew what the work needs") and "file" in done.stdout
 
 
 NOTEBOOK = """

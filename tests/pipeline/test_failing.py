@@ -208,6 +208,13 @@ def test_batch_when_all_its_samples_are_skipped_then_is_left_out(size: int, filt
     assert ids(first) + ids(list(resumed)) == ids(batches)
 
 
+def test_batches_when_none_of_a_worker_is_left_then_others_go_on() -> None:
+    shares = [numbers(4, 1, 3).batch(1).loader(on_error="skip", workers=(index, 2)) for index in range(2)]
+    assert [ids(list(share)) for share in shares] == [[0, 2], []]
+    with pytest.raises(rm.PayloadError):
+        list(numbers(4, *range(4)).batch(1).loader(on_error="skip"))
+
+
 def test_batch_when_all_its_samples_fail_and_other_ranks_need_one_then_the_error_says_so() -> None:
     loader = numbers(40, 20, 21).batch(2).loader(on_error="skip", rank=0, world_size=2)
     with pytest.raises(rm.PayloadError) as caught:

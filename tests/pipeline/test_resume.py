@@ -12,7 +12,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.pipeline.dataset import Dataset
-from tests.pipeline.sources import ids, numbers
+from tests.pipeline.sources import Numbers, ids, numbers
 
 
 def even(sample: dict[str, Any]) -> bool:
@@ -117,6 +117,18 @@ def test_state_when_saved_in_the_middle_then_says_so_in_small_json() -> None:
     other.load_state_dict(state)
     assert ids(other) == rest
     assert other.state_dict()["epoch"] == 1
+
+
+def test_state_when_asked_for_with_each_batch_then_what_the_records_are_is_found_out_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Numbers] = []
+    found = Numbers.fingerprint
+    monkeypatch.setattr(Numbers, "fingerprint", lambda self: (asked.append(self), found(self))[1])
+    loader = numbers(100).shuffle(seed=1).batch(10).loader()
+    states = [loader.state_dict() for _ in loader]
+    assert len(states) == 10 and len(asked) == 1
+    assert rm.mix([numbers(50), numbers(40)], [1, 1]).loader().state_dict()["order"].count("numbers") == 2
 
 
 def test_epoch_when_set_to_that_of_a_loaded_state_then_goes_on_inside_it() -> None:

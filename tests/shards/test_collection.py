@@ -174,3 +174,11 @@ def test_shard_when_it_changed_before_another_process_opens_it_then_fetching_the
     assert isinstance(error, rm.ShardChangedError) and error.shard == str(path) and error.hint
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert isinstance(pool.apply(read_all, (found,)), rm.ShardChangedError)
+
+
+def test_set_when_printed_then_opens_no_shard(tmp_path: Path) -> None:
+    paths = [shard(tmp_path, "tfrecord", [message("tfrecord", number)], f"part-{number}") for number in range(3)]
+    copied = pickle.dumps(ShardSet(paths))
+    for path in paths:
+        path.unlink()
+    assert repr(pickle.loads(copied)).startswith(f"open({str(paths[0])!r} and 2 more: 3 x (")

@@ -63,7 +63,7 @@ def test_shards_when_nobody_has_them_any_more_then_do_not_count(
 
     monkeypatch.setattr(held, "_HOLDERS", OrderedDict())
     monkeypatch.setattr(held, "limit", lambda: 16)
-    monkeypatch.setattr(held, "_is_short", lambda: False)
+    monkeypatch.setattr(held, "is_short", lambda: False)
     monkeypatch.setattr(held, "raise_limit", raised)
     path = shard(tmp_path, FAMILIES[0], [message(FAMILIES[0], 1)], "one")
     kept = rm.ShardReader(path)

@@ -104,7 +104,7 @@ class Barren:
     size : int
         Samples of a batch.
     whole : bool
-        Whether this is an epoch from its start, which has to give something.
+        Whether this is all of an epoch, which has to give something.
     """
 
     def __init__(self, size: int, *, whole: bool) -> None:

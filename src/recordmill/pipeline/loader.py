@@ -173,8 +173,7 @@ class Loader:
             self._stand(State(state.epoch + 1))
 
     def _of_positions(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
-        processes = not maker.shares_memory
-        barren = Barren(maker.batch.size if maker.batch else 1, whole=not state.position)
+        processes, barren = not maker.shares_memory, self._barren(maker, state)
         for made in run(maker, self._pace(processes), self._crew(processes), self._tally, processes=processes):
             self._note(made)
             for number, element in made.elements:
@@ -188,7 +187,7 @@ class Loader:
     def _of_stream(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
         from recordmill.pipeline.run_stream import StreamRun
 
-        barren = Barren(maker.batch.size if maker.batch else 1, whole=not state.position)
+        barren = self._barren(maker, state)
         for made, stand in StreamRun(maker, state, self._pace(False), self._crew, self._tally):
             self._note(made)
             if made.error is not None:
@@ -197,6 +196,10 @@ class Loader:
                 if stand is not None and not barren.lacks(element, made.skipped):
                     yield element, State(state.epoch, *stand)
         barren.end()
+
+    def _barren(self, maker: Maker, state: State) -> Barren:
+        alone = self._options.workers[1] == 1
+        return Barren(maker.batch.size if maker.batch else 1, whole=alone and not state.position)
 
     def _note(self, made: Made) -> None:
         self._tally.count(made)

@@ -145,6 +145,10 @@ class Program:
 
     def fingerprint(self) -> str:
         """Short text that differs between programs that give other samples in another order."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:  # states of loaders ask for it with each batch, and many shards take a while
         deciding = [stage for stage in self.stages if isinstance(stage, OrderStage | Filter)]
         told = [repr(replace(one, timeout=None) if isinstance(one, Filter) else one) for one in deciding]
         return ".".join([self.origin.fingerprint(), *told])

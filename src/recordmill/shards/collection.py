@@ -287,8 +287,8 @@ class ShardSet:
 
     def __repr__(self) -> str:
         """Readable form."""
-        first, rest = self.paths[0], len(self.paths) - 1
-        return f"open({first!r}{f' and {rest} more' if rest else ''}: {len(self)} x ({', '.join(self.schema)}))"
+        first, *rest = (name for reader in self.readers for name in reader.files)
+        return f"open({first!r}{f' and {len(rest)} more' if rest else ''}: {len(self)} x ({', '.join(self.schema)}))"
 
     def __getstate__(self) -> dict[str, Any]:
         """State without native objects."""

@@ -48,7 +48,7 @@ def hold(holder: Holder) -> None:
     _HOLDERS[key] = ref(holder, lambda _: forget(key, None))
     while len(_HOLDERS) > limit() // _PART and (raise_limit() or _let_oldest_go()):
         pass
-    while len(_HOLDERS) > 1 and _is_short() and (raise_limit() or _let_oldest_go()):
+    while len(_HOLDERS) > 1 and is_short() and (raise_limit() or _let_oldest_go()):
         pass
 
 
@@ -93,8 +93,14 @@ def limit() -> int:
     return _MOST if soft == resource.RLIM_INFINITY else soft
 
 
-def _is_short() -> bool:
-    """Whether few descriptors are left, whoever has the others: a new one gets the lowest number that is free."""
+def is_short() -> bool:
+    """Whether few descriptors are left, whoever has the others.
+
+    Returns
+    -------
+    bool
+    """
+    # A new one gets the lowest number that is free.
     try:
         lowest = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:

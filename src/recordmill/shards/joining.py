@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from recordmill.errors import FormatError, RecordmillError
+from recordmill.shards.held import is_short
 from recordmill.shards.index import sidecar_path
 from recordmill.shards.reader import ShardReader
 from recordmill.shards.strangers import leaving_out
@@ -56,11 +57,13 @@ def _damages(readers: list[ShardReader]) -> list[RecordmillError | None]:
     """Find all frames: at once where an index is kept, side by side where shards must be scanned."""
     if all(LOCAL.exists(sidecar_path(reader.path)) for reader in readers):
         return [_damage(reader) for reader in readers]
+    import hashlib  # noqa: F401 (what threads need is imported while there is a descriptor for it)
     from concurrent.futures import ThreadPoolExecutor
 
     try:
-        with ThreadPoolExecutor(min(8, len(readers))) as pool:
-            return list(pool.map(_damage, readers))
+        if not is_short():
+            with ThreadPoolExecutor(min(8, len(readers))) as pool:
+                return list(pool.map(_damage, readers))
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise

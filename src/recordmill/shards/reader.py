@@ -84,6 +84,11 @@ class ShardReader:
         return self._handle.paths[0]
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """Paths of all its files, as they were given; known without opening them."""
+        return self._handle.paths
+
+    @property
     def format(self) -> str:
         """Name of the format."""
         return self.shard.format.name

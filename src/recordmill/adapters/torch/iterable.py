@@ -117,6 +117,13 @@ class Pass:
         self._loader.set_epoch(epoch.get())
         self._batches: Iterator[Any] | None = None
         self._is_over = False
+        self._left = self._length()
+
+    def _length(self) -> int | None:
+        try:
+            return len(self._loader)
+        except TypeError:
+            return None
 
     def _made(self, index: int) -> rm.Loader:
         return self._dataset.loader(workers=(index, self._count), **self._options)
@@ -135,13 +142,21 @@ class Pass:
             batch = next(self._batches)
         except StopIteration:
             self._is_over = True
-            if self._is_first:
-                self._epoch.end()
+            self._note_end()
             self._loader.close()
             raise
+        if self._left is not None:
+            self._left -= 1
+            if not self._left:  # who knows the length does not ask for more
+                self._note_end()
         # Behind a batch of its own, a worker's next one comes when all others had theirs.
         self._index = self._count - 1
         return tensors(batch)
+
+    def _note_end(self) -> None:
+        if self._is_first:
+            self._is_first = False  # once
+            self._epoch.end()
 
     def state_dict(self) -> dict[str, Any]:
         """Where this worker is.
@@ -172,7 +187,7 @@ class Pass:
         self._index, self._is_over = state["index"], state["is_over"]
         self._loader = self._made(self._index)
         self._loader.load_state_dict(state["loader"])
-        self._batches = None
+        self._batches = self._left = None
 
     def _check_count(self, state: dict[str, Any]) -> None:
         count = state.get("count", self._count)

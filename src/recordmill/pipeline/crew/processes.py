@@ -258,7 +258,7 @@ def _could_not_start(failure: Failure) -> WorkerError:
     if not hint:
         what += f": {type(cause).__name__}: {cause}".partition("\n")[0][:200]
         hint = (
-            "it imports anew what the work needs: define functions in a module, or in a script outside "
+            "it imports anew what the work needs: define functions in a module, or in a script file, outside "
             "`if __name__ == '__main__':`; those of a notebook go into a module of their own"
         )
     fault = WorkerError(what, hint=hint)
