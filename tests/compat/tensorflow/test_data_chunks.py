@@ -89,6 +89,69 @@ PIPELINES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+FRAMES = {
+    "tokens": tf.io.FixedLenSequenceFeature([], tf.int64),
+    "places": tf.io.FixedLenSequenceFeature([2], tf.float32, allow_missing=True),
+    "words": tf.io.FixedLenSequenceFeature([], tf.string, allow_missing=True),
+}
+
+
+@pytest.fixture(scope="module")
+def sequences(tmp_path_factory: pytest.TempPathFactory) -> str:
+    name = str(tmp_path_factory.mktemp("sequences") / "a.tfrecord")
+    with tf.io.TFRecordWriter(name) as writer:
+        for number in range(COUNT):
+            tokens = [tf.train.Feature(int64_list=tf.train.Int64List(value=[number]))] * (number % 6)
+            places = [tf.train.Feature(float_list=tf.train.FloatList(value=[number, 0.5]))] * (number % 3)
+            words = [tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"w"]))] * (number % 4)
+            lists = {"tokens": tokens, "places": places, "words": words}
+            made = tf.train.SequenceExample(
+                context=tf.train.Features(feature={"id": tf.train.Feature(int64_list={"value": [number]})}),
+                feature_lists=tf.train.FeatureLists(
+                    feature_list={
+                        key: tf.train.FeatureList(feature=rows)
+                        for key, rows in lists.items()
+                        if rows or key == "tokens"
+                    }
+                ),
+            )
+            writer.write(made.SerializeToString())
+    return name
+
+
+def read_sequence(record: Any) -> Any:
+    context, frames = tf.io.parse_single_sequence_example(record, {"id": tf.io.FixedLenFeature([], tf.int64)}, FRAMES)
+    return context["id"], frames
+
+
+SEQUENCES: dict[str, Callable[[Any], Any]] = {
+    "parsed": lambda records: records.map(read_sequence),
+    "only frames": lambda records: records.map(
+        lambda record: tf.io.parse_single_sequence_example(record, sequence_features=FRAMES)[1]["tokens"] * 2
+    ),
+    "named": lambda records: records.map(
+        lambda record: tf.io.parse_single_sequence_example(
+            serialized=record, context_features={"id": tf.io.FixedLenFeature([], tf.int64)}
+        )[0]
+    ),
+    "padded": lambda records: records.map(lambda record: read_sequence(record)[1]["tokens"]).padded_batch(8),
+    "by length": lambda records: records.map(
+        lambda record: read_sequence(record)[1]["tokens"]
+    ).bucket_by_sequence_length(lambda tokens: tf.shape(tokens)[0], [2, 4], [5, 5, 5]),
+    "wrong": lambda records: records.map(
+        lambda record: tf.io.parse_single_sequence_example(record, {"none": tf.io.FixedLenFeature([], tf.int64)})
+    ).take(3),
+}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_sequences_when_parsed_together_then_are_those_parsed_one_by_one(name: str, sequences: str) -> None:
+    made = SEQUENCES[name](tf.data.TFRecordDataset(sequences))
+    assert "records parsed together" in made.explain()
+    found = [told(step) for step in steps(made)]
+    assert found == [told(step) for step in steps(made, whole_batches=False)] and found
+
+
 def told(step: Any) -> Any:
     if isinstance(step, Failed):
         return type(step.error), str(step.error)

@@ -15,14 +15,15 @@ from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, St
 from recordmill.compat.tensorflow.data.functions import Function, to_result
 from recordmill.compat.tensorflow.data.recorded import Recorded
 from recordmill.compat.tensorflow.data.recording import Program
+from recordmill.compat.tensorflow.data.records import Column
 from recordmill.compat.tensorflow.data.sources import FromGenerator
 from recordmill.compat.tensorflow.data.structures import filled, leaves
-from recordmill.compat.tensorflow.data.whole import Column, WholeProgram, first_columns, rows_of
+from recordmill.compat.tensorflow.data.whole import WholeProgram, first_columns, rows_of
 
 T = TypeVar("T")
 R = TypeVar("R")
 # Elements of a chunk at most; the first ones are few, for whoever wants only these.
-_MOST = 64
+MOST = 64
 # Bytes of an element from which on joining many costs more than it saves.
 _LARGE = 64 << 10
 # Operations that run functions of the user, or leave something behind: in order, and when they are asked for.
@@ -38,7 +39,7 @@ class Chunked:
     """
 
     def __init__(self, program: Program) -> None:
-        self._result, self._whole = program.result, WholeProgram(program)
+        self._result, self.whole = program.result, WholeProgram(program)
         inside = {number for call in program.calls for number in call.inputs()}
         inside |= {leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)}
         self._used = sorted(number for number in inside if number < program.num_inputs)
@@ -46,12 +47,12 @@ class Chunked:
     @property
     def gains(self) -> bool:
         """Whether operations run for many elements at once, and none of them makes pictures."""
-        return not self._whole.decodes and len(self._whole.single()) < len(self._whole.steps)
+        return not self.whole.decodes and len(self.whole.single()) < len(self.whole.steps)
 
     @property
     def is_even(self) -> bool:
         """Whether all operations run for many elements at once."""
-        return self.gains and not self._whole.single()
+        return self.gains and not self.whole.single()
 
     def run(self, values: Sequence[Any], positions: Sequence[tuple[int, ...]]) -> list[Any]:
         """Do it.
@@ -78,7 +79,7 @@ class Chunked:
             if any(isinstance(one, Tensor) and one.values.nbytes > _LARGE for one in taken):
                 raise ValueError("elements that are better done one by one")
             columns[number] = first_columns(taken)[0]
-        made = [_rows(column, len(values)) for column in self._whole.run(columns, positions)]
+        made = [_rows(column, len(values)) for column in self.whole.run(columns, positions)]
         return [to_result(filled(self._result, iter(row))) for row in zip(*made, strict=True)]
 
 
@@ -148,7 +149,7 @@ def _groups(steps: Iterator[T]) -> Iterator[list[T]]:
     size = 1
     while group := list(islice(steps, size)):
         yield group
-        size = min(2 * size, _MOST)
+        size = min(2 * size, MOST)
 
 
 def _finished(together: Callable[[list[T]], list[R]], single: Callable[[T], R], group: list[T]) -> list[R]:

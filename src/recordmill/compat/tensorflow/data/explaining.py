@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from recordmill.compat.tensorflow.data.batching import Batch
+from recordmill.compat.tensorflow.data.chunks import MOST, chunked
 from recordmill.compat.tensorflow.data.elements import Node
 from recordmill.compat.tensorflow.data.fusing import Fused, fused
 from recordmill.compat.tensorflow.data.mapping import IgnoreErrors, Map
 from recordmill.compat.tensorflow.data.recording import Program
+from recordmill.compat.tensorflow.data.whole import WholeProgram
 
 
 def explain(node: Node) -> str:
@@ -38,7 +40,7 @@ def _lines(node: Node, natively: bool, done: set[int]) -> list[str]:
                 f"python: batch({node.size}) joins elements: {plan if natively else 'errors are ignored behind it'}"
             )
     if isinstance(node, Map) and id(node) not in done:
-        mine.append(_python(node))
+        mine.append(_alone(node, natively))
     return [
         line for one in node.inputs for line in _lines(one, natively and not isinstance(node, IgnoreErrors), done)
     ] + mine
@@ -50,13 +52,24 @@ def _before(node: Node) -> list[Node]:
 
 def _native(plan: Fused) -> str:
     names = ", ".join(node.function.name for node in plan.maps)
+    return f"native: map({names}).batch({plan.batch.size}) for whole batches{_ways(plan.programs)}"
+
+
+def _ways(programs: list[WholeProgram]) -> str:
     ways = [
-        *(["records parsed together"] if any(one.parses for one in plan.programs) else []),
-        *(["images decoded and resized together"] if any(one.decodes for one in plan.programs) else []),
+        *(["records parsed together"] if any(one.parses for one in programs) else []),
+        *(["images decoded and resized together"] if any(one.decodes for one in programs) else []),
     ]
-    single = sorted({name for one in plan.programs for name in one.single()})
+    single = sorted({name for one in programs for name in one.single()})
     rest = f"; sample by sample: {', '.join(single)}" if single else ""
-    return f"native: map({names}).batch({plan.batch.size}) for whole batches: {', '.join(ways)}{rest}"
+    return (f": {', '.join(ways)}" if ways else "") + rest
+
+
+def _alone(node: Map, natively: bool) -> str:
+    plan = chunked(node.function, node.input) if natively else None
+    if plan is None:
+        return _python(node)
+    return f"native: map({node.function.name}) for up to {MOST} elements at a time{_ways([plan.whole])}"
 
 
 def _python(node: Map) -> str:

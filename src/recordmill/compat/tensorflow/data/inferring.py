@@ -26,7 +26,7 @@ def inferred(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
     Returns
     -------
-    TensorSpec, dict or list of TensorSpec, or None
+    TensorSpec, dict, list or tuple of dict of TensorSpec, or None
         None, or None in the place of a value, where nothing is known.
     """
     rule = _RULES.get(name)
@@ -39,6 +39,15 @@ def inferred(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _parsed(serialized: Any, features: Any, *unused: Any, **others: Any) -> dict[str, TensorSpec | None]:
     del serialized, unused, others
     return {key: _feature(features[key]) for key in names_of(features)}
+
+
+def _parsed_sequence(
+    serialized: Any, context_features: Any = None, sequence_features: Any = None, *unused: Any, **others: Any
+) -> tuple[dict[str, TensorSpec | None], ...]:
+    """Of the context, and of the frames."""
+    del serialized, unused, others
+    parts = (context_features or {}, sequence_features or {})
+    return tuple({key: _feature(part[key]) for key in names_of(part)} for part in parts)
 
 
 def _parsed_batch(serialized: Any, features: Any, *unused: Any, **others: Any) -> dict[str, TensorSpec | None]:
@@ -121,6 +130,7 @@ def _divided(x: Any, y: Any, *unused: Any, **others: Any) -> TensorSpec | None:
 _RULES: dict[str, Callable[..., Any]] = {
     "io.parse_example": _parsed_batch,
     "io.parse_single_example": _parsed,
+    "io.parse_single_sequence_example": _parsed_sequence,
     "io.decode_csv": _csv,
     "io.decode_jpeg": _image,
     "io.decode_raw": _raw,

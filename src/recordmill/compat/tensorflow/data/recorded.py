@@ -171,6 +171,32 @@ def putter(value: Any) -> Callable[[Mapping[int, Any]], Any]:
     return partial(put, value)
 
 
+class Path(tuple[Any, ...]):
+    """Keys that lead to one value of a result that holds others in others."""
+
+    __slots__ = ()
+
+
+def picked(made: Any, key: Any) -> Any:
+    """One value of a result.
+
+    Parameters
+    ----------
+    made : object
+    key : object
+        None for all of it.
+
+    Returns
+    -------
+    object
+    """
+    if isinstance(key, Path):
+        for one in key:
+            made = made[one]
+        return made
+    return made if key is None else made[key]
+
+
 def frozen(value: Any) -> Any:
     """Copy of the containers of an argument, which the function may change after the call.
 

@@ -9,7 +9,16 @@ from recordmill.compat.tensorflow.core.dispatch import RECORDING, operation
 from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.data.inferring import inferred
 from recordmill.compat.tensorflow.data.known_shapes import are_fixed, told
-from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable, frozen, instances, putter, recorded_in
+from recordmill.compat.tensorflow.data.recorded import (
+    Path,
+    Recorded,
+    Untraceable,
+    frozen,
+    instances,
+    picked,
+    putter,
+    recorded_in,
+)
 from recordmill.compat.tensorflow.data.specs import spec_of
 from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
@@ -113,7 +122,7 @@ class Replay:
         for call, args, kwargs, outputs in self._steps:
             made = call(*[one(known) for one in args], **{key: one(known) for key, one in kwargs.items()})
             for number, key in outputs:
-                known[number] = made if key is None else made[key]
+                known[number] = picked(made, key)
         return mapped(lambda leaf: known[leaf.number] if isinstance(leaf, Recorded) else leaf, self._result)
 
 
@@ -149,6 +158,11 @@ class _Notes:
         elif isinstance(spec, list):
             result = [self.new(one) for one in spec]
             outputs = tuple((one.number, key) for key, one in enumerate(result))
+        elif isinstance(spec, tuple):
+            result = tuple({key: self.new(one) for key, one in part.items()} for part in spec)
+            outputs = tuple(
+                (one.number, Path((place, key))) for place, part in enumerate(result) for key, one in part.items()
+            )
         else:
             result = self.new(spec)
             outputs = ((result.number, None),)

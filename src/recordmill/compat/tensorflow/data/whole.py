@@ -5,28 +5,20 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from recordmill.compat.tensorflow.core import draws
 from recordmill.compat.tensorflow.core.dispatch import run
-from recordmill.compat.tensorflow.core.rows import Rows
-from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
+from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of, picture_of
-from recordmill.compat.tensorflow.data.recorded import Recorded, put
+from recordmill.compat.tensorflow.data.recorded import Recorded, picked, put
 from recordmill.compat.tensorflow.data.recording import Call, Program
+from recordmill.compat.tensorflow.data.records import Column, is_parse, parse
 from recordmill.compat.tensorflow.data.rules import RULES, Whole, WholeRows
 from recordmill.compat.tensorflow.data.stacking import join, stacked
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, row_of
-from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 from recordmill.types import Ragged
-
-# What a batch holds of one value: an array, or a value for each sample.
-Column = Whole | list[Any]
-_PARSE = "io.parse_single_example"
 
 
 class WholeProgram:
@@ -58,7 +50,7 @@ class WholeProgram:
     @property
     def parses(self) -> bool:
         """Whether records are parsed for the whole batch."""
-        return any(isinstance(step, Call) and _is_parse(step) for step in self.steps)
+        return any(isinstance(step, Call) and is_parse(step) for step in self.steps)
 
     @property
     def decodes(self) -> bool:
@@ -73,7 +65,7 @@ class WholeProgram:
         list of str
         """
         calls = [step for step in self.steps if isinstance(step, Call)]
-        return [call.name for call in calls if not _is_parse(call) and call.name not in RULES]
+        return [call.name for call in calls if not is_parse(call) and call.name not in RULES]
 
     def run(self, columns: Sequence[Column], positions: Sequence[tuple[int, ...]]) -> list[Column]:
         """Do it.
@@ -100,7 +92,7 @@ class WholeProgram:
             for step in self.steps:
                 if isinstance(step, Picture):
                     self._picture(step, known, contexts)
-                elif _is_parse(step):
+                elif is_parse(step):
                     _parse(step, known)
                 else:
                     _call(step, known, contexts, len(positions))
@@ -188,46 +180,9 @@ def _column(leaf: Any, known: Mapping[int, Column], count: int) -> Column:
     return known[leaf.number] if isinstance(leaf, Recorded) else [leaf] * count
 
 
-def _is_parse(call: Call) -> bool:
-    if call.name != _PARSE or len(call.args) + len(call.kwargs) != 2:
-        return False
-    features = call.kwargs.get("features", call.args[-1])
-    known = all(isinstance(one, FixedLenFeature) or _varies(one) for one in features.values())
-    return known and isinstance(call.kwargs.get("serialized", call.args[0] if call.args else None), Recorded)
-
-
 def _parse(call: Call, known: dict[int, Column]) -> None:
-    serialized: Any = call.kwargs.get("serialized", call.args[0] if call.args else None)
-    features: Any = call.kwargs.get("features", call.args[-1] if call.args else None)
-    rows = whole_of(known[serialized.number])
-    if rows.ndim != 1:
-        raise ValueError("there is not one record for each sample")
-    wanted = {key: VarLenFeature(one.dtype) if _varies(one) else one for key, one in features.items()}
-    parsed = run("io.parse_example", Tensor(rows), wanted)
-    for number, key in call.outputs:
-        made = parsed[key]
-        if isinstance(made, SparseTensor):
-            known[number] = _vectors(made, len(rows), features[key])
-        else:
-            known[number] = WholeRows(made) if isinstance(made, Rows) else Whole(made.values)
-
-
-def _varies(feature: Any) -> bool:
-    """Whether records hold any number of its values."""
-    return isinstance(feature, VarLenFeature) or (
-        isinstance(feature, FixedLenSequenceFeature) and feature.allow_missing
-    )
-
-
-def _vectors(sparse: SparseTensor, count: int, feature: Any) -> list[Any]:
-    """Values of each record, as a record by itself gives them."""
-    values = sparse.values.values
-    splits = np.searchsorted(sparse.indices.values[:, 0], np.arange(count + 1)).tolist()
-    rows = [values[start:stop] for start, stop in pairwise(splits)]
-    if isinstance(feature, VarLenFeature):
-        return [FullVector(Tensor(row)) for row in rows]
-    shape = (-1, *np.atleast_1d(feature.shape).astype(int).tolist())
-    return [Tensor(row.reshape(shape)) for row in rows]
+    (serialized,) = call.inputs()
+    known.update(parse(call, whole_of(known[serialized])))
 
 
 def _call(call: Call, known: dict[int, Column], contexts: list[contextvars.Context], count: int) -> None:
@@ -247,7 +202,7 @@ def _each(call: Call, known: dict[int, Column], contexts: list[contextvars.Conte
     columns = {number: rows_of(known[number], len(contexts)) for number in call.inputs()}
     made = [context.run(_one, call, columns, row) for row, context in enumerate(contexts)]
     for number, key in call.outputs:
-        rows = made if key is None else [one[key] for one in made]
+        rows = [picked(one, key) for one in made]
         plain = all(type(row) is Tensor and row.values.shape == rows[0].values.shape for row in rows)
         known[number] = Whole(join([row.values for row in rows])) if plain and _alike(rows) else rows
 
