@@ -209,6 +209,26 @@ def test_reductions_when_done_together_then_are_those_done_one_by_one(name: str,
     assert [told(step) for step in steps(dataset)] == [told(step) for step in steps(dataset, whole_batches=False)]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"method": "nearest"},
+        {"method": "area"},
+        {"method": "bicubic"},
+        {"antialias": True},
+        {"method": "lanczos3"},
+        {"preserve_aspect_ratio": True},
+    ],
+)
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_pictures_when_resized_together_then_are_those_resized_one_by_one(options: dict, dtype: str) -> None:
+    rows = np.random.default_rng(3).integers(0, 256, (21, 9, 13, 3)).astype(dtype)
+    dataset = D.from_tensor_slices(rows).map(lambda image: tf.image.resize(image, [5, 16], **options))
+    assert dataset.explain().startswith("native")
+    assert [told(step) for step in steps(dataset)] == [told(step) for step in steps(dataset, whole_batches=False)]
+
+
 def test_generator_when_mapped_then_is_not_asked_for_more_than_is_wanted() -> None:
     given: list[int] = []
 

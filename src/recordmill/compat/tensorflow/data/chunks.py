@@ -16,6 +16,7 @@ from recordmill.compat.tensorflow.data.functions import Function, to_result
 from recordmill.compat.tensorflow.data.recorded import Recorded
 from recordmill.compat.tensorflow.data.recording import Program
 from recordmill.compat.tensorflow.data.records import Column
+from recordmill.compat.tensorflow.data.rules import RULES
 from recordmill.compat.tensorflow.data.sources import FromGenerator
 from recordmill.compat.tensorflow.data.structures import filled, leaves
 from recordmill.compat.tensorflow.data.whole import WholeProgram, first_columns, rows_of
@@ -26,8 +27,15 @@ R = TypeVar("R")
 MOST = 64
 # Bytes of an element from which on joining many costs more than it saves.
 _LARGE = 64 << 10
+# The same of encoded pictures, which grow.
+_SMALL_FILE = 8 << 10
 # Operations that run functions of the user, or leave something behind: in order, and when they are asked for.
 IN_ORDER = ("control.", "io.write_file")
+# Operations that take long for each element.
+_PICTURES = (
+    "image.",
+    *(f"io.decode_{name}" for name in ("and_crop_jpeg", "bmp", "gif", "image", "jpeg", "png", "webp")),
+)
 
 
 class Chunked:
@@ -42,17 +50,37 @@ class Chunked:
         self._result, self.whole = program.result, WholeProgram(program)
         inside = {number for call in program.calls for number in call.inputs()}
         inside |= {leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)}
+        self.makes_pictures = any(call.name.startswith(_PICTURES) and call.name not in RULES for call in program.calls)
         self._used = sorted(number for number in inside if number < program.num_inputs)
 
     @property
     def gains(self) -> bool:
-        """Whether operations run for many elements at once, and none of them makes pictures."""
-        return not self.whole.decodes and len(self.whole.single()) < len(self.whole.steps)
+        """Whether operations run for many elements at once."""
+        return len(self.whole.single()) < len(self.whole.steps)
 
     @property
     def is_even(self) -> bool:
         """Whether all operations run for many elements at once."""
         return self.gains and not self.whole.single()
+
+    @property
+    def most(self) -> int:
+        """Elements that are worth doing at once."""
+        return MOST // 4 if self.makes_pictures else MOST
+
+    def is_small(self, value: Any) -> bool:
+        """Whether it pays to join many such elements.
+
+        Parameters
+        ----------
+        value : structure of Tensor
+
+        Returns
+        -------
+        bool
+        """
+        num_bytes = sum(_num_bytes(one) for one in leaves(value))
+        return num_bytes <= (_SMALL_FILE if self.makes_pictures else _LARGE)
 
     def run(self, values: Sequence[Any], positions: Sequence[tuple[int, ...]]) -> list[Any]:
         """Do it.
@@ -76,11 +104,18 @@ class Chunked:
         columns: list[Column] = [[] for _ in flat[0]]
         for number in self._used:
             taken = [row[number] for row in flat]
-            if any(isinstance(one, Tensor) and one.values.nbytes > _LARGE for one in taken):
+            if not all(map(self.is_small, taken)):
                 raise ValueError("elements that are better done one by one")
             columns[number] = first_columns(taken)[0]
         made = [_rows(column, len(values)) for column in self.whole.run(columns, positions)]
         return [to_result(filled(self._result, iter(row))) for row in zip(*made, strict=True)]
+
+
+def _num_bytes(leaf: Any) -> int:
+    if not isinstance(leaf, Tensor):
+        return 0
+    array = leaf.values
+    return sum(map(len, array.flat)) if array.dtype == object else array.nbytes
 
 
 def _rows(column: Column, count: int) -> list[Any]:
@@ -105,7 +140,7 @@ def chunked(function: Function, node: Node) -> Chunked | None:
     if not isinstance(program, Program) or any(call.name.startswith(IN_ORDER) for call in program.calls):
         return None
     made = Chunked(program)
-    return made if made.gains and not _runs_functions(node) else None
+    return made if (made.gains or made.makes_pictures) and not _runs_functions(node) else None
 
 
 def _runs_functions(node: Node) -> bool:
@@ -118,7 +153,11 @@ def _runs_functions(node: Node) -> bool:
 
 
 def in_chunks(
-    steps: Iterator[T], together: Callable[[list[T]], list[R]], single: Callable[[T], R], threads: int = 0
+    steps: Iterator[T],
+    together: Callable[[list[T]], list[R]],
+    single: Callable[[T], R],
+    most: int = MOST,
+    threads: int = 0,
 ) -> Iterator[R]:
     """Steps done together, or one by one where one of them has failed, or together something fails.
 
@@ -129,6 +168,8 @@ def in_chunks(
         Of several.
     single : callable
         Of one.
+    most : int
+        Steps that are done together, at most.
     threads : int
         That do so ahead of the caller; 0 for none.
 
@@ -136,7 +177,7 @@ def in_chunks(
     ------
     object
     """
-    finish, groups = partial(_finished, together, single), _groups(steps)
+    finish, groups = partial(_finished, together, single), _groups(steps, most)
     made = mapped_ahead(finish, groups, threads, 0) if threads else map(finish, groups)
     try:
         for rows in made:
@@ -145,11 +186,11 @@ def in_chunks(
         close(made)
 
 
-def _groups(steps: Iterator[T]) -> Iterator[list[T]]:
+def _groups(steps: Iterator[T], most: int) -> Iterator[list[T]]:
     size = 1
     while group := list(islice(steps, size)):
         yield group
-        size = min(2 * size, MOST)
+        size = min(2 * size, most)
 
 
 def _finished(together: Callable[[list[T]], list[R]], single: Callable[[T], R], group: list[T]) -> list[R]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.data.batching import Batch
-from recordmill.compat.tensorflow.data.chunks import MOST, chunked
-from recordmill.compat.tensorflow.data.elements import Node
+from recordmill.compat.tensorflow.data.elements import Node, Way
 from recordmill.compat.tensorflow.data.fusing import Fused, fused
 from recordmill.compat.tensorflow.data.mapping import IgnoreErrors, Map
 from recordmill.compat.tensorflow.data.recording import Program
@@ -66,14 +66,14 @@ def _ways(programs: list[WholeProgram]) -> str:
 
 
 def _alone(node: Map, natively: bool) -> str:
-    plan = chunked(node.function, node.input) if natively else None
-    if plan is None:
-        return _python(node)
-    return f"native: map({node.function.name}) for up to {MOST} elements at a time{_ways([plan.whole])}"
+    plan = node.plan(Way(whole_batches=natively))
+    if plan is None or plan.makes_pictures:
+        return _python(node, node.threads or (0 if plan is None else num_processors()))
+    return f"native: map({node.function.name}) for up to {plan.most} elements at a time{_ways([plan.whole])}"
 
 
-def _python(node: Map) -> str:
+def _python(node: Map, threads: int) -> str:
     program = node.function.program()
     how = "recorded once, done to every element" if isinstance(program, Program) else f"called, as {program}"
-    threads = f"in {node.threads} threads" if node.threads else "in the thread of the caller"
-    return f"python: map({node.function.name}), {threads}: {how}"
+    where = f"in {threads} threads" if threads else "in the thread of the caller"
+    return f"python: map({node.function.name}), {where}: {how}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core import draws
-from recordmill.compat.tensorflow.data.ahead import mapped_ahead
+from recordmill.compat.tensorflow.data.ahead import close, mapped_ahead
 from recordmill.compat.tensorflow.data.chunks import Chunked, chunked, elements_of, in_chunks
 from recordmill.compat.tensorflow.data.elements import (
     UNKNOWN_CARDINALITY,
@@ -68,12 +69,37 @@ class Map(Node):
         numbered = self.deferred(way)
         if self in way.put_off:
             return numbered
-        plan = chunked(self.function, self.input) if way.whole_batches else None
-        if plan is not None:
-            return in_chunks(numbered, partial(_together, plan), self.finish, self.threads)
-        if not self.threads:
-            return map(self.finish, numbered)
-        return mapped_ahead(self.finish, numbered, self.threads, 0)
+        return self._made(numbered, way)
+
+    def _made(self, numbered: Iterator[Deferred | Failed], way: Way) -> Iterator[Step]:
+        plan = self.plan(way)
+        threads = self.threads or (num_processors() if plan is not None and plan.makes_pictures else 0)
+        first = next(numbered, None)
+        if first is None:
+            return
+        steps = chain((first,), numbered)
+        if plan is not None and plan.gains and not (isinstance(first, Deferred) and _is_large(plan, first)):
+            made = in_chunks(steps, partial(_together, plan), self.finish, plan.most, threads)
+        else:
+            made = mapped_ahead(self.finish, steps, threads, 0) if threads else map(self.finish, steps)
+        try:
+            yield from made
+        finally:
+            close(made)
+            close(numbered)
+
+    def plan(self, way: Way) -> Chunked | None:
+        """How the function is done to many elements at a time, or ahead of whoever wants them; none if it is not.
+
+        Parameters
+        ----------
+        way : Way
+
+        Returns
+        -------
+        Chunked or None
+        """
+        return chunked(self.function, self.input) if way.whole_batches else None
 
     def deferred(self, way: Way) -> Iterator[Deferred | Failed]:
         """Elements whose function has not run.
@@ -130,6 +156,10 @@ class Map(Node):
     def sample(self) -> Iterator[Any]:
         """What it makes of the input's sample."""
         return sampled(self.function, self.input.sample())
+
+
+def _is_large(plan: Chunked, first: Deferred) -> bool:
+    return not isinstance(first.given, Deferred) and not plan.is_small(first.given.value)
 
 
 def _together(plan: Chunked, group: list[Any]) -> list[Step]:

@@ -123,6 +123,14 @@ def _one_hot(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Argum
     return _first_only(args, kwargs, count)
 
 
+def _pictures(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """Pictures of one size."""
+    (images, *more), others = _first_only(args, kwargs, count)
+    if images.values.ndim != 4:
+        raise ValueError("a sample is not one picture")
+    return (images, *more), others
+
+
 def _place(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     """Along one axis, the first unless another is given."""
     (tensor, *more), others = _first_only(args, dict(kwargs), count)
@@ -163,6 +171,7 @@ RULES: dict[str, Rule] = {
     "array.transpose": _transpose,
     "io.decode_raw": _raw,
     "image.convert_image_dtype": _first_only,
+    "image.resize": _pictures,
     "image.flip_left_right": _first_only,
     "image.flip_up_down": _first_only,
 }
