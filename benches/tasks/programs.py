@@ -31,14 +31,12 @@ PROGRAM_TASKS = (
         "tf.io.TFRecordWriter: photos and labels, an Example each",
         "pack",
         "photos",
-        goals=(Ratio("tensorflow", 1),),
     ),
     Task(
         "mx-records",
         "mx.recordio: photo records read in order, and by random keys, and unpacked",
         "pass",
         "photos",
-        goals=(Ratio("mxnet", 1, IN_ORDER, IN_ORDER), Ratio("mxnet", 1, BY_KEY, BY_KEY)),
         compare="records",
     ),
     Task(
