@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -255,6 +256,25 @@ def test_elements_when_few_are_wanted_then_few_are_made(monkeypatch: pytest.Monk
 def test_elements_when_kept_then_do_not_keep_their_neighbours_in_memory() -> None:
     rows = D.from_tensor_slices(np.zeros((40, 5, 5), np.float32)).map(lambda x: x + 1.0)
     assert all(row.numpy().base is None or row.numpy().base.nbytes <= 100 for row in rows)
+
+
+def test_elements_when_they_become_large_then_few_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    run = chunks.Chunked.run
+    monkeypatch.setattr(
+        chunks.Chunked, "run", lambda self, values, places: sizes.append(len(values)) or run(self, values, places)
+    )
+    grown = D.range(40).map(lambda x: tf.cast(x, tf.float32) + np.zeros((700, 700), np.float32))
+    assert [float(x[0, 0]) for x in grown] == [*range(40)]
+    assert sizes and max(sizes) == 2
+
+
+def test_files_when_read_then_are_read_one_by_one(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}").write_bytes(b"x" * number)
+    names = D.from_tensor_slices([str(tmp_path / f"{number}") for number in range(5)])
+    made = names.map(lambda name: (tf.io.read_file(name), tf.equal(name, b"x")))
+    assert made.explain().startswith("python") and [len(data.numpy()) for data, _ in made] == [*range(5)]
 
 
 def test_large_elements_when_mapped_then_are_done_one_by_one() -> None:

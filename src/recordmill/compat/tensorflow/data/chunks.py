@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -25,10 +26,10 @@ T = TypeVar("T")
 R = TypeVar("R")
 # Elements of a chunk at most; the first ones are few, for whoever wants only these.
 MOST = 64
-# Bytes of an element from which on joining many costs more than it saves.
-_LARGE = 64 << 10
-# The same of encoded pictures, which grow.
-_SMALL_FILE = 8 << 10
+# Bytes that elements done at once may take together, about.
+_HELD = 4 << 20
+# Bytes of an element from which on joining many costs more than it saves, and of an encoded picture, which grows.
+_LARGE, _SMALL_FILE = 64 << 10, 8 << 10
 # Operations that run functions of the user, or leave something behind: in order, and when they are asked for.
 IN_ORDER = ("control.", "io.write_file")
 # Operations that take long for each element.
@@ -50,13 +51,14 @@ class Chunked:
         self._result, self.whole = program.result, WholeProgram(program)
         inside = {number for call in program.calls for number in call.inputs()}
         inside |= {leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)}
+        self._reads_files = any(call.name == "io.read_file" for call in program.calls)
         self.makes_pictures = any(call.name.startswith(_PICTURES) and call.name not in RULES for call in program.calls)
         self._used = sorted(number for number in inside if number < program.num_inputs)
 
     @property
     def gains(self) -> bool:
-        """Whether operations run for many elements at once."""
-        return len(self.whole.single()) < len(self.whole.steps)
+        """Whether operations run for many elements at once, which are no files of any size."""
+        return len(self.whole.single()) < len(self.whole.steps) and not self._reads_files
 
     @property
     def is_even(self) -> bool:
@@ -177,7 +179,8 @@ def in_chunks(
     ------
     object
     """
-    finish, groups = partial(_finished, together, single), _groups(steps, most)
+    pace = _Pace(most)
+    finish, groups = partial(_finished, together, single, pace), pace.groups(steps)
     made = mapped_ahead(finish, groups, threads, 0) if threads else map(finish, groups)
     try:
         for rows in made:
@@ -186,20 +189,40 @@ def in_chunks(
         close(made)
 
 
-def _groups(steps: Iterator[T], most: int) -> Iterator[list[T]]:
-    size = 1
-    while group := list(islice(steps, size)):
-        yield group
-        size = min(2 * size, most)
+class _Pace:
+    """How many steps are done together: ever more of them, while what comes of them takes little memory.
+
+    Parameters
+    ----------
+    most : int
+    """
+
+    def __init__(self, most: int) -> None:
+        self._size, self._most = 1, most
+
+    def groups(self, steps: Iterator[T]) -> Iterator[list[T]]:
+        """Steps that are done together."""
+        while group := list(islice(steps, self._size)):
+            yield group
+            self._size = min(2 * self._size, self._most)
+
+    def note(self, step: Any) -> None:
+        """Look at something that came of them."""
+        if isinstance(step, Element):
+            num_bytes = sum(map(_num_bytes, leaves(step.value)))
+            self._most = max(min(self._most, _HELD // max(num_bytes, 1)), 1)
 
 
-def _finished(together: Callable[[list[T]], list[R]], single: Callable[[T], R], group: list[T]) -> list[R]:
+def _finished(together: Callable[[list[T]], list[R]], single: Callable[[T], R], pace: _Pace, group: list[T]) -> list[R]:
+    made = None
     if len(group) > 1 and not any(isinstance(step, Failed) for step in group):
-        try:
-            return together(group)
-        except Exception:  # noqa: BLE001, S110 (one by one it tells which one it is, and what)
-            pass
-    return list(map(single, group))
+        with contextlib.suppress(Exception):  # one by one it tells which one it is, and what
+            made = together(group)
+    if made is None:
+        made = list(map(single, group))
+    if made:
+        pace.note(made[-1])
+    return made
 
 
 def elements_of(values: Sequence[Any], given: Sequence[Element]) -> list[Step]:
