@@ -22,6 +22,8 @@ REQUIREMENTS = ("recordmill", "numpy", "pillow")
 VARIANTS = {
     "tf-photos": (AS_WRITTEN, AUTOTUNE),
     "tf-parse": ("",),
+    "tf-filter": ("",),
+    "tf-sequences": ("",),
     "tf-write": ("",),
     "mx-records": (IN_ORDER, BY_KEY),
     "mx-centre": ("",),

@@ -13,7 +13,10 @@ from benches.tasks.programs import AS_WRITTEN, AUTOTUNE
 
 LABEL = "tensorflow"
 __all__ = ["ENVIRONMENT", "REQUIREMENTS", "SETTINGS", "arrays", "columns", "images"]
-VARIANTS = {"tf-photos": (AS_WRITTEN, AUTOTUNE), "tf-parse": ("",), "tf-write": ("",)}
+VARIANTS = {
+    "tf-photos": (AS_WRITTEN, AUTOTUNE),
+    **dict.fromkeys(("tf-parse", "tf-filter", "tf-sequences", "tf-write"), ("",)),
+}
 
 
 def prepare(_: Job) -> None:

@@ -1,4 +1,4 @@
-"""Programs for TensorFlow: photographs written, and read as a beginner does it; parsing in batches."""
+"""Programs for TensorFlow: photographs written, and read as a beginner does it; other records parsed."""
 
 from __future__ import annotations
 
@@ -71,6 +71,59 @@ def parsing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
         yield int(payloads.shape[0]), tf.io.parse_example(payloads, wanted)
 
 
+def filtered(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
+    """Parse raw pixels, make floats of them, leave out those of the labels from 5 on, batch.
+
+    Parameters
+    ----------
+    tf : module
+    job : Job
+
+    Yields
+    ------
+    int
+        Samples of the batch.
+    tuple
+        Images, labels.
+    """
+    description = {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
+
+    def parse(payload: Any) -> Any:
+        features = tf.io.parse_single_example(payload, description)
+        pixels = tf.reshape(tf.io.decode_raw(features["image"], tf.uint8), [28, 28, 1])
+        return tf.cast(pixels, tf.float32) / 255, features["label"]
+
+    samples = tf.data.TFRecordDataset(job.shards).map(parse).filter(lambda _, label: label < 5)
+    for image, label in samples.batch(job.num_records):
+        yield int(label.shape[0]), (image, label)
+
+
+def sequences(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
+    """Parse sequences of tokens and their labels, pad and batch them.
+
+    Parameters
+    ----------
+    tf : module
+    job : Job
+
+    Yields
+    ------
+    int
+    tuple
+        Tokens, labels.
+    """
+    context = {"label": tf.io.FixedLenFeature([], tf.int64)}
+    frames = {"tokens": tf.io.FixedLenSequenceFeature([], tf.int64)}
+
+    def parse(payload: Any) -> Any:
+        whole, lists = tf.io.parse_single_sequence_example(payload, context, frames)
+        return lists["tokens"], whole["label"]
+
+    samples = tf.data.TFRecordDataset(job.shards).map(parse)
+    for tokens, label in samples.padded_batch(job.num_records, ([None], [])):
+        yield int(label.shape[0]), (tokens, label)
+
+
 def writing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     """Write images and labels, an Example each.
 
@@ -94,4 +147,10 @@ def writing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     yield len(job.rows()), None
 
 
-PROGRAMS = {"tf-photos": photographs, "tf-parse": parsing, "tf-write": writing}
+PROGRAMS = {
+    "tf-photos": photographs,
+    "tf-parse": parsing,
+    "tf-filter": filtered,
+    "tf-sequences": sequences,
+    "tf-write": writing,
+}
