@@ -269,6 +269,19 @@ def test_elements_when_they_become_large_then_few_are_made_at_once(monkeypatch: 
     assert sizes and max(sizes) == 2
 
 
+def test_functions_when_they_cannot_be_done_together_then_it_is_not_tried_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes: list[int] = []
+    run = chunks.Chunked.run
+    monkeypatch.setattr(
+        chunks.Chunked, "run", lambda self, values, places: sizes.append(len(values)) or run(self, values, places)
+    )
+    turned = D.range(500).map(lambda x: tf.one_hot(tf.cast(x % 3, tf.int32), 3, axis=0))
+    assert [int(tf.argmax(x)) for x in turned] == [x % 3 for x in range(500)]
+    assert sizes and len(sizes) < 10
+
+
 def test_files_when_read_then_are_read_one_by_one(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / f"{number}").write_bytes(b"x" * number)

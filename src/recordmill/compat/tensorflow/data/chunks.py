@@ -190,7 +190,7 @@ def in_chunks(
 
 
 class _Pace:
-    """How many steps are done together: ever more of them, while what comes of them takes little memory.
+    """How many steps are done together: ever more of them, while that works and what comes of them takes little memory.
 
     Parameters
     ----------
@@ -206,6 +206,10 @@ class _Pace:
             yield group
             self._size = min(2 * self._size, self._most)
 
+    def slow_down(self) -> None:
+        """Do fewer together: it was in vain, as nothing was wrong with any of them."""
+        self._most = max(self._most // 2, 1)
+
     def note(self, step: Any) -> None:
         """Look at something that came of them."""
         if isinstance(step, Element):
@@ -214,12 +218,14 @@ class _Pace:
 
 
 def _finished(together: Callable[[list[T]], list[R]], single: Callable[[T], R], pace: _Pace, group: list[T]) -> list[R]:
-    made = None
-    if len(group) > 1 and not any(isinstance(step, Failed) for step in group):
+    made, tries = None, len(group) > 1 and not any(isinstance(step, Failed) for step in group)
+    if tries:
         with contextlib.suppress(Exception):  # one by one it tells which one it is, and what
             made = together(group)
     if made is None:
         made = list(map(single, group))
+        if tries and not any(isinstance(step, Failed) for step in made):
+            pace.slow_down()
     if made:
         pace.note(made[-1])
     return made
