@@ -13,6 +13,10 @@ from benches.tasks.programs import AUTOTUNE
 _BUFFER = 1024
 
 
+def _description(tf: Any) -> dict[str, Any]:
+    return {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
+
+
 def photographs(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     """Parse, decode, resize to 96 x 96, scale, shuffle, batch, prefetch; once through the data if it is compared.
 
@@ -29,7 +33,7 @@ def photographs(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     tuple
         Images, labels.
     """
-    description = {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
+    description = _description(tf)
 
     def parse(payload: Any) -> Any:
         features = tf.io.parse_single_example(payload, description)
@@ -86,7 +90,7 @@ def filtered(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     tuple
         Images, labels.
     """
-    description = {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
+    description = _description(tf)
 
     def parse(payload: Any) -> Any:
         features = tf.io.parse_single_example(payload, description)

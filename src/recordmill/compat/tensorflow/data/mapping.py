@@ -78,7 +78,7 @@ class Map(Node):
         if first is None:
             return
         steps = chain((first,), numbered)
-        if plan is not None and plan.gains and not (isinstance(first, Deferred) and _is_large(plan, first)):
+        if plan is not None and plan.gains and (isinstance(first, Failed) or plan.is_small(first.given.value)):
             made = in_chunks(steps, partial(_together, plan), self.finish, plan.most, threads)
         else:
             made = mapped_ahead(self.finish, steps, threads, 0) if threads else map(self.finish, steps)
@@ -156,10 +156,6 @@ class Map(Node):
     def sample(self) -> Iterator[Any]:
         """What it makes of the input's sample."""
         return sampled(self.function, self.input.sample())
-
-
-def _is_large(plan: Chunked, first: Deferred) -> bool:
-    return not isinstance(first.given, Deferred) and not plan.is_small(first.given.value)
 
 
 def _together(plan: Chunked, group: list[Any]) -> list[Step]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.dispatch import BESIDE, run
 from recordmill.compat.tensorflow.data.inferring import inferred
-from recordmill.compat.tensorflow.data.recorded import frozen, instances, put, recorded_in
+from recordmill.compat.tensorflow.data.recorded import Path, frozen, instances, picked, put, recorded_in
 from recordmill.compat.tensorflow.data.structures import filled, leaves
 from recordmill.compat.tensorflow.graphs.results import results_of
 from recordmill.compat.tensorflow.graphs.symbols import Operation, Step, Symbol
@@ -45,10 +45,7 @@ class Call:
         """Run the operation."""
         made = run(self.name, *put(self.args, known), **put(self.kwargs, known))
         for number, keys in self.outputs:
-            found = made
-            for key in keys:
-                found = found[key]
-            known[number] = found
+            known[number] = picked(made, Path(keys))
 
 
 class Graph:
