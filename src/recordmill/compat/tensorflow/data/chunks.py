@@ -12,6 +12,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.ahead import close, mapped_ahead
+from recordmill.compat.tensorflow.data.bands import rows_of
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, Step
 from recordmill.compat.tensorflow.data.functions import Function, to_result
 from recordmill.compat.tensorflow.data.recorded import Recorded
@@ -20,7 +21,7 @@ from recordmill.compat.tensorflow.data.records import Column
 from recordmill.compat.tensorflow.data.rules import RULES
 from recordmill.compat.tensorflow.data.sources import FromGenerator
 from recordmill.compat.tensorflow.data.structures import filled, leaves
-from recordmill.compat.tensorflow.data.whole import WholeProgram, first_columns, rows_of
+from recordmill.compat.tensorflow.data.whole import WholeProgram, first_columns
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -49,7 +50,7 @@ class Chunked:
 
     def __init__(self, program: Program) -> None:
         self._result, self.whole = program.result, WholeProgram(program)
-        inside = {number for call in program.calls for number in call.inputs()}
+        inside = {number for call in program.calls for number in call.inputs}
         inside |= {leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)}
         self._reads_files = any(call.name == "io.read_file" for call in program.calls)
         self.makes_pictures = any(call.name.startswith(_PICTURES) and call.name not in RULES for call in program.calls)

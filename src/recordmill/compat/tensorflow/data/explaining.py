@@ -58,7 +58,7 @@ def _native(plan: Fused) -> str:
 def _ways(programs: list[WholeProgram]) -> str:
     ways = [
         *(["records parsed together"] if any(one.parses for one in programs) else []),
-        *(["images decoded and resized together"] if any(one.decodes for one in programs) else []),
+        *sorted({way for one in programs for way in one.decodes}),
     ]
     single = sorted({name for one in programs for name in one.single()})
     rest = f"; sample by sample: {', '.join(single)}" if single else ""

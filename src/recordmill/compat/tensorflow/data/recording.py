@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordmill.compat.tensorflow.core.dispatch import RECORDING, operation
@@ -30,7 +30,6 @@ _CLOSURES = tuple(
 )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class Call:
     """One call of an operation.
 
@@ -42,21 +41,37 @@ class Call:
         Values of the program in them are Recorded.
     outputs : tuple
         Pairs of a value's number and its key in the result; None for a result that is one value.
+
+    Attributes
+    ----------
+    inputs, makes : frozenset of int
+        Numbers of the values that it takes, and that it gives.
     """
 
-    name: str
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    outputs: tuple[tuple[int, Any], ...]
+    __slots__ = ("_named", "_placed", "args", "inputs", "kwargs", "makes", "name", "outputs")
 
-    def inputs(self) -> set[int]:
-        """Numbers of the values that it takes.
+    def __init__(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], outputs: tuple[tuple[int, Any], ...]
+    ) -> None:
+        self.name, self.args, self.kwargs, self.outputs = name, args, kwargs, outputs
+        self.inputs = frozenset(one.number for one in recorded_in((args, kwargs)))
+        self.makes = frozenset(number for number, _ in outputs)
+        self._placed = [putter(one) for one in args]
+        self._named = {key: putter(one) for key, one in kwargs.items()}
+
+    def given(self, known: Mapping[int, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments with values in the places of recorded ones.
+
+        Parameters
+        ----------
+        known : mapping of int to value
 
         Returns
         -------
-        set of int
+        tuple
+            Positional and named ones.
         """
-        return {one.number for one in recorded_in((self.args, self.kwargs))}
+        return tuple([one(known) for one in self._placed]), {key: one(known) for key, one in self._named.items()}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -106,22 +121,15 @@ class Replay:
 
     def __init__(self, program: Program) -> None:
         self._result = program.result
-        self._steps = [
-            (
-                operation(call.name),
-                [putter(one) for one in call.args],
-                {key: putter(one) for key, one in call.kwargs.items()},
-                call.outputs,
-            )
-            for call in program.calls
-        ]
+        self._steps = [(operation(call.name), call) for call in program.calls]
 
     def __call__(self, value: Any) -> Any:
         """Do it to the value of an element."""
         known: dict[int, Any] = dict(enumerate(leaves(value)))
-        for call, args, kwargs, outputs in self._steps:
-            made = call(*[one(known) for one in args], **{key: one(known) for key, one in kwargs.items()})
-            for number, key in outputs:
+        for operate, call in self._steps:
+            args, kwargs = call.given(known)
+            made = operate(*args, **kwargs)
+            for number, key in call.outputs:
                 known[number] = picked(made, key)
         return mapped(lambda leaf: known[leaf.number] if isinstance(leaf, Recorded) else leaf, self._result)
 

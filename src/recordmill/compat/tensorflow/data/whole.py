@@ -5,20 +5,30 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from types import MappingProxyType
 from typing import Any
 
+import recordmill as rm
 from recordmill.compat.tensorflow.core import draws
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of, picture_of
-from recordmill.compat.tensorflow.data.recorded import Recorded, picked, put
+from recordmill.compat.tensorflow.data.bands import Band, Gathered, alike, part_of, rows_of
+from recordmill.compat.tensorflow.data.chains import Chain, Room
+from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of
+from recordmill.compat.tensorflow.data.planning import Step, divided, is_whole, steps_of
+from recordmill.compat.tensorflow.data.recorded import Recorded, picked
 from recordmill.compat.tensorflow.data.recording import Call, Program
 from recordmill.compat.tensorflow.data.records import Column, is_parse, parse
 from recordmill.compat.tensorflow.data.rules import RULES, Whole, WholeRows
 from recordmill.compat.tensorflow.data.stacking import join, stacked
-from recordmill.compat.tensorflow.data.structures import leaves, mapped, row_of
+from recordmill.compat.tensorflow.data.structures import leaves, mapped
 from recordmill.types import Ragged
+
+# Bytes of a sample from which on joining several costs more than it saves.
+_LARGE = 64 << 10
+# Memory of batches that is kept until it is used again.
+_MOST_BYTES = 256 << 20
 
 
 class WholeProgram:
@@ -31,21 +41,13 @@ class WholeProgram:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        used = [number for call in program.calls for number in call.inputs()]
-        used += [leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)]
-        makers = {number: call for call in program.calls for number, key in call.outputs if key is None}
-        self.steps: list[Call | Picture] = []
-        fused: set[int] = set()
-        for call in reversed(program.calls):
-            if id(call) in fused:
-                continue
-            first = makers.get(call.args[0].number) if call.args and isinstance(call.args[0], Recorded) else None
-            single = first is not None and used.count(call.args[0].number) == 1
-            picture = picture_of(first, call) if first is not None and single else None
-            if picture is not None:
-                fused.add(id(first))
-            self.steps.append(picture or call)
-        self.steps.reverse()
+        self._band, self._memory = Band(), rm.Memory(_MOST_BYTES)
+        self.steps = steps_of(program)
+        self._first, self._rest = divided(self.steps)
+        results = {leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)}
+        made = {number for step in self._rest for number in step.makes}
+        self._needed = sorted({number for step in self._rest for number in step.inputs} - made)
+        self._kept = sorted(results & made)
 
     @property
     def parses(self) -> bool:
@@ -53,9 +55,9 @@ class WholeProgram:
         return any(isinstance(step, Call) and is_parse(step) for step in self.steps)
 
     @property
-    def decodes(self) -> bool:
-        """Whether images are decoded for the whole batch."""
-        return any(isinstance(step, Picture) for step in self.steps)
+    def decodes(self) -> list[str]:
+        """How images are decoded for many samples at once; nothing if they are not."""
+        return [step.way for step in self.steps if isinstance(step, Picture)]
 
     def single(self) -> list[str]:
         """Operations that run sample by sample.
@@ -64,8 +66,7 @@ class WholeProgram:
         -------
         list of str
         """
-        calls = [step for step in self.steps if isinstance(step, Call)]
-        return [call.name for call in calls if not is_parse(call) and call.name not in RULES]
+        return [step.name for step in self.steps if isinstance(step, Call) and not is_whole(step)]
 
     def run(self, columns: Sequence[Column], positions: Sequence[tuple[int, ...]]) -> list[Column]:
         """Do it.
@@ -88,26 +89,53 @@ class WholeProgram:
             What a sample, or the whole, raises: done sample by sample, the program tells which.
         """
         known: dict[int, Column] = dict(enumerate(columns))
-        with _contexts(positions if self.single() or self.decodes else ()) as contexts:
-            for step in self.steps:
-                if isinstance(step, Picture):
-                    self._picture(step, known, contexts)
+        self._do(self._first, known, positions)
+        if self._rest:
+            self._in_bands(known, positions)
+        count = len(positions)
+        return [_column(leaf, known, count) for leaf in leaves(self._program.result)]
+
+    def _in_bands(self, known: dict[int, Column], positions: Sequence[tuple[int, ...]]) -> None:
+        """The rest of the steps, for a few samples after the other."""
+        gathered = {number: Gathered(len(positions), self._memory) for number in self._kept}
+        for start, stop in self._band.bounds(len(positions)):
+            part = {number: part_of(known[number], start, stop) for number in self._needed}
+            rooms = {number: rows.room for number, rows in gathered.items()}
+            self._do(self._rest, part, positions[start:stop], rooms)
+            self._band.note(part.values(), stop - start)
+            for number, rows in gathered.items():
+                rows.add(part[number], stop - start)
+        known.update({number: rows.column() for number, rows in gathered.items()})
+
+    def _do(
+        self,
+        steps: Sequence[Step],
+        known: dict[int, Column],
+        positions: Sequence[tuple[int, ...]],
+        rooms: Mapping[int, Room] = MappingProxyType({}),
+    ) -> None:
+        draw = any(isinstance(step, Picture) or not is_whole(step) for step in steps)
+        with _contexts(positions if draw else ()) as contexts:
+            for step in steps:
+                if isinstance(step, Picture | Chain):
+                    self._native(step, known, contexts, len(positions), rooms.get(step.output, self._memory.empty))
                 elif is_parse(step):
                     _parse(step, known)
                 else:
                     _call(step, known, contexts, len(positions))
-        count = len(positions)
-        return [_column(leaf, known, count) for leaf in leaves(self._program.result)]
 
     @staticmethod
-    def _picture(step: Picture, known: dict[int, Column], contexts: list[contextvars.Context]) -> None:
-        column = known[step.contents.number]
-        rows = _files_of(column)
-        if step.takes(rows):
-            known[step.resize.outputs[0][0]] = Whole(step.run(rows))
+    def _native(
+        step: Picture | Chain, known: dict[int, Column], contexts: list[contextvars.Context], count: int, room: Room
+    ) -> None:
+        (number,) = step.inputs
+        given = known[number]
+        made = step.run(given, room) if isinstance(step, Chain) else step.run(_files_of(given), room)
+        if made is not None:
+            known[step.output] = made
             return
-        for call in (step.decode, step.resize):
-            _each(call, known, contexts)
+        for call in step.calls:
+            _call(call, known, contexts, count)
 
     def form(self, columns: list[Column]) -> Any:
         """Batch of the leaves of the result.
@@ -154,21 +182,6 @@ def whole_of(column: Column) -> Any:
     return join([row.values for row in column])
 
 
-def rows_of(column: Column, count: int) -> list[Any]:
-    """Values of a column, sample by sample.
-
-    Parameters
-    ----------
-    column : column
-    count : int
-
-    Returns
-    -------
-    list
-    """
-    return [row_of(column.array, row) for row in range(count)] if isinstance(column, Whole) else column
-
-
 def _files_of(column: Column) -> Ragged | list[bytes]:
     rows = column.tensor.rows if isinstance(column, WholeRows) else None
     if rows is not None:
@@ -181,39 +194,44 @@ def _column(leaf: Any, known: Mapping[int, Column], count: int) -> Column:
 
 
 def _parse(call: Call, known: dict[int, Column]) -> None:
-    (serialized,) = call.inputs()
+    (serialized,) = call.inputs
     known.update(parse(call, whole_of(known[serialized])))
 
 
 def _call(call: Call, known: dict[int, Column], contexts: list[contextvars.Context], count: int) -> None:
     rule = RULES.get(call.name)
-    taken = [known[number] for number in call.inputs()]
-    if rule is None or not all(isinstance(column, Whole) for column in taken):
-        _each(call, known, contexts)
+    taken = {number: _joined(known[number]) for number in call.inputs}
+    if rule is None or not all(isinstance(column, Whole) for column in taken.values()):
+        _each(call, known, contexts or [contextvars.copy_context() for _ in range(count)])
         return
-    args, kwargs = rule(put(call.args, known), put(call.kwargs, known), count)
+    args, kwargs = rule(*call.given(taken), count)
     made = run(call.name, *args, **kwargs)
     if made.values.shape[:1] != (count,):
         raise ValueError("the result is none for each sample")
     known[call.outputs[0][0]] = Whole(made.values)
 
 
+def _joined(column: Column) -> Column:
+    """Samples in one array, where that is done with little."""
+    if isinstance(column, Whole) or not alike(column):
+        return column
+    first = column[0].values
+    if len(column) == 1:
+        return Whole(first[None])
+    return Whole(join([row.values for row in column])) if first.nbytes <= _LARGE else column
+
+
 def _each(call: Call, known: dict[int, Column], contexts: list[contextvars.Context]) -> None:
-    columns = {number: rows_of(known[number], len(contexts)) for number in call.inputs()}
+    columns = {number: rows_of(known[number], len(contexts)) for number in call.inputs}
     made = [context.run(_one, call, columns, row) for row, context in enumerate(contexts)]
     for number, key in call.outputs:
-        rows = [picked(one, key) for one in made]
-        plain = all(type(row) is Tensor and row.values.shape == rows[0].values.shape for row in rows)
-        known[number] = Whole(join([row.values for row in rows])) if plain and _alike(rows) else rows
+        known[number] = _joined([picked(one, key) for one in made])
 
 
 def _one(call: Call, columns: Mapping[int, list[Any]], row: int) -> Any:
     values = {number: column[row] for number, column in columns.items()}
-    return run(call.name, *put(call.args, values), **put(call.kwargs, values))
-
-
-def _alike(rows: list[Any]) -> bool:
-    return all(row.values.dtype == rows[0].values.dtype for row in rows)
+    args, kwargs = call.given(values)
+    return run(call.name, *args, **kwargs)
 
 
 @contextmanager
@@ -239,8 +257,7 @@ def first_columns(values: Sequence[Any]) -> list[Column]:
     -------
     list of column
     """
-    found: list[Column] = []
-    for rows in zip(*map(leaves, values), strict=True):
-        plain = all(type(row) is Tensor and row.values.shape == rows[0].values.shape for row in rows)
-        found.append(Whole(join([row.values for row in rows])) if plain and _alike(list(rows)) else list(rows))
-    return found
+    return [
+        Whole(join([row.values for row in rows])) if alike(rows) else list(rows)
+        for rows in zip(*map(leaves, values), strict=True)
+    ]
