@@ -32,6 +32,7 @@ OPS: dict[str, Callable[..., Any]] = {}
 BESIDE: list[Recording] = []
 # family of operations: the modules that enter them
 FAMILIES: dict[str, tuple[str, ...]] = {
+    "branch": ("data.branches",),
     "array": (
         "ops.slicing",
         "ops.casting",

@@ -15,6 +15,7 @@ from recordmill.compat.tensorflow.data.recorded import Recorded, recorded_in
 from recordmill.compat.tensorflow.data.recording import Call
 from recordmill.compat.tensorflow.data.records import Column
 from recordmill.compat.tensorflow.data.rules import Whole
+from recordmill.compat.tensorflow.data.stacking import join
 
 Floats = NDArray[np.float32]
 Room = Callable[[tuple[int, ...], Any], NDArray[Any]]
@@ -85,8 +86,8 @@ class Chain:
             return None
         made: Floats = room((len(rows), *rows[0].shape), np.float32)
         with np.errstate(all="ignore"):
-            if isinstance(rows, np.ndarray) and rows[0].nbytes < _LARGE:
-                self._do(rows, made)
+            if rows[0].nbytes < _LARGE:
+                self._do(rows if isinstance(rows, np.ndarray) else join(rows), made)
             else:
                 for row, place in zip(rows, made, strict=True):
                     self._do(row, place)

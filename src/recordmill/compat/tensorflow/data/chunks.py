@@ -16,9 +16,8 @@ from recordmill.compat.tensorflow.data.bands import rows_of
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, Step
 from recordmill.compat.tensorflow.data.functions import Function, to_result
 from recordmill.compat.tensorflow.data.recorded import Recorded
-from recordmill.compat.tensorflow.data.recording import Program
+from recordmill.compat.tensorflow.data.recording import IN_ORDER, Program
 from recordmill.compat.tensorflow.data.records import Column
-from recordmill.compat.tensorflow.data.rules import RULES
 from recordmill.compat.tensorflow.data.sources import FromGenerator
 from recordmill.compat.tensorflow.data.structures import filled, leaves
 from recordmill.compat.tensorflow.data.whole import WholeProgram, first_columns
@@ -31,13 +30,6 @@ MOST = 64
 _HELD = 4 << 20
 # Bytes of an element from which on joining many costs more than it saves, and of an encoded picture, which grows.
 _LARGE, _SMALL_FILE = 64 << 10, 8 << 10
-# Operations that run functions of the user, or leave something behind: in order, and when they are asked for.
-IN_ORDER = ("control.", "io.write_file")
-# Operations that take long for each element.
-_PICTURES = (
-    "image.",
-    *(f"io.decode_{name}" for name in ("and_crop_jpeg", "bmp", "gif", "image", "jpeg", "png", "webp")),
-)
 
 
 class Chunked:
@@ -53,7 +45,7 @@ class Chunked:
         inside = {number for call in program.calls for number in call.inputs}
         inside |= {leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)}
         self._reads_files = any(call.name == "io.read_file" for call in program.calls)
-        self.makes_pictures = any(call.name.startswith(_PICTURES) and call.name not in RULES for call in program.calls)
+        self.makes_pictures = self.whole.makes_pictures
         self._used = sorted(number for number in inside if number < program.num_inputs)
 
     @property

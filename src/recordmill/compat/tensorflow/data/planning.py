@@ -14,6 +14,25 @@ from recordmill.compat.tensorflow.data.rules import RULES
 from recordmill.compat.tensorflow.data.structures import leaves
 
 Step = Call | Picture | Chain
+# Operations that take long for each sample.
+_PICTURES = (
+    "image.",
+    *(f"io.decode_{name}" for name in ("and_crop_jpeg", "bmp", "gif", "image", "jpeg", "png", "webp")),
+)
+
+
+def makes_pictures(program: Program) -> bool:
+    """Whether images are decoded or changed, which takes long.
+
+    Parameters
+    ----------
+    program : Program
+
+    Returns
+    -------
+    bool
+    """
+    return any(call.name.startswith(_PICTURES) and call.name not in RULES for call in program.calls)
 
 
 def is_whole(step: Step) -> bool:

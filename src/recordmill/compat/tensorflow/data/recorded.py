@@ -13,6 +13,8 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 Kind = TypeVar("Kind")
+# Rows that are noted one by one, at most.
+_MOST_ROWS = 64
 
 
 class Untraceable(Exception):  # noqa: N818 (no error: the function then runs as Python)
@@ -73,13 +75,19 @@ class Recorded(Operators):
         """Refused."""
         raise Untraceable("what it does depends on a value (if, while, and, or)")
 
-    def __iter__(self) -> NoReturn:
-        """Refused."""
-        raise Untraceable("it iterates over a value")
+    def __iter__(self) -> Iterator[Any]:
+        """Rows, where it is known how many there are."""
+        return iter([self[row] for row in range(self._length("it iterates over a value"))])
 
-    def __len__(self) -> NoReturn:
-        """Refused."""
-        raise Untraceable("it asks for the len of a value")
+    def __len__(self) -> int:
+        """Rows, where it is known how many there are."""
+        return self._length("it asks for the len of a value")
+
+    def _length(self, otherwise: str) -> int:
+        shape = None if self.spec is None else self.spec.shape
+        if shape is None or not shape.rank or shape[0] is None or shape[0] > _MOST_ROWS:
+            raise Untraceable(otherwise)
+        return int(shape[0])
 
     def __int__(self) -> NoReturn:
         """Refused."""

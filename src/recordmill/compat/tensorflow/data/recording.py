@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordmill.compat.tensorflow.core.dispatch import RECORDING, operation
+from recordmill.compat.tensorflow.core.tensor import as_tensor
 from recordmill.compat.tensorflow.core.variable import Variable
+from recordmill.compat.tensorflow.data.branches import Branch, choices
 from recordmill.compat.tensorflow.data.inferring import inferred
 from recordmill.compat.tensorflow.data.known_shapes import are_fixed, told
 from recordmill.compat.tensorflow.data.recorded import (
@@ -20,10 +22,12 @@ from recordmill.compat.tensorflow.data.recorded import (
     recorded_in,
 )
 from recordmill.compat.tensorflow.data.specs import spec_of
-from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped
+from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped, same_form
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.dataclass import dataclass
 
+# Operations that run functions of the user, or leave something behind: in order, and when they are asked for.
+IN_ORDER = ("control.", "io.write_file")
 # Operations that are given functions, in which recorded values may be out of sight.
 _CLOSURES = tuple(
     f"control.{name}" for name in ("case", "cond", "map_fn", "switch_case", "vectorized_map", "while_loop")
@@ -157,6 +161,8 @@ class _Notes:
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name.startswith("variable."):
             raise Untraceable("it uses a tf.Variable, whose value may change")
+        if (chosen := choices(name, args, kwargs)) is not None:
+            return self._branched(*chosen)
         if name in _CLOSURES:
             raise Untraceable(f"{name} calls functions, which may hold values")
         spec = inferred(name, args, kwargs)
@@ -178,6 +184,34 @@ class _Notes:
         kept = frozen(args), frozen(kwargs)
         self.calls.append(Call(name, *kept, outputs))
         return result
+
+    def _branched(self, value: Any, keys: tuple[int, ...], functions: list[Callable[[], Any]]) -> Any:
+        """Note each of the functions by itself, and that one of them is called."""
+        before, found = self.calls, []
+        for function in functions:
+            self.calls = []
+            try:
+                result = mapped(lambda leaf: leaf if isinstance(leaf, Recorded) else as_tensor(leaf), function())
+                found.append((result, Branch(self.calls, result)))
+            finally:
+                self.calls = before
+        results, branches = [result for result, _ in found], [branch for _, branch in found]
+        if not all(same_form(results[0], result) for result in results):
+            raise Untraceable("functions of which it calls one return structures that are not alike")
+        if any(call.name.startswith(IN_ORDER) for branch in branches for call in branch.calls):
+            raise Untraceable("functions of which it calls one do something in order")
+        outer = sorted({number for branch in branches for number in branch.outer})
+        values = [Recorded(number, None) for number in outer]
+        made = [self.new(_common_spec(rows)) for rows in zip(*(branch.leaves for branch in branches), strict=True)]
+        outputs = tuple((one.number, place) for place, one in enumerate(made))
+        self.calls.append(Call("branch.taken", (value, keys, branches, outer, values), {}, outputs))
+        return filled(results[0], iter(made))
+
+
+def _common_spec(rows: tuple[Any, ...]) -> TensorSpec | None:
+    """Spec of one value of several branches, where they agree."""
+    specs = [leaf.spec if isinstance(leaf, Recorded) else spec_of(leaf) for leaf in rows]
+    return specs[0] if all(spec == specs[0] for spec in specs) else None
 
 
 def record(function: Callable[[Any], Any], spec: Any) -> Program:

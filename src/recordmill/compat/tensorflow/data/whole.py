@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.bands import Band, Gathered, alike, part_of, rows_of
 from recordmill.compat.tensorflow.data.chains import Chain, Room
 from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of
-from recordmill.compat.tensorflow.data.planning import Step, divided, is_whole, steps_of
+from recordmill.compat.tensorflow.data.planning import Step, divided, is_whole, makes_pictures, steps_of
 from recordmill.compat.tensorflow.data.recorded import Recorded, picked
 from recordmill.compat.tensorflow.data.recording import Call, Program
 from recordmill.compat.tensorflow.data.records import Column, is_parse, parse
@@ -42,7 +42,7 @@ class WholeProgram:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._band, self._memory = Band(), rm.Memory(_MOST_BYTES)
-        self.steps = steps_of(program)
+        self.steps, self.makes_pictures = steps_of(program), makes_pictures(program)
         self._first, self._rest = divided(self.steps)
         results = {leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)}
         made = {number for step in self._rest for number in step.makes}
