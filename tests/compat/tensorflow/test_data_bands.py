@@ -13,8 +13,11 @@ from hypothesis import given, settings, strategies as st
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.data.bands import Band, Gathered, rows_of
+from recordmill.compat.tensorflow.data.base import steps
+from recordmill.compat.tensorflow.data.elements import Failed
 from recordmill.compat.tensorflow.data.recording import Replay, record
 from recordmill.compat.tensorflow.data.rules import Whole
+from recordmill.compat.tensorflow.data.structures import leaves
 from recordmill.compat.tensorflow.data.whole import WholeProgram
 from tests.compat.tensorflow.test_data_native import check_equal
 
@@ -213,3 +216,29 @@ def test_box_when_taken_apart_then_the_function_is_recorded() -> None:
 
     assert "sample_distorted_bounding_box" in make().explain() and "python" not in make().explain()
     check_equal(make)
+
+
+LINES: dict[str, Callable[[Any], Any]] = {
+    "columns": lambda line: tf.io.decode_csv(line, [0, 0.5, "none"]),
+    "one column": lambda line: tf.io.decode_csv(line, [""], select_cols=[2])[0],
+    "numbers": lambda line: tf.strings.to_number(tf.io.decode_csv(line, ["", "", ""])[0], tf.int64) + 1,
+    "words": lambda line: tf.strings.length(tf.strings.upper(tf.io.decode_csv(line, [0, 0.0, ""])[2])),
+}
+
+
+@pytest.mark.parametrize("broken", [None, 75])
+@pytest.mark.parametrize("name", LINES)
+def test_lines_when_read_together_then_are_those_read_one_by_one(name: str, broken: int | None) -> None:
+    lines = [f"{number},{number / 3 if number % 5 else ''},name {number}".encode() for number in range(100)]
+    if broken is not None:
+        lines[broken] = b"not,enough"
+    found = []
+    for together in (True, False):
+        made = steps(tf.data.Dataset.from_tensor_slices(lines).map(LINES[name]), whole_batches=together)
+        found.append([told(step) for step in made])
+    assert found[0] == found[1] and len(found[0]) == 100
+    assert [place for place, one in enumerate(found[0]) if isinstance(one, str)] == [broken] * (broken is not None)
+
+
+def told(step: Any) -> Any:
+    return str(step.error) if isinstance(step, Failed) else [leaf.values.tolist() for leaf in leaves(step.value)]

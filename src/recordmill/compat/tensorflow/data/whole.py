@@ -206,9 +206,11 @@ def _call(call: Call, known: dict[int, Column], contexts: list[contextvars.Conte
         return
     args, kwargs = rule(*call.given(taken), count)
     made = run(call.name, *args, **kwargs)
-    if made.values.shape[:1] != (count,):
-        raise ValueError("the result is none for each sample")
-    known[call.outputs[0][0]] = Whole(made.values)
+    for number, key in call.outputs:
+        array = picked(made, key).values
+        if array.shape[:1] != (count,):
+            raise ValueError("the result is none for each sample")
+        known[number] = Whole(array)
 
 
 def _joined(column: Column) -> Column:
