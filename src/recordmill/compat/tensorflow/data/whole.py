@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -114,20 +114,17 @@ class WholeProgram:
         positions: Sequence[tuple[int, ...]],
         rooms: Mapping[int, Room] = MappingProxyType({}),
     ) -> None:
-        draw = any(isinstance(step, Picture) or not is_whole(step) for step in steps)
-        with _contexts(positions if draw else ()) as contexts:
-            for step in steps:
-                if isinstance(step, Picture | Chain):
-                    self._native(step, known, contexts, len(positions), rooms.get(step.output, self._memory.empty))
-                elif is_parse(step):
-                    _parse(step, known)
-                else:
-                    _call(step, known, contexts, len(positions))
+        samples = _Samples(positions)
+        for step in steps:
+            if isinstance(step, Picture | Chain):
+                self._native(step, known, samples, rooms.get(step.output, self._memory.empty))
+            elif is_parse(step):
+                _parse(step, known)
+            else:
+                _call(step, known, samples)
 
     @staticmethod
-    def _native(
-        step: Picture | Chain, known: dict[int, Column], contexts: list[contextvars.Context], count: int, room: Room
-    ) -> None:
+    def _native(step: Picture | Chain, known: dict[int, Column], samples: _Samples, room: Room) -> None:
         (number,) = step.inputs
         given = known[number]
         made = step.run(given, room) if isinstance(step, Chain) else step.run(_files_of(given), room)
@@ -135,7 +132,7 @@ class WholeProgram:
             known[step.output] = made
             return
         for call in step.calls:
-            _call(call, known, contexts, count)
+            _call(call, known, samples)
 
     def form(self, columns: list[Column]) -> Any:
         """Batch of the leaves of the result.
@@ -198,12 +195,13 @@ def _parse(call: Call, known: dict[int, Column]) -> None:
     known.update(parse(call, whole_of(known[serialized])))
 
 
-def _call(call: Call, known: dict[int, Column], contexts: list[contextvars.Context], count: int) -> None:
+def _call(call: Call, known: dict[int, Column], samples: _Samples) -> None:
     rule = RULES.get(call.name)
     taken = {number: _joined(known[number]) for number in call.inputs}
     if rule is None or not all(isinstance(column, Whole) for column in taken.values()):
-        _each(call, known, contexts or [contextvars.copy_context() for _ in range(count)])
+        _each(call, known, samples.contexts)
         return
+    count = len(samples)
     args, kwargs = rule(*call.given(taken), count)
     made = run(call.name, *args, **kwargs)
     for number, key in call.outputs:
@@ -236,16 +234,29 @@ def _one(call: Call, columns: Mapping[int, list[Any]], row: int) -> Any:
     return run(call.name, *args, **kwargs)
 
 
-@contextmanager
-def _contexts(positions: Sequence[tuple[int, ...]]) -> Iterator[list[contextvars.Context]]:
-    """A context for each sample, in which its random numbers go on from one operation to the next."""
-    contexts = [contextvars.copy_context() for _ in positions]
-    with ExitStack() as stack:
-        for context, position in zip(contexts, positions, strict=True):
-            numbers = draws.element(*position)
-            context.run(numbers.__enter__)
-            stack.callback(context.run, numbers.__exit__, None, None, None)
-        yield contexts
+class _Samples:
+    """Samples that are done one by one, if any operation needs that.
+
+    Parameters
+    ----------
+    positions : sequence of tuple of int
+        Of their random numbers.
+    """
+
+    def __init__(self, positions: Sequence[tuple[int, ...]]) -> None:
+        self._positions = positions
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self._positions)
+
+    @cached_property
+    def contexts(self) -> list[contextvars.Context]:
+        """A context for each sample, in which its random numbers go on from one operation to the next."""
+        contexts = [contextvars.copy_context() for _ in self._positions]
+        for context, position in zip(contexts, self._positions, strict=True):
+            context.run(draws.begin, *position)
+        return contexts
 
 
 def first_columns(values: Sequence[Any]) -> list[Column]:
