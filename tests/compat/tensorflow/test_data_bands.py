@@ -15,9 +15,10 @@ import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.data.bands import Band, Gathered, rows_of
 from recordmill.compat.tensorflow.data.base import steps
 from recordmill.compat.tensorflow.data.elements import Failed
-from recordmill.compat.tensorflow.data.recording import Replay, record
+from recordmill.compat.tensorflow.data.recording import Replay
 from recordmill.compat.tensorflow.data.rules import Whole
 from recordmill.compat.tensorflow.data.structures import leaves
+from recordmill.compat.tensorflow.data.tracing import record
 from recordmill.compat.tensorflow.data.whole import WholeProgram
 from tests.compat.tensorflow.test_data_native import check_equal
 
@@ -168,54 +169,6 @@ def test_chain_when_links_are_random_then_equals_the_operations(
         made = [row.numpy() for row in rows_of(found, len(rows))]
         assert made[0].dtype == expected[0].dtype
         np.testing.assert_array_equal(np.stack(made), np.stack(expected))
-
-
-def test_branches_when_recorded_then_each_takes_what_it_needs() -> None:
-    def function(number: Any) -> Any:
-        double = number * 2
-        inner = tf.cond(
-            number > 6, lambda: {"a": double + 1, "b": (number, 7)}, lambda: {"a": -number, "b": (double, 8)}
-        )
-        chosen = tf.switch_case(
-            tf.cast(number % 4, tf.int32), {1: lambda: double, 0: lambda: number}, default=lambda: number - 100
-        )
-        return tf.cond(number % 2 == 0, lambda: tf.cond(number > 4, lambda: number, lambda: double), lambda: number), (
-            inner,
-            chosen,
-        )
-
-    dataset = tf.data.Dataset.range(10).map(function)
-    assert "recorded once" in dataset.explain() or "native" in dataset.explain()
-    for number, (found, (inner, chosen)) in enumerate(dataset.as_numpy_iterator()):
-        assert found == (number * 2 if number % 2 == 0 and number <= 4 else number)
-        assert inner == (
-            {"a": number * 2 + 1, "b": (number, 7)} if number > 6 else {"a": -number, "b": (number * 2, 8)}
-        )
-        assert chosen == {0: number, 1: number * 2}.get(number % 4, number - 100)
-
-
-def test_branches_when_results_are_not_alike_then_the_function_is_called() -> None:
-    dataset = tf.data.Dataset.range(3).map(lambda x: tf.cond(x > 0, lambda: (x, x), lambda: x))
-    assert "not alike" in dataset.explain()
-
-
-def test_box_when_taken_apart_then_the_function_is_recorded() -> None:
-    files = [encoded((40, 50, 3), "JPEG", number) for number in range(6)]
-
-    def function(data: Any) -> Any:
-        shape = tf.io.extract_jpeg_shape(data)
-        begin, size, _ = tf.image.sample_distorted_bounding_box(
-            shape, tf.constant([[[0.1, 0.1, 0.9, 0.9]]]), min_object_covered=0.3, seed=3
-        )
-        y, x, _ = tf.unstack(begin)
-        height, width, _ = tf.unstack(size)
-        return tf.image.resize(tf.image.decode_and_crop_jpeg(data, tf.stack([y, x, height, width]), channels=3), [8, 8])
-
-    def make() -> Any:
-        return tf.data.Dataset.from_tensor_slices(files).map(function).batch(4)
-
-    assert "sample_distorted_bounding_box" in make().explain() and "python" not in make().explain()
-    check_equal(make)
 
 
 LINES: dict[str, Callable[[Any], Any]] = {

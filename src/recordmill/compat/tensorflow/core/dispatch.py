@@ -26,7 +26,14 @@ class Recording(Protocol):
         """Note a call and give the recorded value that stands for its result."""
 
 
-RECORDING: ContextVar[Recording | None] = ContextVar("recording", default=None)
+class Deciding(Recording, Protocol):
+    """Notes what a map function does, also where that depends on values."""
+
+    def decide(self, value: Any) -> bool:
+        """Truth of a recorded value, which has none yet."""
+
+
+RECORDING: ContextVar[Deciding | None] = ContextVar("recording", default=None)
 OPS: dict[str, Callable[..., Any]] = {}
 # Takes the calls on values of another library: Keras's backend, once tf.keras is in use.
 BESIDE: list[Recording] = []

@@ -10,6 +10,8 @@ from recordmill.compat.tensorflow.core.dispatch import op, run
 from recordmill.compat.tensorflow.data.recorded import Recorded, picked
 from recordmill.compat.tensorflow.data.structures import leaves
 
+Choice = tuple[Any, tuple[int, ...] | None, list[Any]]
+
 
 class Branch:
     """What one of the functions does.
@@ -54,13 +56,17 @@ class Branch:
 
 
 @op("branch.taken")
-def taken(number: Any, keys: Sequence[int], branches: Sequence[Branch], outer: Sequence[int], values: Any) -> list[Any]:
-    """Leaves of the result of the branch of a number; of the last one for other numbers than `keys`.
+def taken(
+    value: Any, keys: Sequence[int] | None, branches: Sequence[Branch], outer: Sequence[int], values: Any
+) -> list[Any]:
+    """Leaves of the result of the branch that a value tells.
 
     Parameters
     ----------
-    number : bool, int or Tensor
-    keys : sequence of int
+    value : bool, int or Tensor
+    keys : sequence of int, optional
+        Numbers of the branches, the last of which is taken for other numbers; without them there is one for false and
+        one for true.
     branches : sequence of Branch
     outer : sequence of int
         Numbers of the values that branches take.
@@ -71,12 +77,15 @@ def taken(number: Any, keys: Sequence[int], branches: Sequence[Branch], outer: S
     -------
     list
     """
-    wanted = int(array_of(number))
-    place = keys.index(wanted) if wanted in keys else -1
+    if keys is None:
+        place = int(bool(value))
+    else:
+        wanted = int(array_of(value))
+        place = keys.index(wanted) if wanted in keys else -1
     return branches[place].run(dict(zip(outer, values, strict=True)))
 
 
-def choices(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[int, ...], list[Any]] | None:
+def choices(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Choice | None:
     """What a call chooses between.
 
     Parameters
@@ -88,9 +97,9 @@ def choices(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
 
     Returns
     -------
-    (value, tuple of int, list of callable) or None
-        The value that tells, numbers of the functions, and the functions; the last is called for other numbers. None
-        where it is no such call.
+    (value, tuple of int or None, list of callable) or None
+        The value that tells, numbers of the functions, and the functions; the last is called for other numbers. Without
+        numbers, one is for false and one for true. None where it is no such call.
     """
     if name not in _NAMES:
         return None
@@ -98,19 +107,17 @@ def choices(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     given = dict(zip(known, args, strict=False)) | kwargs
     if not given.keys() <= set(known) or len(given) < len(args) + len(kwargs):
         return None
-    chosen: tuple[Any, tuple[int, ...], list[Any]] | None = find(**given)
+    chosen: Choice | None = find(**given)
     return chosen
 
 
-def _of_cond(pred: Any, true_fn: Any = None, false_fn: Any = None) -> tuple[Any, tuple[int, ...], list[Any]] | None:
+def _of_cond(pred: Any, true_fn: Any = None, false_fn: Any = None) -> Choice | None:
     if not (isinstance(pred, Recorded) and callable(true_fn) and callable(false_fn)):
         return None
-    return pred, (0, 1), [false_fn, true_fn]
+    return pred, None, [false_fn, true_fn]
 
 
-def _of_switch(
-    branch_index: Any, branch_fns: Any, default: Any = None
-) -> tuple[Any, tuple[int, ...], list[Any]] | None:
+def _of_switch(branch_index: Any, branch_fns: Any, default: Any = None) -> Choice | None:
     pairs = list(branch_fns.items() if isinstance(branch_fns, dict) else enumerate(branch_fns))
     if not isinstance(branch_index, Recorded) or not pairs or not all(callable(function) for _, function in pairs):
         return None

@@ -7,6 +7,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
+from recordmill.compat.tensorflow.core.dispatch import RECORDING
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
@@ -71,9 +72,12 @@ class Recorded(Operators):
         """Refused: NumPy does not wait."""
         raise Untraceable("it gives a value to NumPy")
 
-    def __bool__(self) -> NoReturn:
-        """Refused."""
-        raise Untraceable("what it does depends on a value (if, while, and, or)")
+    def __bool__(self) -> bool:
+        """Either, one after the other, while a function is noted; refused elsewhere."""
+        notes = RECORDING.get()
+        if notes is None or self.of_graph:
+            raise Untraceable("what it does depends on a value (if, while, and, or)")
+        return notes.decide(self)
 
     def __iter__(self) -> Iterator[Any]:
         """Rows, where it is known how many there are."""
