@@ -39,6 +39,7 @@ OPS: dict[str, Callable[..., Any]] = {}
 BESIDE: list[Recording] = []
 # family of operations: the modules that enter them
 FAMILIES: dict[str, tuple[str, ...]] = {
+    "audio": ("io.wav",),
     "branch": ("data.branches",),
     "array": (
         "ops.slicing",
