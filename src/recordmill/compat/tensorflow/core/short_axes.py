@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -45,7 +46,7 @@ def combined(compute: np.ufunc, a: NDArray[Any], b: NDArray[Any], out: NDArray[A
 
 
 def _repeated(row: NDArray[Any], length: int) -> NDArray[Any]:
-    return np.tile(row.reshape(-1), length // row.size)
+    return row.reshape(1, -1).repeat(length // row.size, 0).reshape(-1)
 
 
 def _run(wide: NDArray[Any], row: NDArray[Any]) -> int:
@@ -54,8 +55,13 @@ def _run(wide: NDArray[Any], row: NDArray[Any]) -> int:
         return 0
     if not row.size == row.shape[-1] == wide.shape[-1] or not wide.flags.c_contiguous:
         return 0
-    run = row.size
-    for length in reversed(wide.shape[:-1]):
+    return _folded(wide.shape)
+
+
+@functools.lru_cache(256)
+def _folded(shape: tuple[int, ...]) -> int:
+    run = shape[-1]
+    for length in reversed(shape[:-1]):
         most = min(_LONGEST // run, length)
         fold = next((n for n in range(-(-_RUN // run), most + 1) if length % n == 0), 0)
         if fold or run * length > _LONGEST:
