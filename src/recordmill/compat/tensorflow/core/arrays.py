@@ -13,6 +13,7 @@ from recordmill.compat.tensorflow.core.no_arithmetic import NoArithmetic
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 
+_PLAIN = frozenset({bool, int, float, str, bytes})
 _RANGES = {"f": "iufb", "i": "iub", "u": "iub", "b": "b"}
 
 
@@ -167,7 +168,10 @@ def _dtype_inside(value: Any) -> DType | None:
         found: DType = value.dtype  # type: ignore[attr-defined]
         return found
     if isinstance(value, list | tuple):
-        return next((dtype for one in value if (dtype := _dtype_inside(one)) is not None), None)
+        for one in value:
+            if type(one) not in _PLAIN and (dtype := _dtype_inside(one)) is not None:
+                return dtype
+        return None
     _refuse_ragged(value)
     return None
 

@@ -54,16 +54,17 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None) -> Tensor:
         raise InvalidArgumentError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
     given = None if colors is None else np.asarray(array_of(colors))
     table = (np.ones_like(_COLOURS) if canvas.shape[3] == 1 else _COLOURS) if given is None or not given.size else given
-    for image, found in zip(canvas, places, strict=True):
+    height, width = canvas.shape[1:3]
+    corners = (places * np.array([height - 1, width - 1] * 2, np.float32)).tolist()
+    for image, found in zip(canvas, corners, strict=True):
         for number, box in enumerate(found):
-            _draw(image, box, table[number % len(table)][: canvas.shape[3]])
+            _draw(image, [int(one) for one in box], table[number % len(table)][: canvas.shape[3]])
     return Tensor(canvas)
 
 
-def _draw(image: NDArray[Any], box: NDArray[np.float32], colour: NDArray[Any]) -> None:
+def _draw(image: NDArray[Any], box: list[int], colour: NDArray[Any]) -> None:
     height, width = image.shape[:2]
-    sides = np.array([height - 1, width - 1, height - 1, width - 1], np.float32)
-    top, left, bottom, right = (int(one) for one in box * sides)
+    top, left, bottom, right = box
     if top > bottom or left > right or top >= height or bottom < 0 or left >= width or right < 0:
         return
     rows, columns = slice(max(top, 0), min(bottom, height - 1) + 1), slice(max(left, 0), min(right, width - 1) + 1)
