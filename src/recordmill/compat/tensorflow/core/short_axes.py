@@ -35,31 +35,46 @@ def combined(compute: np.ufunc, a: NDArray[Any], b: NDArray[Any], out: NDArray[A
     numpy.ndarray or numpy scalar
         What ``compute(a, b, out=out)`` is.
     """
-    run = _run(a, b) or -_run(b, a)
-    if not run:
-        return compute(a, b, out=out)
-    length = abs(run)
-    target = None if out is None else out.reshape(-1, length)
-    if run > 0:
-        return compute(a.reshape(-1, length), _repeated(b, length), out=target).reshape(a.shape)
-    return compute(_repeated(a, length), b.reshape(-1, length), out=target).reshape(b.shape)
+    if fit := _fit(a, b):
+        return compute(a.reshape(fit), _repeated(b, fit), out=None if out is None else out.reshape(fit)).reshape(a.shape)
+    if fit := _fit(b, a):
+        return compute(_repeated(a, fit), b.reshape(fit), out=None if out is None else out.reshape(fit)).reshape(b.shape)
+    return compute(a, b, out=out)
 
 
-def _repeated(row: NDArray[Any], length: int) -> NDArray[Any]:
-    return row.reshape(1, -1).repeat(length // row.size, 0).reshape(-1)
+def _repeated(rows: NDArray[Any], fit: tuple[int, int, int]) -> NDArray[Any]:
+    """Rows of channels, one for each of the first axis, as long as the runs."""
+    before, _, run = fit
+    times = run // rows.shape[-1]
+    first = _divisor(times)  # repeats of a few long pieces are quicker than those of many short ones
+    pieces = rows.reshape(before, 1, -1).repeat(first, 1).reshape(before, 1, -1)
+    return pieces.repeat(times // first, 1).reshape(before, 1, run)
 
 
-def _run(wide: NDArray[Any], row: NDArray[Any]) -> int:
-    """Length of the runs in which a row goes with each row of a wider array; 0 where it is no such row."""
-    if wide.size < _MANY or not 1 < row.size < _SHORT or not 1 <= row.ndim <= wide.ndim:
-        return 0
-    if not row.size == row.shape[-1] == wide.shape[-1] or not wide.flags.c_contiguous:
-        return 0
-    return _folded(wide.shape)
+def _fit(wide: NDArray[Any], rows: NDArray[Any]) -> tuple[int, int, int] | None:
+    """Shape of an array in runs, if the other one has a row of channels for each of its first axes; else None."""
+    channels = wide.shape[-1:]
+    if wide.size < _MANY or rows.shape[-1:] != channels or not 1 < channels[0] < _SHORT or rows.ndim > wide.ndim:
+        return None
+    shape = (1,) * (wide.ndim - rows.ndim) + rows.shape
+    before, first = 1, 0
+    while before * channels[0] < rows.size and shape[first] == wide.shape[first]:
+        before, first = before * shape[first], first + 1
+    run = _folded(wide.shape[first:])
+    if before * channels[0] != rows.size or run == channels[0] or not wide.flags.c_contiguous:
+        return None
+    return before, wide.size // before // run, run
+
+
+@functools.lru_cache(256)
+def _divisor(number: int) -> int:
+    """Largest divisor up to the square root."""
+    return next(one for one in range(math.isqrt(number), 0, -1) if number % one == 0)
 
 
 @functools.lru_cache(256)
 def _folded(shape: tuple[int, ...]) -> int:
+    """Values of some last axes, or of a part of one: a run."""
     run = shape[-1]
     for length in reversed(shape[:-1]):
         most = min(_LONGEST // run, length)

@@ -24,13 +24,10 @@ def contrasted(images: NDArray[np.float32], factor: float) -> NDArray[np.float32
     -------
     ndarray of float32, of the same shape
     """
-    out = np.empty(images.shape, np.float32)
     means = channel_means(images)
-    for place in np.ndindex(images.shape[:-3]):
-        changed = combined(np.subtract, images[place], means[place], out=out[place])
-        changed *= np.float32(factor)
-        combined(np.add, changed, means[place], out=changed)
-    return out
+    out: NDArray[np.float32] = combined(np.subtract, images, means)
+    out *= np.float32(factor)
+    return combined(np.add, out, means, out=out)
 
 
 def contrasted_bytes(images: NDArray[np.uint8], factor: float) -> NDArray[np.uint8]:
