@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core.short_axes import combined
+from recordmill.compat.short_axes import combined
 
 # Values below which masks cost more than they save.
 _MANY = 1024

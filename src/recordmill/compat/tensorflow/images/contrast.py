@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core.short_axes import combined
+from recordmill.compat.short_axes import combined
 from recordmill.compat.tensorflow.images.level_tables import LEVELS, looked_up
 from recordmill.compat.tensorflow.images.levels import converted_levels
 
@@ -27,7 +27,8 @@ def contrasted(images: NDArray[np.float32], factor: float) -> NDArray[np.float32
     means = channel_means(images)
     out: NDArray[np.float32] = combined(np.subtract, images, means)
     out *= np.float32(factor)
-    return combined(np.add, out, means, out=out)
+    combined(np.add, out, means, out=out)
+    return out
 
 
 def contrasted_bytes(images: NDArray[np.uint8], factor: float) -> NDArray[np.uint8]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.pixel_copies import laid_out
 from recordmill.compat.tensorflow.core.dispatch import op
-from recordmill.compat.tensorflow.core.pixel_copies import laid_out
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.checks import image_of, whole
 

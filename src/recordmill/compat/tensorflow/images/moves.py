@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core.pixel_copies import laid_out, put
+from recordmill.compat.pixel_copies import laid_out, put
 from recordmill.compat.tensorflow.images.checks import image_of
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.tensorflow.core.pixel_copies import laid_out
+from recordmill.compat.pixel_copies import laid_out
 from recordmill.compat.tensorflow.images.contents import refuse
 from recordmill.errors import MissingExtraError, RecordmillError
 

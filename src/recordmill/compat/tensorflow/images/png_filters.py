@@ -69,7 +69,7 @@ def _best(candidates: Bytes, unused: list[int]) -> NDArray[np.intp]:
     sums = np.abs(candidates.view(np.int8)).view(np.uint8).sum(-1, dtype=np.uint32)
     if unused:
         sums[unused] = np.iinfo(np.uint32).max
-    return sums.argmin(0)
+    return np.asarray(sums.argmin(0))
 
 
 def _unused(height: int, width: int) -> list[int]:

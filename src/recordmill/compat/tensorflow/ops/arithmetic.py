@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.short_axes import combined
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.short_axes import combined
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 from recordmill.compat.tensorflow.ops.comparing import logical_and
 from recordmill.compat.tensorflow.ops.matching import (

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.short_axes import combined
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.short_axes import combined
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.matching import (
     BOOL,

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.pixel_copies import joined
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.pixel_copies import joined
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 from recordmill.compat.tensorflow.ops.matching import as_ints, bracketed, matched
 

@@ -77,7 +77,7 @@ def numbers_of(texts: list[bytes], wanted: Any) -> NDArray[Any] | None:
     if not column.fullmatch(b"\0".join([*texts, b""])):
         return None
     try:
-        values = np.array(list(map(float if wanted.is_floating else int, texts)), np.float64 if wanted.is_floating else None)
+        values = np.array([*map(float, texts)], np.float64) if wanted.is_floating else np.array([*map(int, texts)])
     except (ValueError, OverflowError):
         return None
     if wanted.is_floating or not len(texts):

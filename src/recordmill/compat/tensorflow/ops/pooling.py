@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.pixel_copies import laid_out
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.pixel_copies import laid_out
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
 
@@ -77,7 +77,8 @@ def _pooled(
     elif padding != "VALID":
         raise ValueError(f'padding must be "VALID" or "SAME", not {padding!r}')
     if any(size > length for size, length in zip(sizes, values.shape[1:3], strict=True)):
-        raise ValueError(f"windows of {sizes[0]} x {sizes[1]} are larger than {values.shape[1]} x {values.shape[2]} pixels")
+        found = f"{values.shape[1]} x {values.shape[2]}"
+        raise ValueError(f"windows of {sizes[0]} x {sizes[1]} are larger than the image of {found} pixels")
     return np.ascontiguousarray(best(values, sizes, steps), array_of(given).dtype)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.short_axes import added, combined, reduced
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.short_axes import added, combined, reduced
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.comparing import truths
 from recordmill.compat.tensorflow.ops.matching import FLOATS, NUMBERS, as_ints, one_of
@@ -81,7 +81,11 @@ def _sum(array: NDArray[Any], axes: tuple[int, ...], *, keepdims: bool) -> Any:
 @op("math.reduce_prod")
 def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Product; whole numbers wrap around."""
-    return _reduced(input_tensor, axis, keepdims, "Prod", lambda array, axes, **o: np.prod(array, axes, array.dtype, **o))
+    return _reduced(input_tensor, axis, keepdims, "Prod", _product)
+
+
+def _product(array: NDArray[Any], axes: tuple[int, ...], **options: Any) -> Any:
+    return np.prod(array, axes, array.dtype, **options)
 
 
 @op("math.reduce_mean")

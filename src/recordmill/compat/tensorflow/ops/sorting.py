@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.short_axes import has_short_rows, place
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype, int32, int64
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.short_axes import has_short_rows, place
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.matching import BOOL, NUMBERS, matched, one_of
 from recordmill.compat.tensorflow.ops.reducing import axes_of

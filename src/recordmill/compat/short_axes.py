@@ -36,10 +36,40 @@ def combined(compute: np.ufunc, a: NDArray[Any], b: NDArray[Any], out: NDArray[A
         What ``compute(a, b, out=out)`` is.
     """
     if fit := _fit(a, b):
-        return compute(a.reshape(fit), _repeated(b, fit), out=None if out is None else out.reshape(fit)).reshape(a.shape)
+        target = None if out is None else out.reshape(fit)
+        return compute(a.reshape(fit), _repeated(b, fit), out=target).reshape(a.shape)
     if fit := _fit(b, a):
-        return compute(_repeated(a, fit), b.reshape(fit), out=None if out is None else out.reshape(fit)).reshape(b.shape)
+        target = None if out is None else out.reshape(fit)
+        return compute(_repeated(a, fit), b.reshape(fit), out=target).reshape(b.shape)
+    if _is_column(a, b) or _is_column(b, a):
+        return _by_channel(compute, a, b, out)
     return compute(a, b, out=out)
+
+
+def _is_column(wide: NDArray[Any], column: NDArray[Any]) -> bool:
+    """Whether one array has a single value where the other one has channels."""
+    return column.ndim > 0 and has_short_rows(wide) and column.shape == (*wide.shape[:-1], 1)
+
+
+def _by_channel(compute: np.ufunc, a: NDArray[Any], b: NDArray[Any], out: NDArray[Any] | None) -> Any:
+    if out is not None and not all(_is_apart(side, out) for side in (a, b)):
+        return compute(a, b, out=out)
+    channels = max(a.shape[-1], b.shape[-1])
+    for place in range(channels):
+        one, other = (side[..., place if side.shape[-1] > 1 else 0] for side in (a, b))
+        if out is None:
+            first = compute(one, other)
+            out = np.empty((*first.shape, channels), first.dtype)
+            out[..., 0] = first
+        else:
+            compute(one, other, out=out[..., place])
+    return out
+
+
+def _is_apart(values: NDArray[Any], out: NDArray[Any]) -> bool:
+    """Whether no value is lost before it is read if results are put into `out` channel by channel."""
+    same = values.ctypes.data == out.ctypes.data and (values.shape, values.strides) == (out.shape, out.strides)
+    return same or not np.may_share_memory(values, out)
 
 
 def _repeated(rows: NDArray[Any], fit: tuple[int, int, int]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def put(out: NDArray[Any], pixels: NDArray[Any]) -> None:
     pixels : numpy.ndarray
         Of the same shape and dtype.
     """
-    if pixels.size < _MANY or not 1 < pixels.shape[-1] < _SHORT:
+    if pixels.size < _MANY or not 1 < pixels.shape[-1] < _SHORT or _in_rows(pixels, out):
         out[...] = pixels
         return
     channels, item = pixels.shape[-1], pixels.dtype.itemsize
@@ -51,8 +52,36 @@ def put(out: NDArray[Any], pixels: NDArray[Any]) -> None:
         for channel in range(channels):
             out[..., channel] = pixels[..., channel]
     else:
-        moved = _MOVED.get(size, np.dtype((np.void, size)))
+        moved: Any = _MOVED.get(size, np.dtype((np.void, size)))
         out.view(moved)[...] = pixels.view(moved)
+
+
+def _in_rows(*arrays: NDArray[Any]) -> bool:
+    """Whether pixels lie side by side in all arrays, so that NumPy copies whole rows."""
+    return all(
+        one.ndim > 1 and one.strides[-1] == one.itemsize and one.strides[-2] == one.shape[-1] * one.itemsize
+        for one in arrays
+    )
+
+
+def reordered(pixels: NDArray[Any], order: Sequence[int]) -> NDArray[Any]:
+    """Take channels in another order.
+
+    Parameters
+    ----------
+    pixels : numpy.ndarray, shape (..., channels)
+    order : sequence of int
+        Numbers of channels.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., len(order))
+        What ``pixels[..., order]`` is.
+    """
+    out = np.empty((*pixels.shape[:-1], len(order)), pixels.dtype)
+    for place, channel in enumerate(order):
+        out[..., place] = pixels[..., channel]
+    return out
 
 
 def joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
