@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from recordmill.decode.columns import byte_rows
 from recordmill.decode.executors.registry import executor_of
 from recordmill.decode.features.image import reading_of
 from recordmill.decode.pixels.indices import MAX_PIXELS
+from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.presets import Like, Orientation, preset_of
 from recordmill.decode.specs.image import Decoder, Image
 from recordmill.types import Ragged
@@ -42,10 +44,16 @@ def image_sizes(
     ndarray of int64, shape (n, 2)
         Height and width; 0, 0 where decoding will fail: no image, a broken header, more than `max_pixels` pixels.
     """
-    upright = (orientation or preset_of(like).orientation) == "apply"
-    spec = Image(like=like, decoder=decoder)
+    preset = preset_of(like)
+    upright = (orientation or preset.orientation) == "apply"
+    reading = _reading(like, decoder)
     rows = byte_rows(payloads, "images")
-    found = executor_of(decoder).headers(rows, reading_of(spec), upright=upright, max_pixels=max_pixels)
+    found = executor_of(decoder).headers(rows, reading, upright=upright, max_pixels=max_pixels)
     sizes: NDArray[np.int64] = np.ascontiguousarray(found.sizes[:, ::-1])
     sizes[list(found.faults)] = 0
     return sizes
+
+
+@lru_cache
+def _reading(like: Like, decoder: Decoder) -> Reading:
+    return reading_of(Image(like=like, decoder=decoder))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import ParameterError
+from recordmill.compat.pixel_copies import reordered
 
 
 def encode_picture(pixels: NDArray[Any], quality: int, suffix: str) -> bytes:
@@ -71,7 +72,7 @@ def _colours_of(pixels: NDArray[Any], name: str) -> NDArray[Any]:
     if channels == 1:
         return np.ascontiguousarray(pixels)
     keeps_alpha = channels == 4 and name in ("PNG", "WEBP", "TIFF")
-    return np.ascontiguousarray(pixels[:, :, [2, 1, 0, 3] if keeps_alpha else [2, 1, 0]])
+    return reordered(pixels, (2, 1, 0, 3) if keeps_alpha else (2, 1, 0))
 
 
 def _pillow() -> Any:

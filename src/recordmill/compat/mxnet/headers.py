@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.encoding import encode_picture
+from recordmill.compat.pixel_copies import reordered
 
 # flag, label, id, id2; little-endian, without padding.
 _HEADER = struct.Struct("<IfQQ")
@@ -167,5 +168,5 @@ def _blue_first(picture: NDArray[Any]) -> NDArray[Any]:
     if picture.ndim == 2 or picture.shape[2] == 1:
         return picture
     if picture.shape[2] == 2:
-        return np.ascontiguousarray(picture[:, :, [0, 0, 0, 1]])
-    return np.ascontiguousarray(picture[:, :, [2, 1, 0, *range(3, picture.shape[2])]])
+        return reordered(picture, (0, 0, 0, 1))
+    return reordered(picture, (2, 1, 0, *range(3, picture.shape[2])))

@@ -12,6 +12,7 @@ import recordmill as rm
 from recordmill.compat.oneflow.faults import placed
 from recordmill.compat.oneflow.tensors import Place
 from recordmill.compat.oneflow.threads import in_threads
+from recordmill.compat.pixel_copies import reordered
 from recordmill.compat.processors import num_processors
 from recordmill.errors import DecodeError, RecordmillError
 from recordmill.types import Ragged
@@ -99,7 +100,7 @@ def _decode_window(data: Any, window: Any, channels: Channels) -> Pixels:
 def _coloured(data: Any, pixels: Pixels, window: Any, channels: str) -> Pixels:
     if channels == "grey":
         return rm.decode_jpeg(data, window=window, channels="grey")[:, :, None]
-    return pixels if channels == "rgb" else np.ascontiguousarray(pixels[:, :, ::-1])
+    return pixels if channels == "rgb" else reordered(pixels, (2, 1, 0))
 
 
 def rows_of(strings: Ragged) -> list[Any]:

@@ -48,11 +48,11 @@ class NativeExecutor:
         """
         numbers, refused = _core.image_headers(native_rows(payloads), native_reading(reading, max_pixels), upright)
         table = np.asarray(numbers).reshape(-1, 7)
-        headers = Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], table[:, 6], {})
         damaged, refused = _parted(refused)
+        headers = Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], table[:, 6], damaged)
         rows = [row for row, _ in refused]
         if not rows:
-            return replace(headers, faults=damaged)
+            return headers
         some = [payloads[row] for row in rows]
         try:
             others = self._executor().headers(some, reading, upright=upright, max_pixels=max_pixels)

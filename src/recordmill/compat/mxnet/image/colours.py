@@ -10,6 +10,7 @@ import numpy as np
 from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.image.augmenters import Augmenter, RandomOrderAug
 from recordmill.compat.mxnet.nd import array, wrap
+from recordmill.compat.short_axes import added
 
 # Weights of red, green and blue in brightness (ITU-R BT.601).
 _LUMA = array([0.299, 0.587, 0.114])
@@ -66,7 +67,8 @@ class SaturationJitterAug(Augmenter):
     def __call__(self, src: Any) -> Any:
         """Change the saturation, in place."""
         alpha = _factor(self.saturation)
-        grey = np.sum(src * _LUMA, axis=2, keepdims=True, dtype=np.float32) * np.float32(1.0 - alpha)
+        toned = np.asarray(src * _LUMA, np.float32)
+        grey = added(toned, (2,), keepdims=True) * np.float32(1.0 - alpha)
         src *= alpha
         src += grey
         return src
@@ -126,7 +128,8 @@ def _mixed(src: Any, weights: Any) -> Any:
     if src.shape[-1] != len(weights):
         message = f"Check failed: dot shape error: {list(src.shape)} X {list(weights.shape)}"
         raise MXNetError(message, kind="channel_mismatch", expected="3 channels", found=str(src.shape[-1]))
-    return wrap(np.dot(src, weights))
+    pixels = np.asarray(src)
+    return wrap((pixels.reshape(-1, len(weights)) @ weights).reshape(pixels.shape))
 
 
 def colour_augmenters(

@@ -13,6 +13,7 @@ import recordmill as rm
 from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError, UnsupportedError, translated
 from recordmill.compat.mxnet.kernels import BY_SIZE, KERNELS, RANDOM, methods_of
 from recordmill.compat.mxnet.nd import NDArray, wrap
+from recordmill.compat.pixel_copies import put
 
 _BORDERS = {0: "constant", 1: "edge", 4: "reflect"}
 
@@ -190,8 +191,20 @@ def copyMakeBorder(
     pixels = np.asarray(src)
     height, width = pixels.shape[:2]
     fill = [int(one) for one in values] or int(value)
+    if type == 0 and _is_plain(pixels, (top, bot, left, right), fill):
+        out = np.empty((height + top + bot, width + left + right, pixels.shape[2]), np.uint8)
+        out[...] = fill
+        put(out[top : top + height, left : left + width], pixels)
+        return wrap(out)
     mode: Any = _BORDERS[type]
     return wrap(rm.crop(pixels, (-left, -top, width + left + right, height + top + bot), mode=mode, fill=fill))
+
+
+def _is_plain(pixels: np.ndarray[Any, Any], sides: tuple[int, ...], fill: list[int] | int) -> bool:
+    """Whether a border is around a usual image, of levels that there are."""
+    levels = fill if isinstance(fill, list) else [fill] * pixels.shape[-1]
+    usual = pixels.dtype == np.uint8 and pixels.ndim == 3 and pixels.size > 0 and min(sides) >= 0
+    return usual and len(levels) == pixels.shape[2] and all(0 <= one <= 255 for one in levels)
 
 
 def scale_down(src_size: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.mxnet.base import ParameterError
+from recordmill.compat.short_axes import combined
 
+_INTO = {np.add, np.subtract, np.multiply, np.true_divide}
 _COMPARISONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
 
 
@@ -59,6 +61,8 @@ def apply(ufunc: Any, inputs: tuple[Any, ...], kind: np.dtype[Any] | None, out: 
     values = [_operand(one, kind) for one in inputs]
     try:
         with np.errstate(all="ignore"):
+            if ufunc in _INTO and _fits(out, values, kind):
+                return combined(ufunc, values[0], values[1], out=out)
             found = _computed(ufunc, values, kind)
             if out is None:
                 return found
@@ -77,9 +81,18 @@ def _operand(value: Any, kind: np.dtype[Any] | None) -> Any:
         return value if kind is None else np.asarray(value).astype(kind)
 
 
+def _fits(out: Any, values: list[Any], kind: np.dtype[Any] | None) -> bool:
+    """Whether a result needs no array of its own."""
+    if out is None or kind is None or kind.kind != "f" or out.dtype != kind or not out.flags.c_contiguous:
+        return False
+    return bool(np.broadcast_shapes(*(one.shape for one in values)) == out.shape)
+
+
 def _computed(ufunc: Any, values: list[Any], kind: np.dtype[Any] | None) -> Any:
     if kind is None:
         return ufunc(*values)
-    found = np.trunc(ufunc(*values)) if ufunc is np.true_divide and kind.kind in "iu" else ufunc(*values)
+    simple = ufunc.nin == 2 and ufunc.nout == 1 and ufunc.signature is None
+    found = combined(ufunc, *values) if simple else ufunc(*values)
+    found = np.trunc(found) if ufunc is np.true_divide and kind.kind in "iu" else found
     keeps = isinstance(found, tuple) or (found.dtype == np.bool_ and ufunc not in _COMPARISONS)
     return found if keeps else found.astype(kind, copy=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 from recordmill.compat.mxnet.nd.refusing import named
+from recordmill.compat.pixel_copies import joined
 
 Places = Sequence[int | None]
 _SAME, _REST, _ALL_FURTHER, _MERGED, _SPLIT = 0, -1, -2, -3, -4
@@ -162,7 +163,10 @@ def split(data: Any, num_outputs: int, axis: int = 1, squeeze_axis: bool = False
 @named
 def concat(*data: Any, dim: int = 1) -> NDArray:
     """Arrays behind one another along an axis."""
-    return wrap(np.concatenate([np.asarray(one) for one in data], axis=dim))
+    parts = [np.asarray(one) for one in data]
+    alike = len({(one.dtype, one.shape[:-1], one.ndim) for one in parts}) == 1
+    is_last = alike and parts[0].ndim > 0 and dim in (-1, parts[0].ndim - 1)
+    return wrap(joined(parts) if is_last else np.concatenate(parts, axis=dim))
 
 
 def concatenate(arrays: Sequence[Any], axis: int = 0, always_copy: bool = True) -> NDArray:

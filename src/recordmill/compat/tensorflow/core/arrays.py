@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from recordmill.compat.tensorflow.core.no_arithmetic import NoArithmetic
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 
+_PLAIN = frozenset({bool, int, float, str, bytes})
+_NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int32), float: np.dtype(np.float32)}
+_SINGLE = float(np.finfo(np.float32).max)
 _RANGES = {"f": "iufb", "i": "iub", "u": "iub", "b": "b"}
 
 
@@ -40,6 +44,8 @@ def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
         Lists of different lengths or of several kinds, a tensor of another dtype, or nothing that a tensor can hold.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if type(value) in _NUMBERS and (number := _of_number(value, wanted)) is not None:
+        return number
     if isinstance(value, Operators):
         return _of_tensor(value, wanted)
     if isinstance(value, np.ndarray | np.generic):
@@ -50,6 +56,19 @@ def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
     if hasattr(value, "__array__"):
         return _of_numpy(np.asarray(value), wanted)
     return _of_python(value, wanted)
+
+
+def _of_number(value: Any, wanted: DType | None) -> NDArray[Any] | None:
+    """Array of one of Python's numbers; None of one that its dtype may not hold."""
+    kind = type(value)
+    dtype = _NUMBERS[kind] if wanted is None else wanted.numpy_dtype
+    if kind is float:
+        holds = dtype.kind == "f" and dtype.itemsize > 2 and not _SINGLE < abs(value) < math.inf
+    elif kind is int:
+        holds = dtype.itemsize > 2 and (dtype.kind == "i" or (dtype.kind in "uf" and value >= 0)) and abs(value) < 2**31
+    else:
+        holds = dtype.kind == "b"
+    return np.array(value, dtype) if holds else None
 
 
 def _refuse_ragged(value: Any) -> None:
@@ -167,7 +186,10 @@ def _dtype_inside(value: Any) -> DType | None:
         found: DType = value.dtype  # type: ignore[attr-defined]
         return found
     if isinstance(value, list | tuple):
-        return next((dtype for one in value if (dtype := _dtype_inside(one)) is not None), None)
+        for one in value:
+            if type(one) not in _PLAIN and (dtype := _dtype_inside(one)) is not None:
+                return dtype
+        return None
     _refuse_ragged(value)
     return None
 
@@ -190,9 +212,7 @@ def _first(value: Any) -> Any:
 def _strings(array: NDArray[Any]) -> NDArray[Any]:
     """Array of bytes objects; NumPy's own conversion would drop zero bytes at the ends of byte strings."""
     out: NDArray[Any] = np.empty(array.shape, dtype=object)
-    flat = out.reshape(-1)
-    for place, one in enumerate(array.reshape(-1).tolist()):
-        flat[place] = _string(one)
+    out.reshape(-1)[:] = [one if type(one) is bytes else _string(one) for one in array.reshape(-1).tolist()]
     return out
 
 

@@ -13,7 +13,9 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.checks import check_axes, check_numbers, number_of
+from recordmill.compat.tensorflow.images.contrast import contrasted, contrasted_bytes
 from recordmill.compat.tensorflow.images.hues import with_hue, with_saturation
+from recordmill.compat.tensorflow.images.level_tables import MANY, by_table
 from recordmill.compat.tensorflow.images.levels import converted_levels
 
 Floats = NDArray[Any]
@@ -26,6 +28,14 @@ def _in_floats(image: Any, change: Callable[[Floats], Floats], *, saturate: bool
     kept = values.dtype in (np.float16, np.float32)
     floats = values if kept else converted_levels(values, np.dtype(np.float32))
     return Tensor(converted_levels(change(floats), values.dtype, saturate=saturate))
+
+
+def _by_level(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
+    """Levels changed one by one, whole numbers stopping at their limits."""
+    values = array_of(image)
+    if values.dtype != np.uint8:
+        return _in_floats(values, change, saturate=True)
+    return Tensor(by_table(values, lambda levels: _in_floats(levels, change, saturate=True).values))
 
 
 @op("image.adjust_brightness")
@@ -44,7 +54,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
         Whole numbers stop at their limits.
     """
     amount = number_of(delta)
-    return _in_floats(image, lambda floats: floats + floats.dtype.type(amount), saturate=True)
+    return _by_level(image, lambda floats: floats + floats.dtype.type(amount))
 
 
 @op("image.adjust_contrast")
@@ -68,34 +78,16 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     """
     factor = number_of(contrast_factor)
 
+    values = array_of(images)
+    if values.dtype == np.uint8 and values.ndim > 2 and values.size >= MANY:
+        return Tensor(contrasted_bytes(values, factor))
+
     def change(floats: Floats) -> Floats:
         check_axes(floats)
-        wide = floats.astype(np.float32)
-        mean = channel_means(wide)
-        return ((wide - mean) * np.float32(factor) + mean).astype(floats.dtype)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return contrasted(floats.astype(np.float32, copy=False), factor).astype(floats.dtype, copy=False)
 
-    return _in_floats(images, change, saturate=True)
-
-
-def channel_means(images: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Mean of every channel of every image, added in halves as TensorFlow adds, and so with its rounding.
-
-    Parameters
-    ----------
-    images : ndarray of float32, shape (..., height, width, channels)
-
-    Returns
-    -------
-    ndarray of float32, shape (..., 1, 1, channels)
-    """
-    *batch, height, width, channels = images.shape
-    sums = images.reshape(*batch, height * width, channels)
-    while sums.shape[-2] > 1:
-        right = sums.shape[-2] // 2
-        left = sums.shape[-2] - right
-        front = sums[..., :right, :] + sums[..., left:, :]
-        sums = np.concatenate([front, sums[..., right:left, :]], axis=-2)
-    return (sums * np.float32(1 / (height * width))).reshape(*batch, 1, 1, channels)
+    return _in_floats(values, change, saturate=True)
 
 
 @op("image.adjust_gamma")
@@ -126,7 +118,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
             raised: Floats = floats.dtype.type(factor) * floats ** floats.dtype.type(power)
         return raised
 
-    return _in_floats(image, change, saturate=True)
+    return _by_level(image, change)
 
 
 @op("image.adjust_saturation")

@@ -12,6 +12,8 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
+# Boxes whose overlaps with all others are computed at once.
+_TOGETHER = 32
 # Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia.
 _COLOURS = np.array(
     [
@@ -54,16 +56,17 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None) -> Tensor:
         raise InvalidArgumentError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
     given = None if colors is None else np.asarray(array_of(colors))
     table = (np.ones_like(_COLOURS) if canvas.shape[3] == 1 else _COLOURS) if given is None or not given.size else given
-    for image, found in zip(canvas, places, strict=True):
+    height, width = canvas.shape[1:3]
+    corners = (places * np.array([height - 1, width - 1] * 2, np.float32)).tolist()
+    for image, found in zip(canvas, corners, strict=True):
         for number, box in enumerate(found):
-            _draw(image, box, table[number % len(table)][: canvas.shape[3]])
+            _draw(image, [int(one) for one in box], table[number % len(table)][: canvas.shape[3]])
     return Tensor(canvas)
 
 
-def _draw(image: NDArray[Any], box: NDArray[np.float32], colour: NDArray[Any]) -> None:
+def _draw(image: NDArray[Any], box: list[int], colour: NDArray[Any]) -> None:
     height, width = image.shape[:2]
-    sides = np.array([height - 1, width - 1, height - 1, width - 1], np.float32)
-    top, left, bottom, right = (int(one) for one in box * sides)
+    top, left, bottom, right = box
     if top > bottom or left > right or top >= height or bottom < 0 or left >= width or right < 0:
         return
     rows, columns = slice(max(top, 0), min(bottom, height - 1) + 1), slice(max(left, 0), min(right, width - 1) + 1)
@@ -111,22 +114,35 @@ def non_max_suppression(
             f"boxes of shape {places.shape} and scores of shape {values.shape} do not go together: expected (n, 4) and "
             "(n,) [Op:NonMaxSuppressionV3]"
         )
+    most, limit = int(array_of(max_output_size)), array_of(iou_threshold)
+    order = np.argsort(-values, kind="stable")
+    places, good = places[order], (values[order] > array_of(score_threshold)).tolist()
     kept: list[int] = []
-    for one in np.argsort(-values, kind="stable"):
-        if len(kept) == int(array_of(max_output_size)) or not values[one] > array_of(score_threshold):
-            break
-        if not kept or np.all(_shared(places[one], places[kept]) <= array_of(iou_threshold)):
-            kept.append(int(one))
-    return Tensor(np.array(kept, np.int32))
+    covered = np.zeros(len(places), np.bool_)
+    for first in range(0, len(places), _TOGETHER):
+        rows = ~(_shared(places[first : first + _TOGETHER], places) <= limit)
+        for number, row in enumerate(rows, first):
+            if len(kept) == most or not good[number]:
+                return Tensor(order[kept].astype(np.int32))
+            if not covered[number]:
+                kept.append(number)
+                covered |= row
+    return Tensor(order[kept].astype(np.int32))
 
 
-def _shared(box: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Part of the union that a box shares with others; 0 of boxes without area."""
-    both = np.concatenate([box[None], others])
-    low, high = np.minimum(both[:, :2], both[:, 2:]), np.maximum(both[:, :2], both[:, 2:])
-    areas = np.prod(high - low, axis=1)
-    sides = np.maximum(np.minimum(high[0], high[1:]) - np.maximum(low[0], low[1:]), 0)
-    shared = np.prod(sides, axis=1)
-    union = areas[0] + areas[1:] - shared
-    sound = (areas[0] > 0) & (areas[1:] > 0)
+def _shared(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Part of the union that each box shares with each of others; 0 of boxes without area."""
+    (low, high, area), (lows, highs, areas) = (_corners(one) for one in (boxes, others))
+    rows, columns = (
+        np.maximum(np.minimum(high[:, None, side], highs[:, side]) - np.maximum(low[:, None, side], lows[:, side]), 0)
+        for side in (0, 1)
+    )
+    shared = rows * columns
+    union = area[:, None] + areas - shared
+    sound = (area[:, None] > 0) & (areas > 0)
     return np.where(sound, shared / np.where(sound, union, 1), 0).astype(np.float32)
+
+
+def _corners(boxes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
+    return low, high, np.prod(high - low, axis=1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.pixel_copies import laid_out
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.checks import image_of, whole
@@ -28,7 +29,7 @@ def flip_left_right(image: Any) -> Tensor:
     ValueError
         Another number of axes.
     """
-    return Tensor(np.ascontiguousarray(image_of(image)[..., ::-1, :]))
+    return Tensor(laid_out(image_of(image)[..., ::-1, :]))
 
 
 @op("image.flip_up_down")
@@ -48,7 +49,7 @@ def flip_up_down(image: Any) -> Tensor:
     ValueError
         Another number of axes.
     """
-    return Tensor(np.ascontiguousarray(image_of(image)[..., ::-1, :, :]))
+    return Tensor(laid_out(image_of(image)[..., ::-1, :, :]))
 
 
 @op("image.transpose")
@@ -70,7 +71,7 @@ def transpose(image: Any, name: str | None = None) -> Tensor:
     ValueError
         Another number of axes.
     """
-    return Tensor(np.ascontiguousarray(image_of(image).swapaxes(-3, -2)))
+    return Tensor(laid_out(image_of(image).swapaxes(-3, -2)))
 
 
 @op("image.rot90")
@@ -94,4 +95,4 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
     ValueError
         Another number of axes.
     """
-    return Tensor(np.ascontiguousarray(np.rot90(image_of(image), whole(k), axes=(-3, -2))))
+    return Tensor(laid_out(np.rot90(image_of(image), whole(k), axes=(-3, -2))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -17,6 +18,10 @@ from recordmill.errors import ImageError, MissingExtraError, RecordmillError
 _MODES: dict[str, Literal["fast", "accurate"]] = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
 _CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb"}
 _END = b"\xff\xd9"
+# Markers of frames that are decoded here, and of segments with a length that may be before them (ITU T.81, table B.1).
+_FRAMES = (0xC0, 0xC1, 0xC2)
+_SCAN = 0xDA
+_BEFORE = (0xC4, 0xDB, 0xDD, 0xFE, *range(0xE0, 0xF0))
 _FAILED = "jpeg::Uncompress failed. Invalid JPEG data or crop window."
 
 
@@ -170,6 +175,9 @@ def jpeg_shape(data: bytes) -> tuple[int, int, int]:
     bad = f"Invalid JPEG data, size {len(data)}"
     if data[:2] != b"\xff\xd8":
         refuse(bad)
+    told = _frame(data)
+    if told is not None and rm.image_sizes([data]).tolist() == [[*told[:2]]]:
+        return told
     try:
         corner = rm.decode_jpeg(data, channels="stored", window=(0, 0, 1, 1))
     except MissingExtraError:
@@ -178,3 +186,26 @@ def jpeg_shape(data: bytes) -> tuple[int, int, int]:
         refuse(bad, error)
     [(height, width)] = rm.image_sizes([data]).tolist()
     return height, width, 1 if corner.ndim == 2 else corner.shape[2]
+
+
+def _frame(data: bytes) -> tuple[int, int, int] | None:
+    """Height, width and components that the only frame header tells; None of a header with anything unusual."""
+    at, found = 2, None
+    while data[at : at + 1] == b"\xff" and at + 4 <= len(data):
+        marker, length = struct.unpack_from(">BH", data, at + 1)
+        if marker == _SCAN:
+            return found
+        if marker in _FRAMES and found is None and at + length < len(data):
+            found = _told(data[at + 4 : at + 2 + length])
+        elif marker not in _BEFORE:
+            return None
+        at += 2 + length
+    return None
+
+
+def _told(frame: bytes) -> tuple[int, int, int] | None:
+    if len(frame) < 6 or len(frame) != 6 + 3 * frame[5]:
+        return None
+    _, height, width, components = struct.unpack_from(">BHHB", frame)
+    factors = [factor for both in frame[7::3] for factor in divmod(both, 16)]
+    return (height, width, components) if all(1 <= factor <= 4 for factor in factors) else None

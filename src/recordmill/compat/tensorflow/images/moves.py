@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.pixel_copies import laid_out, put
 from recordmill.compat.tensorflow.images.checks import image_of
 
 
@@ -27,8 +28,12 @@ def mirrored(image: NDArray[Any], axis: int, chances: NDArray[np.float32]) -> ND
     pixels = image_of(image)
     turned = np.flip(pixels, axis)
     if pixels.ndim == 3:
-        return np.ascontiguousarray(turned) if chances < 0.5 else pixels
-    return np.where(np.rint(chances)[:, None, None, None] > 0, turned, pixels)
+        return laid_out(turned) if chances < 0.5 else pixels
+    moved = np.rint(chances) > 0
+    out = np.empty(pixels.shape, pixels.dtype)
+    for number, target in enumerate(out):
+        put(target, turned[number] if moved[number] else pixels[number])
+    return out
 
 
 def sliced(values: NDArray[Any], first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[Any]:

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.tensorflow.images.png_filters import filtered
+
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
 _IDAT_BYTES = 8192
 _MEMORY_LEVEL = 8
-# Where the filters None, Sub, Up, Average and Paeth look: beside (h) and above (v).
-_LOOKS = ("", "h", "v", "hv", "hv")
 
 
 def png_file(pixels: NDArray[Any], level: int) -> bytes:
@@ -39,14 +39,14 @@ def png_file(pixels: NDArray[Any], level: int) -> bytes:
     depth = 8 * pixels.dtype.itemsize
     header = struct.pack(">IIBBBBB", width, height, depth, _COLOUR_TYPES[channels], 0, 0, 0)
     rows = np.ascontiguousarray(pixels.astype(pixels.dtype.newbyteorder(">"), copy=False)).view(np.uint8)
-    stream = _deflated(_filtered(rows.reshape(height, -1), channels * pixels.dtype.itemsize), level)
+    stream = _deflated(filtered(rows.reshape(height, -1), channels * pixels.dtype.itemsize).tobytes(), level)
     parts = [stream[first : first + _IDAT_BYTES] for first in range(0, len(stream), _IDAT_BYTES)]
     chunks = [(b"IHDR", header), *((b"IDAT", part) for part in parts), (b"IEND", b"")]
     return _SIGNATURE + b"".join(_chunk(name, data) for name, data in chunks)
 
 
 def _chunk(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    return b"".join([len(data).to_bytes(4), name, data, zlib.crc32(data, zlib.crc32(name)).to_bytes(4)])
 
 
 def _deflated(data: bytes, level: int) -> bytes:
@@ -73,36 +73,3 @@ def _narrow(stream: bytearray, size: int) -> None:
     stream[0] = info << 4 | stream[0] & 15
     kept = stream[1] & 0xE0
     stream[1] = kept + (31 - (stream[0] << 8 | kept) % 31)
-
-
-def _filtered(rows: NDArray[np.uint8], step: int) -> bytes:
-    """Rows, each behind the filter that makes the sum of its differences least."""
-    left = np.pad(rows, ((0, 0), (step, 0)))[:, :-step]
-    above = np.pad(rows, ((1, 0), (0, 0)))[:-1]
-    corner = np.pad(left, ((1, 0), (0, 0)))[:-1]
-    candidates = np.stack(
-        [rows, rows - left, rows - above, rows - _mean(left, above), rows - _paeth(left, above, corner)]
-    )
-    sums = np.minimum(candidates, np.uint8(0) - candidates).sum(-1, dtype=np.int64)
-    sums[_unused(len(rows), rows.shape[1] // step)] = np.iinfo(np.int64).max
-    best = sums.argmin(0)
-    chosen = np.take_along_axis(candidates, best[None, :, None], 0)[0]
-    return np.concatenate([best[:, None].astype(np.uint8), chosen], axis=1).tobytes()
-
-
-def _unused(height: int, width: int) -> list[int]:
-    """Filters that libpng does not try: of a single row or column those that look beyond it."""
-    return [
-        number for number, sides in enumerate(_LOOKS) if (height == 1 and "v" in sides) or (width == 1 and "h" in sides)
-    ]
-
-
-def _mean(left: NDArray[np.uint8], above: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return ((left.astype(np.uint16) + above) >> 1).astype(np.uint8)
-
-
-def _paeth(left: NDArray[np.uint8], above: NDArray[np.uint8], corner: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    a, b, c = (plane.astype(np.int16) for plane in (left, above, corner))
-    to_left, to_above, to_corner = np.abs(b - c), np.abs(a - c), np.abs(a + b - 2 * c)
-    nearest = np.where(to_above <= to_corner, above, corner)
-    return np.where((to_left <= to_above) & (to_left <= to_corner), left, nearest)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, float32, string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.ops.numerals import number_of
+from recordmill.compat.tensorflow.ops.numerals import number_of, numbers_of
 
 _ALLOWED = ("float32", "float64", "int32", "int64", "string")
 _CALLED = {"float32": "float", "float64": "double"}
@@ -67,7 +68,10 @@ def decode_csv(
         raise InvalidArgumentError("field_delim should be only 1 char [Op:DecodeCSV]")
     columns = [_Column(place, default) for place, default in enumerate(record_defaults)]
     missing = (b"", na_value.encode())
-    for number, line in enumerate(lines.reshape(-1).tolist()):
+    strings = lines.reshape(-1).tolist()
+    if chosen is None and (found := _together(strings, mark, use_quote_delim, columns, missing)) is not None:
+        return [Tensor(values.reshape(lines.shape)) for values in found]
+    for number, line in enumerate(strings):
         fields = _fields(line, mark, use_quote_delim)
         if chosen is not None:
             fields = [fields[place] for place in chosen if place < len(fields)]
@@ -78,6 +82,25 @@ def decode_csv(
         for column, field in zip(columns, fields, strict=True):
             column.take(None if field in missing else field, number)
     return [column.tensor(lines.shape) for column in columns]
+
+
+def _together(
+    lines: list[bytes], mark: bytes, quoted: bool, columns: list[_Column], missing: tuple[bytes, ...]
+) -> list[NDArray[Any]] | None:
+    """Columns of lines that hold nothing but fields of the usual kinds; None of others."""
+    everything = b"".join(lines)
+    if quoted and any(sign in everything for sign in (_QUOTE, b"\n", b"\r")):
+        return None
+    rows = [line.split(mark) for line in lines if line]
+    if len(rows) != len(lines) or any(len(row) != len(columns) for row in rows):
+        return None
+    found = []
+    for column, fields in zip(columns, zip(*rows, strict=True), strict=False):
+        values = column.read(fields, missing)
+        if values is None:
+            return None
+        found.append(values)
+    return found if len(found) == len(columns) else None
 
 
 def column_dtype(default: Any) -> DType:
@@ -109,7 +132,7 @@ class _Column:
 
     def __init__(self, place: int, default: Any) -> None:
         given = np.atleast_1d(array_of(default))
-        self._dtype = column_dtype(default)
+        self._dtype = float32 if isinstance(default, list) and not default else as_dtype(given.dtype)
         if self._dtype.name not in _ALLOWED:
             raise InvalidArgumentError(
                 f"Value for attr 'OUT_TYPE' of {self._dtype.name} is not in the list of allowed values: float, double, "
@@ -130,6 +153,16 @@ class _Column:
             self._values.append(self._default[0])
             return
         self._values.append(field if self._dtype == string else self._number(field, record))
+
+    def read(self, fields: Sequence[bytes], missing: tuple[bytes, ...]) -> NDArray[Any] | None:
+        """Values of fields, all of which are there; None if one of them has to be looked at alone."""
+        if not set(missing).isdisjoint(fields):
+            return None
+        if self._dtype != string:
+            return numbers_of(list(fields), self._dtype)
+        values = np.empty(len(fields), object)
+        values[:] = fields
+        return values
 
     def _number(self, field: bytes, record: int) -> Any:
         try:

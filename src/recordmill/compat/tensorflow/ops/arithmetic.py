@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.short_axes import combined
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
@@ -51,7 +52,7 @@ def add(x: Any, y: Any) -> Tensor:
     text = isinstance(x, Tensor) and x.values.dtype.kind in STRINGS
     a, b = pair_of(x, y, NUMBERS + STRINGS, "Add" if text else "AddV2", hint=True)
     with np.errstate(**_QUIET):
-        return wrap(np.add(a, b))
+        return wrap(combined(np.add, a, b))
 
 
 @op("math.subtract")
@@ -59,7 +60,7 @@ def subtract(x: Any, y: Any) -> Tensor:
     """Difference."""
     a, b = pair_of(x, y, NUMBERS, "Sub")
     with np.errstate(**_QUIET):
-        return wrap(np.subtract(a, b))
+        return wrap(combined(np.subtract, a, b))
 
 
 @op("math.multiply")
@@ -69,7 +70,7 @@ def multiply(x: Any, y: Any) -> Tensor:
         return logical_and(*(as_tensor(one).values.astype(np.bool_) for one in (x, y)))
     a, b = pair_of(x, y, NUMBERS, "Mul")
     with np.errstate(**_QUIET):
-        return wrap(np.multiply(a, b))
+        return wrap(combined(np.multiply, a, b))
 
 
 @op("math.truediv")
@@ -90,7 +91,7 @@ def truediv(x: Any, y: Any) -> Tensor:
         a, b = a.astype(wide), b.astype(wide)
     a, b = pair_of(Tensor(a), Tensor(b), FLOATS, "RealDiv")
     with np.errstate(**_QUIET):
-        return wrap(np.divide(a, b))
+        return wrap(combined(np.divide, a, b))
 
 
 def _hinted(value: Any, other: NDArray[Any]) -> Any:
@@ -182,13 +183,13 @@ def pow(x: Any, y: Any) -> Tensor:  # noqa: A001 (TensorFlow's name)
 @op("math.maximum")
 def maximum(x: Any, y: Any) -> Tensor:
     """Larger one of two values."""
-    return wrap(np.maximum(*pair_of(x, y, NUMBERS, "Maximum")))
+    return wrap(combined(np.maximum, *pair_of(x, y, NUMBERS, "Maximum")))
 
 
 @op("math.minimum")
 def minimum(x: Any, y: Any) -> Tensor:
     """Smaller one of two values."""
-    return wrap(np.minimum(*pair_of(x, y, NUMBERS, "Minimum")))
+    return wrap(combined(np.minimum, *pair_of(x, y, NUMBERS, "Minimum")))
 
 
 @op("math.squared_difference")
@@ -196,7 +197,7 @@ def squared_difference(x: Any, y: Any) -> Tensor:
     """Square of the difference."""
     a, b = pair_of(x, y, FLOATS + "ilq", "SquaredDifference")
     with np.errstate(**_QUIET):
-        difference = np.subtract(a, b)
+        difference = combined(np.subtract, a, b)
         return wrap(np.multiply(difference, difference))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.short_axes import combined
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
@@ -30,52 +31,52 @@ _ALL = NUMBERS + STRINGS + BOOL
 def equal(x: Any, y: Any) -> Tensor:
     """Whether values are equal."""
     a, b = pair_of(x, y, _ALL, "Equal")
-    return wrap(a == b)
+    return wrap(combined(np.equal, a, b))
 
 
 @op("math.not_equal")
 def not_equal(x: Any, y: Any) -> Tensor:
     """Whether values differ."""
     a, b = pair_of(x, y, _ALL, "NotEqual")
-    return wrap(a != b)
+    return wrap(combined(np.not_equal, a, b))
 
 
 @op("math.equal_or_false")
 def equal_or_false(x: Any, y: Any) -> Tensor:
     """Whether values are equal; a single False for shapes that do not broadcast."""
     a, b = matched((x, y), "Equal")
-    return wrap(a == b) if broadcastable(a.shape, b.shape) else wrap(np.False_)
+    return wrap(combined(np.equal, a, b)) if broadcastable(a.shape, b.shape) else wrap(np.False_)
 
 
 @op("math.not_equal_or_true")
 def not_equal_or_true(x: Any, y: Any) -> Tensor:
     """Whether values differ; a single True for shapes that do not broadcast."""
     a, b = matched((x, y), "NotEqual")
-    return wrap(a != b) if broadcastable(a.shape, b.shape) else wrap(np.True_)
+    return wrap(combined(np.not_equal, a, b)) if broadcastable(a.shape, b.shape) else wrap(np.True_)
 
 
 @op("math.less")
 def less(x: Any, y: Any) -> Tensor:
     """Whether the first value is smaller."""
-    return wrap(np.less(*pair_of(x, y, NUMBERS, "Less")))
+    return wrap(combined(np.less, *pair_of(x, y, NUMBERS, "Less")))
 
 
 @op("math.less_equal")
 def less_equal(x: Any, y: Any) -> Tensor:
     """Whether the first value is not larger."""
-    return wrap(np.less_equal(*pair_of(x, y, NUMBERS, "LessEqual")))
+    return wrap(combined(np.less_equal, *pair_of(x, y, NUMBERS, "LessEqual")))
 
 
 @op("math.greater")
 def greater(x: Any, y: Any) -> Tensor:
     """Whether the first value is larger."""
-    return wrap(np.greater(*pair_of(x, y, NUMBERS, "Greater")))
+    return wrap(combined(np.greater, *pair_of(x, y, NUMBERS, "Greater")))
 
 
 @op("math.greater_equal")
 def greater_equal(x: Any, y: Any) -> Tensor:
     """Whether the first value is not smaller."""
-    return wrap(np.greater_equal(*pair_of(x, y, NUMBERS, "GreaterEqual")))
+    return wrap(combined(np.greater_equal, *pair_of(x, y, NUMBERS, "GreaterEqual")))
 
 
 @op("math.logical_and")

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.arrays import array_of, scalar_array
 from recordmill.compat.tensorflow.core.dispatch import op
@@ -13,6 +14,9 @@ from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.matching import NUMBERS, allow
+
+# Indices from which on a table of rows is worth making.
+_MANY = 256
 
 
 @op("array.one_hot")
@@ -55,9 +59,18 @@ def one_hot(
         raise InvalidArgumentError(
             f"Expected axis to be -1 or between [0, {array.ndim + 1}).  But received: {place} [Op:OneHot]"
         )
+    if place in (-1, array.ndim) and array.size >= max(_MANY, count):
+        return wrap(_rows(array, count, on, off))
     where = np.expand_dims(array, place)
     places = np.arange(count).reshape([-1 if one == place % (array.ndim + 1) else 1 for one in np.arange(where.ndim)])
     return wrap(np.where(where == places, on, off), on.dtype)
+
+
+def _rows(array: NDArray[Any], count: int, on: NDArray[Any], off: NDArray[Any]) -> NDArray[Any]:
+    """Rows taken from a table, the last one of which marks no place."""
+    table = np.full((count + 1, count), off, on.dtype)
+    np.fill_diagonal(table, on)
+    return table.take(np.where((array >= 0) & (array < count), array, count), 0, mode="clip")
 
 
 def _hot_values(on_value: Any, off_value: Any, dtype: Any) -> Any:

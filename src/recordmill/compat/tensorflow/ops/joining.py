@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.pixel_copies import joined
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
@@ -94,7 +95,7 @@ def concat(values: Any, axis: Any) -> Tensor:
             f"ConcatOp : Expected concatenating dimensions in the range [{-ndim}, {ndim}), but got {at} [Op:ConcatV2]"
         )
     _check_lengths(arrays, at % ndim)
-    return wrap(np.concatenate(arrays, at))
+    return wrap(joined(arrays) if at % ndim == ndim - 1 else np.concatenate(arrays, at))
 
 
 def _check_ranks(arrays: list[NDArray[Any]]) -> None:

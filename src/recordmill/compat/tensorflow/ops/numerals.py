@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
@@ -18,6 +19,9 @@ from recordmill.compat.tensorflow.ops.texts import each, strings_of
 _WHOLE = re.compile(rb"[+-]?[0-9]+")
 _REAL = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.IGNORECASE)
 _HEXADECIMAL = re.compile(rb"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?\d+)?", re.IGNORECASE)
+_SPACE = rb"[ \t\n\v\f\r]*"
+_WHOLES = re.compile(rb"(?:" + _SPACE + rb"[+-]?[0-9]+" + _SPACE + rb"\0)*")
+_REALS = re.compile(rb"(?:" + _SPACE + rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?" + _SPACE + rb"\0)*")
 _LIMITS = {one: (as_dtype(one).min, as_dtype(one).max) for one in ("int32", "int64", "uint32", "uint64")}
 _TARGETS = ("float32", "float64", *_LIMITS)
 
@@ -49,8 +53,39 @@ def to_number(input: Any, out_type: Any = float32) -> Tensor:  # noqa: A002 (Ten
             "float, double, int32, int64, uint32, uint64 [Op:StringToNumber]"
         )
     array = strings_of(input, "StringToNumber")
+    numbers = numbers_of(array.reshape(-1).tolist(), wanted)
+    if numbers is not None:
+        return Tensor(numbers.reshape(array.shape))
     with np.errstate(over="ignore"):
         return each(array, lambda one: number_of(one, wanted), wanted.numpy_dtype)
+
+
+def numbers_of(texts: list[bytes], wanted: Any) -> NDArray[Any] | None:
+    """Read many numbers that are written in the usual way.
+
+    Parameters
+    ----------
+    texts : list of bytes
+    wanted : DType
+
+    Returns
+    -------
+    numpy.ndarray or None
+        Of that dtype, one value for each; None where one of them is to be read, or refused, by `number_of`.
+    """
+    column = _REALS if wanted.is_floating else _WHOLES
+    if not column.fullmatch(b"\0".join([*texts, b""])):
+        return None
+    try:
+        values = np.array([*map(float, texts)], np.float64) if wanted.is_floating else np.array([*map(int, texts)])
+    except (ValueError, OverflowError):
+        return None
+    if wanted.is_floating or not len(texts):
+        with np.errstate(over="ignore"):
+            return values.astype(wanted.numpy_dtype)
+    low, high = _LIMITS[wanted.name]
+    fits = values.dtype.kind in "iu" and low <= values.min() and values.max() <= high
+    return values.astype(wanted.numpy_dtype) if fits else None
 
 
 def number_of(text: bytes, wanted: Any) -> Any:

@@ -38,6 +38,8 @@ _POSIX = {
 }
 _SIGN = re.compile(r"\\Q.*?(?:\\E|$)|\\.|\[:\^?\w+:\]|\[\^?\]?|\]|\(\?[^:)]?|\$|.", re.DOTALL)
 _NOT_RE2 = re.compile(r"\(\?(?:[=!#>(]|<[=!]|P=)|[*+?}]\+")
+# Patterns each part of which takes a character, so that no match is empty.
+_CONSUMING = re.compile(r"(?:\\[dDsSwW\W]|\[\^?[^\[\]\\]+\]|[^\\\[\]|*?{}()^$])+")
 
 
 def _invalid(pattern: str, why: str) -> InvalidArgumentError:
@@ -160,6 +162,15 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
     if not _is_rewrite(replacement, matcher.groups):
         return Tensor(strings_of(input, "RegexReplace"))
 
+    count = 0 if replace_global else 1
+    if "\\" not in replacement and _CONSUMING.fullmatch(matcher.pattern):
+
+        def quick(value: bytes) -> bytes:
+            text = value.decode("utf-8", "surrogateescape")
+            return matcher.sub(replacement, text, count=count).encode("utf-8", "surrogateescape")
+
+        return each(strings_of(input, "RegexReplace"), quick)
+
     def replaced(value: bytes) -> bytes:
         end = -1
 
@@ -171,7 +182,7 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
             return "" if again else _rewritten(replacement, found)
 
         text = value.decode("utf-8", "surrogateescape")
-        return matcher.sub(put, text, count=0 if replace_global else 1).encode("utf-8", "surrogateescape")
+        return matcher.sub(put, text, count=count).encode("utf-8", "surrogateescape")
 
     return each(strings_of(input, "RegexReplace"), replaced)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.pixel_copies import laid_out
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
@@ -39,17 +40,33 @@ def max_pool2d(input: Any, ksize: Any, strides: Any, padding: str, data_format: 
     """
     least = array_of(input).dtype
     low = -np.inf if least.kind == "f" else np.iinfo(least).min
-    return Tensor(_pooled(input, ksize, strides, padding, data_format, low, np.max))
+    return Tensor(_pooled(input, ksize, strides, padding, data_format, low, _highest))
 
 
 @op("nn.avg_pool2d")
 def avg_pool2d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC") -> Tensor:  # noqa: A002 (TensorFlow's name)
     """Mean of what each window holds of the image; arguments as of `max_pool2d`, values are floats."""
-    return Tensor(_pooled(input, ksize, strides, padding, data_format, np.nan, np.nanmean))
+    return Tensor(_pooled(input, ksize, strides, padding, data_format, np.nan, _mean))
+
+
+def _highest(values: NDArray[Any], sizes: tuple[int, int], steps: tuple[int, int]) -> NDArray[Any]:
+    """Highest values of rows, then of columns."""
+    for axis, size, step in zip((1, 2), sizes, steps, strict=True):
+        last = values.shape[axis] - size + 1
+        parts = [values[(slice(None),) * axis + (slice(first, first + last, step),)] for first in range(size)]
+        values = laid_out(parts[0]).copy()
+        for part in parts[1:]:
+            np.maximum(values, laid_out(part), out=values)
+    return values
+
+
+def _mean(values: NDArray[Any], sizes: tuple[int, int], steps: tuple[int, int]) -> NDArray[Any]:
+    windows = np.lib.stride_tricks.sliding_window_view(values, sizes, axis=(1, 2))
+    return np.asarray(np.nanmean(windows[:, :: steps[0], :: steps[1]], axis=(-2, -1)))
 
 
 def _pooled(
-    given: Any, ksize: Any, strides: Any, padding: str, order: str, outside: float, best: Callable[..., Any]
+    given: Any, ksize: Any, strides: Any, padding: str, order: str, outside: float, best: Callable[..., NDArray[Any]]
 ) -> NDArray[Any]:
     if order != "NHWC":
         raise NotImplementedError(f"data_format={order!r} is not supported, only 'NHWC'")
@@ -59,8 +76,10 @@ def _pooled(
         values = np.pad(values, ((0, 0), *around, (0, 0)), constant_values=outside)
     elif padding != "VALID":
         raise ValueError(f'padding must be "VALID" or "SAME", not {padding!r}')
-    windows = np.lib.stride_tricks.sliding_window_view(values, sizes, axis=(1, 2))
-    return np.ascontiguousarray(best(windows[:, :: steps[0], :: steps[1]], axis=(-2, -1)), array_of(given).dtype)
+    if any(size > length for size, length in zip(sizes, values.shape[1:3], strict=True)):
+        found = f"{values.shape[1]} x {values.shape[2]}"
+        raise ValueError(f"windows of {sizes[0]} x {sizes[1]} are larger than the image of {found} pixels")
+    return np.ascontiguousarray(best(values, sizes, steps), array_of(given).dtype)
 
 
 def _pair(numbers: Any) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.short_axes import added, combined, reduced
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
@@ -62,7 +63,7 @@ def _reduced(
     array = one_of(value, allowed, name)
     axes = axes_of(axis, array.ndim, name)
     with np.errstate(all="ignore"):
-        return wrap(compute(array, axis=axes, keepdims=bool(keepdims)), array.dtype)
+        return wrap(compute(array, axes, keepdims=bool(keepdims)), array.dtype)
 
 
 @op("math.reduce_sum")
@@ -71,14 +72,20 @@ def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> T
     return _reduced(input_tensor, axis, keepdims, "Sum", _sum)
 
 
-def _sum(array: NDArray[Any], **options: Any) -> Any:
-    return np.sum(array, dtype=np.float32 if array.dtype == np.float16 else array.dtype, **options)
+def _sum(array: NDArray[Any], axes: tuple[int, ...], *, keepdims: bool) -> Any:
+    if array.dtype.kind != "f":
+        return reduced(np.add, array, axes, keepdims=keepdims, dtype=array.dtype)
+    return added(array.astype(np.float32) if array.dtype == np.float16 else array, axes, keepdims=keepdims)
 
 
 @op("math.reduce_prod")
 def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Product; whole numbers wrap around."""
-    return _reduced(input_tensor, axis, keepdims, "Prod", lambda array, **o: np.prod(array, dtype=array.dtype, **o))
+    return _reduced(input_tensor, axis, keepdims, "Prod", _product)
+
+
+def _product(array: NDArray[Any], axes: tuple[int, ...], **options: Any) -> Any:
+    return np.prod(array, axes, array.dtype, **options)
 
 
 @op("math.reduce_mean")
@@ -87,8 +94,8 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> 
     return _reduced(input_tensor, axis, keepdims, "Mean", _mean)
 
 
-def _mean(array: NDArray[Any], **options: Any) -> Any:
-    total = _sum(array if array.dtype.kind == "f" else _widened(array), **options)
+def _mean(array: NDArray[Any], axes: tuple[int, ...], *, keepdims: bool) -> Any:
+    total = _sum(array if array.dtype.kind == "f" else _widened(array), axes, keepdims=keepdims)
     count = array.size // max(np.size(total), 1)
     if array.dtype.kind == "f":
         return np.divide(total, np.asarray(count, total.dtype))
@@ -105,17 +112,21 @@ def _widened(array: NDArray[Any]) -> NDArray[Any]:
 @op("math.reduce_max")
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Largest value; the smallest possible one of no values."""
-    return _reduced(
-        input_tensor, axis, keepdims, "Max", lambda array, **o: np.max(array, initial=_limit(array, False), **o)
-    )
+    return _reduced(input_tensor, axis, keepdims, "Max", _largest)
+
+
+def _largest(array: NDArray[Any], axes: tuple[int, ...], *, keepdims: bool) -> Any:
+    return reduced(np.maximum, array, axes, keepdims=keepdims, initial=_limit(array, False))
 
 
 @op("math.reduce_min")
 def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Smallest value; the largest possible one of no values."""
-    return _reduced(
-        input_tensor, axis, keepdims, "Min", lambda array, **o: np.min(array, initial=_limit(array, True), **o)
-    )
+    return _reduced(input_tensor, axis, keepdims, "Min", _smallest)
+
+
+def _smallest(array: NDArray[Any], axes: tuple[int, ...], *, keepdims: bool) -> Any:
+    return reduced(np.minimum, array, axes, keepdims=keepdims, initial=_limit(array, True))
 
 
 def _limit(array: NDArray[Any], largest: bool) -> Any:
@@ -129,14 +140,14 @@ def _limit(array: NDArray[Any], largest: bool) -> Any:
 def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Whether any value is true."""
     array = truths(input_tensor, 0, "Any")
-    return wrap(np.any(array, axis=axes_of(axis, array.ndim, "Any"), keepdims=bool(keepdims)))
+    return wrap(reduced(np.logical_or, array, axes_of(axis, array.ndim, "Any"), keepdims=bool(keepdims)))
 
 
 @op("math.reduce_all")
 def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Whether all values are true."""
     array = truths(input_tensor, 0, "All")
-    return wrap(np.all(array, axis=axes_of(axis, array.ndim, "All"), keepdims=bool(keepdims)))
+    return wrap(reduced(np.logical_and, array, axes_of(axis, array.ndim, "All"), keepdims=bool(keepdims)))
 
 
 @op("math.reduce_variance")
@@ -153,8 +164,8 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False)
     if array.dtype.char not in FLOATS:
         raise TypeError(f"Input must be either real or complex. Received integer type <dtype: '{array.dtype.name}'>.")
     with np.errstate(all="ignore"):
-        distance = array - _mean(array, axis=axes, keepdims=True).astype(array.dtype)
-        return wrap(_mean(distance * distance, axis=axes, keepdims=bool(keepdims)), array.dtype)
+        distance = combined(np.subtract, array, _mean(array, axes, keepdims=True).astype(array.dtype))
+        return wrap(_mean(distance * distance, axes, keepdims=bool(keepdims)), array.dtype)
 
 
 @op("math.reduce_std")
@@ -175,8 +186,8 @@ def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = 
     return _reduced(input_tensor, axis, keepdims, "EuclideanNorm", _euclidean)
 
 
-def _euclidean(array: NDArray[Any], **options: Any) -> Any:
-    square = np.sum(np.multiply(array, array), dtype=array.dtype, **options)
+def _euclidean(array: NDArray[Any], axes: tuple[int, ...], **options: Any) -> Any:
+    square = np.sum(np.multiply(array, array), axes, array.dtype, **options)
     return np.sqrt(square) if array.dtype.kind == "f" else np.trunc(np.sqrt(square.astype(np.float64)))
 
 

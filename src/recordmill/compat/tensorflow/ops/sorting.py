@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.short_axes import has_short_rows, place
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype, int32, int64
@@ -24,16 +25,16 @@ UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])  # noqa
 @op("math.argmax")
 def argmax(input: Any, axis: Any = None, output_type: Any = int64) -> Tensor:  # noqa: A002 (TensorFlow's name)
     """Index of the largest value along an axis, the first one of equal ones."""
-    return _place(input, axis, output_type, np.argmax, "ArgMax")
+    return _place(input, axis, output_type, True, "ArgMax")
 
 
 @op("math.argmin")
 def argmin(input: Any, axis: Any = None, output_type: Any = int64) -> Tensor:  # noqa: A002 (TensorFlow's name)
     """Index of the smallest value along an axis, the first one of equal ones."""
-    return _place(input, axis, output_type, np.argmin, "ArgMin")
+    return _place(input, axis, output_type, False, "ArgMin")
 
 
-def _place(value: Any, axis: Any, output_type: Any, compute: Any, name: str) -> Tensor:
+def _place(value: Any, axis: Any, output_type: Any, largest: bool, name: str) -> Tensor:
     array = one_of(value, NUMBERS + BOOL, name)
     at = 0 if axis is None else int(array_of(axis))
     if not -array.ndim <= at < array.ndim:
@@ -42,7 +43,10 @@ def _place(value: Any, axis: Any, output_type: Any, compute: Any, name: str) -> 
         )
     if not array.shape[at]:
         raise InvalidArgumentError(f"Reduction axis {at} is empty in shape {list(array.shape)} [Op:{name}]")
-    return wrap(compute(array, at), as_dtype(output_type).numpy_dtype)
+    wanted = as_dtype(output_type).numpy_dtype
+    if at % array.ndim == array.ndim - 1 and has_short_rows(array):
+        return wrap(place(array, largest=largest), wanted)
+    return wrap((np.argmax if largest else np.argmin)(array, at), wanted)
 
 
 def _ordered(array: NDArray[Any], descending: bool) -> NDArray[Any]:

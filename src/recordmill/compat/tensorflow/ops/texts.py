@@ -152,6 +152,8 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Tensor:  # noq
     """
     _unit(unit, "Substr")
     array = strings_of(input, "Substr")
+    if unit == "BYTE" and (parts := _cut(array, array_of(pos), array_of(len))) is not None:
+        return Tensor(parts)
     array, starts, counts = np.broadcast_arrays(array, array_of(pos), array_of(len))
     out = np.empty(array.shape, object)
     for place in np.ndindex(array.shape):
@@ -166,6 +168,19 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Tensor:  # noq
         part = pieces[start : total if count < 0 else start + count]
         out[place] = part if isinstance(part, bytes) else b"".join(part)
     return Tensor(out)
+
+
+def _cut(array: NDArray[Any], start: NDArray[Any], count: NDArray[Any]) -> NDArray[Any] | None:
+    """The same bytes of each string; None where that is not what is asked for, or a string is too short."""
+    if start.size != 1 or count.size != 1 or start.ndim > array.ndim or count.ndim > array.ndim:
+        return None
+    strings, first, length = array.reshape(-1).tolist(), int(start.item()), int(count.item())
+    if any(one.__len__() < abs(first) for one in strings):
+        return None
+    last = None if length < 0 or first < 0 <= first + length else first + length
+    out = np.empty(array.shape, object)
+    out.reshape(-1)[:] = [one[first:last] for one in strings]
+    return out
 
 
 @op("strings.join")

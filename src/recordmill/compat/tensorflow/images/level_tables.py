@@ -1,0 +1,47 @@
+"""Changes of 8-bit levels by a table: what becomes of each of the 256 is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+
+LEVELS = np.arange(256, dtype=np.uint8)
+# Values of an image from which on a table is worth making.
+MANY = 1024
+
+
+def by_table(pixels: Bytes, change: Callable[[Bytes], Bytes]) -> Bytes:
+    """Change pixels by a function of their levels.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+    change : callable
+        Takes and gives uint8; each value of the result depends on one level only.
+
+    Returns
+    -------
+    ndarray of uint8, of the same shape
+        What ``change(pixels)`` is.
+    """
+    return change(pixels) if pixels.size < MANY else looked_up(pixels, change(LEVELS))
+
+
+def looked_up(pixels: Bytes, table: Bytes) -> Bytes:
+    """Replace levels by those of a table.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8
+    table : ndarray of uint8, shape (256,)
+
+    Returns
+    -------
+    ndarray of uint8, of the same shape
+    """
+    found = bytearray(np.ascontiguousarray(pixels)).translate(table.tobytes())
+    return np.frombuffer(found, np.uint8).reshape(pixels.shape)
