@@ -15,6 +15,7 @@ _PLACES = {
     "decode.batch": "decode_batch",
     "decode.draws": "Draws Stage",
     "decode.entry": "find_entry_points",
+    "decode.hues": "hsv_to_rgb rgb_to_hsv",
     "decode.images": "decode_image decode_jpeg decode_png",
     "decode.mixing": "cutmix mixup",
     "decode.presets": "IMAGENET_MEAN IMAGENET_STD",
@@ -80,6 +81,10 @@ if TYPE_CHECKING:
     )
     from recordmill.decode.entry import (
         find_entry_points as find_entry_points,
+    )
+    from recordmill.decode.hues import (
+        hsv_to_rgb as hsv_to_rgb,
+        rgb_to_hsv as rgb_to_hsv,
     )
     from recordmill.decode.images import (
         decode_image as decode_image,
