@@ -1,4 +1,4 @@
-"""TensorFlow's changes of saturation and hue for one colour, with branches, in NumPy's float32: what the native ones are held against."""
+"""TensorFlow's changes of saturation and hue of one colour, with branches, in NumPy's float32."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ one, two, six = np.float32(1), np.float32(2), np.float32(6)
 def saturated(colour: np.ndarray, factor: float) -> np.ndarray:
     """A colour whose saturation is multiplied, at most to the full."""
     red, green, blue = colour
-    most = _larger(red, _larger(green, blue))
-    spread = most - _smaller(red, _smaller(green, blue))
+    most = max(red, max(green, blue))
+    spread = most - min(red, min(green, blue))
     saturation = spread / most if most > 0 else np.float32(0)
-    saturation = _smaller(one, _larger(np.float32(0), saturation * np.float32(factor)))
+    saturation = min(one, max(np.float32(0), saturation * np.float32(factor)))
     chroma = saturation * most
     return _mixed(_hue(red, green, blue, most, spread) * six, chroma) + (most - chroma)
 
@@ -75,11 +75,3 @@ def _placed(sixth: int, most: np.float32, middle: np.float32, least: np.float32)
         (most, least, middle),
     ]
     return ways[min(sixth, 5)]
-
-
-def _larger(first: np.float32, second: np.float32) -> np.float32:
-    return second if first < second else first
-
-
-def _smaller(first: np.float32, second: np.float32) -> np.float32:
-    return second if second < first else first

@@ -1,4 +1,4 @@
-"""Colours by hue, saturation and value, in floats as TensorFlow computes them; public functions and what others share."""
+"""Colours by hue, saturation and value, in floats as TensorFlow computes them."""
 
 from __future__ import annotations
 
