@@ -55,6 +55,7 @@ __all__ = [
     "read_files",
     "read_singles",
     "recode_png",
+    "resize_floats",
     "row_checksums",
     "scan",
     "serialize",
@@ -190,6 +191,9 @@ def decode_masks(masks: Any, dtype: str, out: NDArray[Any], threads: int) -> lis
 def decode_each_mask(masks: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
 def change_colours(pixels: _Buffer, source: str, change: str, amount: float) -> Block: ...
 def change_image(pixels: NDArray[Any], shape: tuple[int, ...], source: str, job: Any, dtype: str) -> _Image: ...
+def resize_floats(
+    pixels: _Buffer, source: str, shape: tuple[int, ...], size: tuple[int, ...], kernel: str
+) -> Block: ...
 def decode_jpeg(
     data: _Buffer,
     window: tuple[int, int, int, int] | None,

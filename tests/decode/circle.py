@@ -10,8 +10,9 @@ one, two, six = np.float32(1), np.float32(2), np.float32(6)
 def saturated(colour: np.ndarray, factor: float) -> np.ndarray:
     """A colour whose saturation is multiplied, at most to the full."""
     red, green, blue = colour
-    most = max(red, max(green, blue))
-    spread = most - min(red, min(green, blue))
+    largest, smallest = max(green, blue), min(green, blue)
+    most = max(red, largest)
+    spread = most - min(red, smallest)
     saturation = spread / most if most > 0 else np.float32(0)
     saturation = min(one, max(np.float32(0), saturation * np.float32(factor)))
     chroma = saturation * most

@@ -7,5 +7,5 @@ pub(crate) mod taps;
 pub mod tensorflow;
 pub(crate) mod two_tap;
 
-pub use kernel::{Kernel, Nearest, resize, resize_deep, resize_f32, resize_nearest};
+pub use kernel::{Kernel, Nearest, resize, resize_deep, resize_f32, resize_many, resize_nearest};
 pub(crate) use pick::pick;

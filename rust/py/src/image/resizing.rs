@@ -1,0 +1,43 @@
+//! Images in memory at other sizes, in floats.
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use recordmill_image::geometry::level::Level;
+use recordmill_image::geometry::resize::{Kernel, resize_many};
+use recordmill_image::pixels::Size;
+
+use super::kernels::kernel_of;
+use super::refused;
+use crate::buffers::{Block, Numbers, View};
+
+/// Images of height, width and channels in a flat array, at another height and width; raises ImageRefused.
+#[pyfunction]
+pub fn resize_floats(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    source: &str,
+    shape: (usize, usize, usize),
+    size: (usize, usize),
+    kernel: &str,
+) -> PyResult<Block> {
+    let kernel = kernel_of(kernel)?;
+    match source {
+        "uint8" => resized::<u8>(py, pixels, shape, size, kernel),
+        "uint16" => resized::<u16>(py, pixels, shape, size, kernel),
+        "float32" => resized::<f32>(py, pixels, shape, size, kernel),
+        other => Err(PyValueError::new_err(format!("pixels are not {other:?}"))),
+    }
+}
+
+fn resized<T: Level + pyo3::buffer::Element>(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    (height, width, channels): (usize, usize, usize),
+    size: (usize, usize),
+    kernel: Kernel,
+) -> PyResult<Block> {
+    let view = View::<T>::get(pixels)?;
+    let values = view.slice();
+    let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
+    let made = py.detach(|| resize_many(values, from, channels, size, kernel)).map_err(refused)?;
+    Ok(Block::new(Numbers::Float32(made)))
+}
