@@ -56,7 +56,8 @@ fn resized_bytes_when_computed_on_all_paths_then_are_equal() {
 
 #[test]
 fn resized_floats_when_computed_on_all_paths_then_are_equal() {
-    let methods = [(Method::Area, false), (Method::Bicubic, false), (Method::Lanczos3, false), (Method::Mitchell, true)];
+    let methods =
+        [(Method::Area, false), (Method::Bicubic, false), (Method::Lanczos3, false), (Method::Mitchell, true)];
     for (method, antialias) in methods {
         let kernel = Kernel::Tensorflow { method, antialias };
         compare(|view, size| {
