@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _PLACES = {
     "decode.adjust": "adjust_brightness adjust_contrast adjust_hue adjust_saturation greyscale",
     "decode.batch": "decode_batch",
+    "decode.cutting": "resize_boxes",
     "decode.draws": "Draws Stage",
     "decode.entry": "find_entry_points",
     "decode.hues": "hsv_to_rgb rgb_to_hsv",
@@ -74,6 +75,9 @@ if TYPE_CHECKING:
     )
     from recordmill.decode.batch import (
         decode_batch as decode_batch,
+    )
+    from recordmill.decode.cutting import (
+        resize_boxes as resize_boxes,
     )
     from recordmill.decode.draws import (
         Draws as Draws,

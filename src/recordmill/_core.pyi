@@ -28,6 +28,7 @@ __all__ = [
     "change_image",
     "count_fitting",
     "crc32c",
+    "cut_boxes",
     "decode_each_image",
     "decode_each_mask",
     "decode_images",
@@ -191,6 +192,16 @@ def decode_masks(masks: Any, dtype: str, out: NDArray[Any], threads: int) -> lis
 def decode_each_mask(masks: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
 def change_colours(pixels: _Buffer, source: str, change: str, amount: float) -> Block: ...
 def change_image(pixels: NDArray[Any], shape: tuple[int, ...], source: str, job: Any, dtype: str) -> _Image: ...
+def cut_boxes(
+    pixels: _Buffer,
+    source: str,
+    shape: tuple[int, ...],
+    places: _Buffer,
+    images: _Buffer,
+    size: tuple[int, ...],
+    nearest: bool,
+    beyond: float,
+) -> Block: ...
 def resize_floats(
     pixels: _Buffer, source: str, shape: tuple[int, ...], size: tuple[int, ...], kernel: str
 ) -> Block: ...

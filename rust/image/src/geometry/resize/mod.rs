@@ -1,4 +1,5 @@
 //! Resize kernels, each with the arithmetic of the library that it is named after.
+pub mod boxes;
 mod kernel;
 pub mod opencv;
 mod pick;
