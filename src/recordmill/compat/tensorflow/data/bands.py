@@ -163,7 +163,7 @@ class Gathered:
             self._whole = self._memory.empty((self._count, *shape[1:]), dtype)
         whole = self._whole
         if self._rows is not None or whole is None or whole.shape[1:] != shape[1:] or whole.dtype != dtype:
-            return self._memory.empty(shape, dtype)
+            return np.empty(shape, dtype)
         self._lent = whole[self._done : stop]
         return self._lent
 

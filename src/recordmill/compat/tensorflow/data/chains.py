@@ -28,6 +28,9 @@ _UFUNCS: dict[str, np.ufunc] = {
     "math.maximum": np.maximum,
     "math.minimum": np.minimum,
 }
+_CLIP = "math.clip_by_value"
+# Ufunc, constant, and whether the constant is on the left.
+_Link = tuple[np.ufunc, Floats, bool]
 # What makes floats of levels, and by how much they are multiplied then.
 _BEGINNINGS = {"array.cast": None, "image.convert_image_dtype": np.float32(1 / 255)}
 # Bytes of a sample from which on it stays in the processor's cache only by itself.
@@ -49,7 +52,7 @@ class Chain:
     def __init__(self, calls: Sequence[Call]) -> None:
         self.calls = tuple(calls)
         self._begins = calls[0].name if calls[0].name in _BEGINNINGS else None
-        self._links = [_link(call) for call in calls if call.name not in _BEGINNINGS]
+        self._links = [link for call in calls if call.name not in _BEGINNINGS for link in _links(call)]
         self._rows: dict[tuple[int, int], Floats] = {}
 
     @property
@@ -100,7 +103,8 @@ class Chain:
     def _do(self, source: NDArray[Any], made: Floats) -> None:
         factor = _BEGINNINGS[self._begins] if self._begins and source.dtype == np.uint8 else None
         if factor is not None:
-            source = np.multiply(source, factor, out=made, dtype=np.float32)
+            np.copyto(made, source)
+            source = np.multiply(made, factor, out=made)
         elif source.dtype != np.float32 or not self._links or not source.flags.c_contiguous:
             np.copyto(made, source)
             source = made
@@ -135,9 +139,7 @@ def is_link(call: Call) -> bool:
     """
     if len(call.inputs) != 1 or len(call.outputs) != 1 or call.outputs[0][1] is not None:
         return False
-    if call.name in _BEGINNINGS:
-        return begins(call)
-    return call.name in _UFUNCS and not call.kwargs and len(call.args) == 2 and _constant(call) is not None
+    return begins(call) if call.name in _BEGINNINGS else bool(_links(call))
 
 
 def begins(call: Call) -> bool:
@@ -160,11 +162,23 @@ def begins(call: Call) -> bool:
         return False
 
 
-def _constant(call: Call) -> Floats | None:
-    """The other argument, where arithmetic with 32-bit floats takes it as such."""
-    one, other = call.args
-    value = other if isinstance(one, Recorded) else one
-    if next(recorded_in(value), None) is not None or not (isinstance(one, Recorded) or isinstance(other, Recorded)):
+def _links(call: Call) -> list[_Link]:
+    """Arithmetic of a call; none where the other arguments are no constants of 32-bit floats."""
+    if call.kwargs or not any(isinstance(one, Recorded) for one in call.args):
+        return []
+    if call.name == _CLIP and len(call.args) == 3 and isinstance(call.args[0], Recorded):
+        low, high = map(_constant, call.args[1:])
+        return [] if low is None or high is None else [(np.minimum, high, False), (np.maximum, low, False)]
+    if call.name not in _UFUNCS or len(call.args) != 2:
+        return []
+    is_left = not isinstance(call.args[0], Recorded)
+    constant = _constant(call.args[0 if is_left else 1])
+    return [] if constant is None else [(_UFUNCS[call.name], constant, is_left)]
+
+
+def _constant(value: Any) -> Floats | None:
+    """What arithmetic with 32-bit floats makes of an argument, where it takes it."""
+    if next(recorded_in(value), None) is not None:
         return None
     if isinstance(value, Tensor) and value.values.dtype != np.float32:
         return None
@@ -172,11 +186,3 @@ def _constant(call: Call) -> Floats | None:
         return array_of(value, dtypes.float32)
     except (TypeError, ValueError):
         return None
-
-
-def _link(call: Call) -> tuple[np.ufunc, Floats, bool]:
-    """Ufunc, constant, and whether the constant is on the left."""
-    constant = _constant(call)
-    if constant is None:
-        raise ValueError("it is no arithmetic with a constant")
-    return _UFUNCS[call.name], constant, not isinstance(call.args[0], Recorded)

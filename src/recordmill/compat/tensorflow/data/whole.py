@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core import draws
@@ -89,7 +90,7 @@ class WholeProgram:
             What a sample, or the whole, raises: done sample by sample, the program tells which.
         """
         known: dict[int, Column] = dict(enumerate(columns))
-        self._do(self._first, known, positions)
+        self._do(self._first, known, positions, lambda _: self._memory.empty)
         if self._rest:
             self._in_bands(known, positions)
         count = len(positions)
@@ -98,10 +99,13 @@ class WholeProgram:
     def _in_bands(self, known: dict[int, Column], positions: Sequence[tuple[int, ...]]) -> None:
         """The rest of the steps, for a few samples after the other."""
         gathered = {number: Gathered(len(positions), self._memory) for number in self._kept}
+
+        def room_of(number: int) -> Room:
+            return gathered[number].room if number in gathered else np.empty
+
         for start, stop in self._band.bounds(len(positions)):
             part = {number: part_of(known[number], start, stop) for number in self._needed}
-            rooms = {number: rows.room for number, rows in gathered.items()}
-            self._do(self._rest, part, positions[start:stop], rooms)
+            self._do(self._rest, part, positions[start:stop], room_of)
             self._band.note(part.values(), stop - start)
             for number, rows in gathered.items():
                 rows.add(part[number], stop - start)
@@ -112,12 +116,12 @@ class WholeProgram:
         steps: Sequence[Step],
         known: dict[int, Column],
         positions: Sequence[tuple[int, ...]],
-        rooms: Mapping[int, Room] = MappingProxyType({}),
+        room_of: Callable[[int], Room],
     ) -> None:
         samples = _Samples(positions)
         for step in steps:
             if isinstance(step, Picture | Chain):
-                self._native(step, known, samples, rooms.get(step.output, self._memory.empty))
+                self._native(step, known, samples, room_of(step.output))
             elif is_parse(step):
                 _parse(step, known)
             else:
