@@ -173,6 +173,16 @@ def test_chain_when_links_are_random_then_equals_the_operations(
         np.testing.assert_array_equal(np.stack(made), np.stack(expected))
 
 
+def test_chain_when_samples_are_numbers_then_equals_the_operations() -> None:
+    program = record(
+        lambda value: tf.clip_by_value(1.0 - tf.cast(value, tf.float32) / 4.0, -2.0, 0.5), tf.TensorSpec([])
+    )
+    rows = [tf.constant(number, tf.float32) for number in range(9)]
+    for column in (rows, Whole(np.arange(9, dtype=np.float32))):
+        [found] = WholeProgram(program).run([column], [(row,) for row in range(9)])
+        assert [row.numpy() for row in rows_of(found, 9)] == [Replay(program)(row).numpy() for row in rows]
+
+
 LINES: dict[str, Callable[[Any], Any]] = {
     "columns": lambda line: tf.io.decode_csv(line, [0, 0.5, "none"]),
     "one column": lambda line: tf.io.decode_csv(line, [""], select_cols=[2])[0],
