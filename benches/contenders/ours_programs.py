@@ -21,10 +21,7 @@ ENVIRONMENT = ""
 REQUIREMENTS = ("recordmill", "numpy", "pillow")
 VARIANTS = {
     "tf-photos": (AS_WRITTEN, AUTOTUNE),
-    "tf-parse": ("",),
-    "tf-filter": ("",),
-    "tf-sequences": ("",),
-    "tf-write": ("",),
+    **{name: ("",) for name in for_tensorflow.PROGRAMS if name != "tf-photos"},
     "mx-records": (IN_ORDER, BY_KEY),
     "mx-centre": ("",),
     "mx-crop": ("",),

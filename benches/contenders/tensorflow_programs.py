@@ -15,7 +15,7 @@ LABEL = "tensorflow"
 __all__ = ["ENVIRONMENT", "REQUIREMENTS", "SETTINGS", "arrays", "columns", "images"]
 VARIANTS = {
     "tf-photos": (AS_WRITTEN, AUTOTUNE),
-    **dict.fromkeys(("tf-parse", "tf-filter", "tf-sequences", "tf-write"), ("",)),
+    **{name: ("",) for name in for_tensorflow.PROGRAMS if name != "tf-photos"},
 }
 
 

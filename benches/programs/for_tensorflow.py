@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from benches.jobs import Job
+from benches.programs.tensorflow_images import augmented, description, digits, evaluated
 from benches.tasks.programs import AUTOTUNE
 
 _BUFFER = 1024
-
-
-def _description(tf: Any) -> dict[str, Any]:
-    return {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
 
 
 def photographs(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
@@ -33,14 +30,14 @@ def photographs(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     tuple
         Images, labels.
     """
-    description = _description(tf)
+    features = description(tf)
 
     def parse(payload: Any) -> Any:
-        features = tf.io.parse_single_example(payload, description)
-        image = tf.io.decode_jpeg(features["image"], channels=3)
+        found = tf.io.parse_single_example(payload, features)
+        image = tf.io.decode_jpeg(found["image"], channels=3)
         image = tf.image.resize(image, (96, 96))
         image = image / 255
-        return image, tf.stack([tf.cast(features["label"], "int32")])
+        return image, tf.stack([tf.cast(found["label"], "int32")])
 
     records = tf.data.TFRecordDataset(job.shards)
     if not job.checking:
@@ -90,12 +87,12 @@ def filtered(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     tuple
         Images, labels.
     """
-    description = _description(tf)
+    features = description(tf)
 
     def parse(payload: Any) -> Any:
-        features = tf.io.parse_single_example(payload, description)
-        pixels = tf.reshape(tf.io.decode_raw(features["image"], tf.uint8), [28, 28, 1])
-        return tf.cast(pixels, tf.float32) / 255, features["label"]
+        found = tf.io.parse_single_example(payload, features)
+        pixels = tf.reshape(tf.io.decode_raw(found["image"], tf.uint8), [28, 28, 1])
+        return tf.cast(pixels, tf.float32) / 255, found["label"]
 
     samples = tf.data.TFRecordDataset(job.shards).map(parse).filter(lambda _, label: label < 5)
     for image, label in samples.batch(job.num_records):
@@ -153,6 +150,9 @@ def writing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
 
 PROGRAMS = {
     "tf-photos": photographs,
+    "tf-augment": augmented,
+    "tf-centre": evaluated,
+    "tf-digits": digits,
     "tf-parse": parsing,
     "tf-filter": filtered,
     "tf-sequences": sequences,
