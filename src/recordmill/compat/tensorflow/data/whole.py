@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 import recordmill as rm
-from recordmill.compat.tensorflow.core import draws
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.bands import Band, Gathered, alike, part_of, rows_of
+from recordmill.compat.tensorflow.data.bands import Band, Gathered, alike, part_of
 from recordmill.compat.tensorflow.data.chains import Chain, Room
 from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of
 from recordmill.compat.tensorflow.data.planning import Step, divided, is_whole, makes_pictures, steps_of
@@ -22,6 +20,7 @@ from recordmill.compat.tensorflow.data.recorded import Recorded, picked
 from recordmill.compat.tensorflow.data.recording import Call, Program
 from recordmill.compat.tensorflow.data.records import Column, is_parse, parse
 from recordmill.compat.tensorflow.data.rules import RULES, Whole, WholeRows
+from recordmill.compat.tensorflow.data.samples import Samples
 from recordmill.compat.tensorflow.data.stacking import join, stacked
 from recordmill.compat.tensorflow.data.structures import leaves, mapped
 from recordmill.types import Ragged
@@ -118,25 +117,26 @@ class WholeProgram:
         positions: Sequence[tuple[int, ...]],
         room_of: Callable[[int], Room],
     ) -> None:
-        samples = _Samples(positions)
-        for step in steps:
-            if isinstance(step, Picture | Chain):
-                self._native(step, known, samples, room_of(step.output))
-            elif is_parse(step):
-                _parse(step, known)
-            else:
-                _call(step, known, samples)
+        samples = Samples(positions)
+        for are_calls, group in groupby(steps, lambda step: isinstance(step, Call) and not is_parse(step)):
+            if are_calls:
+                _calls(list(group), known, samples)  # type: ignore[arg-type]
+                continue
+            for step in group:
+                if isinstance(step, Picture | Chain):
+                    self._native(step, known, samples, room_of(step.output))
+                else:
+                    _parse(step, known)
 
     @staticmethod
-    def _native(step: Picture | Chain, known: dict[int, Column], samples: _Samples, room: Room) -> None:
+    def _native(step: Picture | Chain, known: dict[int, Column], samples: Samples, room: Room) -> None:
         (number,) = step.inputs
         given = known[number]
         made = step.run(given, room) if isinstance(step, Chain) else step.run(_files_of(given), room)
         if made is not None:
             known[step.output] = made
             return
-        for call in step.calls:
-            _call(call, known, samples)
+        _calls(step.calls, known, samples)
 
     def form(self, columns: list[Column]) -> Any:
         """Batch of the leaves of the result.
@@ -199,11 +199,20 @@ def _parse(call: Call, known: dict[int, Column]) -> None:
     known.update(parse(call, whole_of(known[serialized])))
 
 
-def _call(call: Call, known: dict[int, Column], samples: _Samples) -> None:
+def _calls(calls: Sequence[Call], known: dict[int, Column], samples: Samples) -> None:
+    if samples.are_few:
+        samples.through(calls, known)
+        return
+    for call in calls:
+        _call(call, known, samples)
+
+
+def _call(call: Call, known: dict[int, Column], samples: Samples) -> None:
     rule = RULES.get(call.name)
     taken = {number: _joined(known[number]) for number in call.inputs}
     if rule is None or not all(isinstance(column, Whole) for column in taken.values()):
-        _each(call, known, samples.contexts)
+        samples.through([call], known)
+        known.update({number: _joined(known[number]) for number in call.makes})
         return
     count = len(samples)
     args, kwargs = rule(*call.given(taken), count)
@@ -223,44 +232,6 @@ def _joined(column: Column) -> Column:
     if len(column) == 1:
         return Whole(first[None])
     return Whole(join([row.values for row in column])) if first.nbytes <= _LARGE else column
-
-
-def _each(call: Call, known: dict[int, Column], contexts: list[contextvars.Context]) -> None:
-    columns = {number: rows_of(known[number], len(contexts)) for number in call.inputs}
-    made = [context.run(_one, call, columns, row) for row, context in enumerate(contexts)]
-    for number, key in call.outputs:
-        known[number] = _joined([picked(one, key) for one in made])
-
-
-def _one(call: Call, columns: Mapping[int, list[Any]], row: int) -> Any:
-    values = {number: column[row] for number, column in columns.items()}
-    args, kwargs = call.given(values)
-    return run(call.name, *args, **kwargs)
-
-
-class _Samples:
-    """Samples that are done one by one, if any operation needs that.
-
-    Parameters
-    ----------
-    positions : sequence of tuple of int
-        Of their random numbers.
-    """
-
-    def __init__(self, positions: Sequence[tuple[int, ...]]) -> None:
-        self._positions = positions
-
-    def __len__(self) -> int:
-        """Return the number of samples."""
-        return len(self._positions)
-
-    @cached_property
-    def contexts(self) -> list[contextvars.Context]:
-        """A context for each sample, in which its random numbers go on from one operation to the next."""
-        contexts = [contextvars.copy_context() for _ in self._positions]
-        for context, position in zip(contexts, self._positions, strict=True):
-            context.run(draws.begin, *position)
-        return contexts
 
 
 def first_columns(values: Sequence[Any]) -> list[Column]:
