@@ -15,6 +15,8 @@ import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.data.bands import Band, Gathered, rows_of
 from recordmill.compat.tensorflow.data.base import steps
 from recordmill.compat.tensorflow.data.elements import Failed
+from recordmill.compat.tensorflow.data.pictures import Picture
+from recordmill.compat.tensorflow.data.planning import steps_of
 from recordmill.compat.tensorflow.data.recording import Replay
 from recordmill.compat.tensorflow.data.rules import Whole
 from recordmill.compat.tensorflow.data.structures import leaves
@@ -181,6 +183,62 @@ def test_chain_when_samples_are_numbers_then_equals_the_operations() -> None:
     for column in (rows, Whole(np.arange(9, dtype=np.float32))):
         [found] = WholeProgram(program).run([column], [(row,) for row in range(9)])
         assert [row.numpy() for row in rows_of(found, 9)] == [Replay(program)(row).numpy() for row in rows]
+
+
+MOVES: dict[str, Callable[[Any], Any]] = {
+    "middle": lambda image: tf.image.central_crop(image, 0.6),
+    "cut": lambda image: tf.image.crop_to_bounding_box(image, 1, 0, 4, 5),
+    "cut by chance": lambda image: tf.image.random_crop(image, [4, 4, 2], seed=3),
+    "mirrored": tf.image.flip_left_right,
+    "by chance": lambda image: tf.image.random_flip_up_down(image, seed=2),
+    "turned": lambda image: tf.image.rot90(image, 3),
+    "other way": tf.image.transpose,
+    "filled": lambda image: tf.image.resize_with_crop_or_pad(image, 8, 7),
+    "framed": lambda image: tf.image.pad_to_bounding_box(image, 2, 1, 13, 14),
+    "resized": lambda image: tf.image.resize(image, [6, 5]),
+    "nearest": lambda image: tf.image.resize(image, [6, 5], method="nearest"),
+}
+FLOATS: dict[str, Callable[[Any], Any]] = {
+    "cast": lambda image: tf.cast(image, tf.float32),
+    "converted": lambda image: tf.image.convert_image_dtype(image, tf.float32),
+    "scaled": lambda image: tf.cast(image, tf.float32) / 127.5 - 1.0,
+    "by channel": lambda image: tf.cast(image, tf.float32) - tf.constant([1.0, 2.0, 3.0]),
+    "as they are": lambda image: image,
+}
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    floats=st.sampled_from(sorted(FLOATS)),
+    moves=st.lists(st.sampled_from(sorted(MOVES)), min_size=1, max_size=3),
+    late=st.sampled_from(sorted(FLOATS)),
+)
+def test_moves_when_done_before_arithmetic_then_give_the_same(floats: str, moves: list[str], late: str) -> None:
+    files = [encoded((9, 10, 3), "PNG", number) for number in range(6)]
+
+    def function(data: Any) -> Any:
+        image = FLOATS[floats](tf.io.decode_png(data, channels=3))
+        for name in moves:
+            image = MOVES[name](image)
+        return FLOATS["as they are" if "cut by chance" in moves and late == "by channel" else late](image)
+
+    check_equal(lambda: tf.data.Dataset.from_tensor_slices(files).map(function).batch(6))
+
+
+def test_calls_when_planned_then_pixels_are_moved_before_they_are_floats() -> None:
+    def function(data: Any) -> Any:
+        image = tf.image.convert_image_dtype(tf.io.decode_jpeg(data, channels=3), tf.float32)
+        return tf.image.flip_left_right(tf.image.central_crop(image, 0.5)) * 2.0
+
+    def cast(data: Any) -> Any:
+        return tf.image.resize(tf.cast(tf.io.decode_jpeg(data, channels=3), tf.float32), [4, 4])
+
+    spec = tf.TensorSpec([], tf.string)
+    picture, middle, flip, chain = steps_of(record(function, spec))
+    assert isinstance(picture, Picture) and (middle.name, flip.name) == ("image.central_crop", "image.flip_left_right")
+    assert [call.name for call in chain.calls] == ["image.convert_image_dtype", "math.multiply"]
+    [picture] = steps_of(record(cast, spec))
+    assert [call.name for call in picture.calls] == ["io.decode_jpeg", "image.resize"]
 
 
 LINES: dict[str, Callable[[Any], Any]] = {

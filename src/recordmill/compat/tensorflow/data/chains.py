@@ -142,6 +142,21 @@ def is_link(call: Call) -> bool:
     return begins(call) if call.name in _BEGINNINGS else bool(_links(call))
 
 
+def is_arithmetic(call: Call, axes: int) -> bool:
+    """Whether a call is arithmetic with constants of so many axes at most: with numbers, or a vector for the channels.
+
+    Parameters
+    ----------
+    call : Call
+    axes : int
+
+    Returns
+    -------
+    bool
+    """
+    return call.name not in _BEGINNINGS and is_link(call) and all(one.ndim <= axes for _, one, _ in _links(call))
+
+
 def begins(call: Call) -> bool:
     """Whether a call makes floats of a value.
 

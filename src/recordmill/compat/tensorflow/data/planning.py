@@ -10,6 +10,7 @@ from recordmill.compat.tensorflow.data.pictures import Picture, picture_of
 from recordmill.compat.tensorflow.data.recorded import Recorded
 from recordmill.compat.tensorflow.data.recording import Call, Program
 from recordmill.compat.tensorflow.data.records import is_parse
+from recordmill.compat.tensorflow.data.reordering import reordered
 from recordmill.compat.tensorflow.data.rules import RULES
 from recordmill.compat.tensorflow.data.structures import leaves
 
@@ -62,10 +63,11 @@ def steps_of(program: Program) -> list[Step]:
     """
     used = Counter(number for call in program.calls for number in call.inputs)
     used.update(leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded))
-    makers = {number: call for call in program.calls for number, key in call.outputs if key is None}
+    calls = reordered(program.calls, used)
+    makers = {number: call for call in calls for number, key in call.outputs if key is None}
     steps: list[Step] = []
     done: set[int] = set()
-    for call in reversed(program.calls):
+    for call in reversed(calls):
         if id(call) in done:
             continue
         before = [call]
