@@ -121,3 +121,19 @@ def kernel_of(kernel: str | None, like: str) -> str:
         known = ", ".join(f"{name}:{one}" for name, kernels in KERNELS.items() for one in kernels)
         raise ValueError(f"no resize kernel {kernel!r} like {like}; there are {known}")
     return f"{library}:{word}"
+
+
+def gives_floats(kernel: str) -> bool:
+    """Whether a kernel gives float32 whatever it takes.
+
+    Parameters
+    ----------
+    kernel : str
+        ``"library:kernel"``.
+
+    Returns
+    -------
+    bool
+    """
+    library, _, word = kernel.partition(":")
+    return library == "tensorflow" and word != "nearest"

@@ -5,10 +5,12 @@ use super::levels::{Levels, Source};
 use super::moves::{Image, inside, is_whole, moved};
 use super::plan::{Finish, Job, Move, Reading};
 use super::read::read;
+use crate::collate::lanes::Multiply;
 use crate::collate::slot::Slot;
 use crate::colour::channels::swap_red_blue;
 use crate::colour::normalise::Normalise;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::geometry::dispatch;
 use crate::geometry::part::Part;
 use crate::geometry::rearrange::upright;
 use crate::geometry::view::View;
@@ -40,10 +42,23 @@ pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory)
         let slot = place_of(found.channels, step, &job.finish, memory)?;
         return part.write(source, step.flip[0], &job.finish.normalise, slot);
     }
+    if let Some(factors) = job.finish.first {
+        let mut floats = match found.is_deep {
+            false => multiplied(&engine.pixels, factors[0]),
+            true => multiplied(&engine.deep, factors[1]),
+        };
+        return make_from(&mut floats, (found.size, found.channels), found.is_window, job, row, memory);
+    }
     if found.is_deep {
         return make_from(&mut engine.deep, (found.size, found.channels), false, job, row, memory);
     }
     make_from(&mut engine.pixels, (found.size, found.channels), found.is_window, job, row, memory)
+}
+
+fn multiplied<T: Source>(source: &[T], factor: f32) -> Vec<f32> {
+    let mut output = vec![0.0; source.len()];
+    dispatch::run(Multiply { source, factor, output: &mut output });
+    output
 }
 
 /// The part of the resized image that is wanted, be it all of it, where that is all there is to do and its pixels can be
@@ -53,7 +68,13 @@ fn part_of(job: &Job, step: &Move) -> Result<Option<Part>> {
     let from = Size { width: step.window.width, height: step.window.height };
     let alone = step.orientation == 1 && is_plain(job, step);
     match inside(&step.place, resized) {
-        Some(window) if alone && from != resized => Part::new(job.kernel, from, resized, window),
+        Some(window) if alone && from != resized => {
+            let part = Part::new(job.kernel, from, resized, window)?;
+            Ok(match job.finish.first {
+                Some([factor, _]) => part.and_then(|part| part.scaled(factor)),
+                None => part,
+            })
+        }
         _ => Ok(None),
     }
 }

@@ -158,6 +158,8 @@ pub struct Finish {
     pub halves: bool,
     /// Number of means, of factors: 1 or that of the channels.
     pub counts: [usize; 2],
+    /// What levels of 8 bits and of 16 are multiplied by before they are resized, if they are.
+    pub first: Option<[f32; 2]>,
 }
 
 impl Finish {

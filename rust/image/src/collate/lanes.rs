@@ -34,6 +34,22 @@ impl<T: Copy + Into<f32>> Kernel for Widen<'_, T> {
     }
 }
 
+/// Whole numbers or floats as floats, times a factor.
+pub(crate) struct Multiply<'a, T> {
+    pub source: &'a [T],
+    pub factor: f32,
+    pub output: &'a mut [f32],
+}
+
+impl<T: Copy + Into<f32>> Kernel for Multiply<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.output.iter_mut().zip(self.source).for_each(|(to, from)| *to = (*from).into() * self.factor);
+    }
+}
+
 /// A row between two rows: `upper + (lower - upper) * weight`.
 pub(crate) struct Blend<'a> {
     pub upper: &'a [f32],

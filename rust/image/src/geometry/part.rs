@@ -55,6 +55,14 @@ impl Part {
         rows
     }
 
+    /// A part whose levels are multiplied before they are resized; none where the kernel does not compute in floats.
+    pub fn scaled(self, factor: f32) -> Option<Self> {
+        match self {
+            Self::TwoTap(part) => Some(Self::TwoTap(part.scaled(factor))),
+            _ => None,
+        }
+    }
+
     /// Makes the part of `source`, which is what it needs, mirrors it left to right when `flip` is set, and normalises.
     pub fn write(self, source: View<u8>, flip: bool, normalise: &Normalise, slot: Slot) -> Result<()> {
         slot.expect(slot.size(), source.channels())?;

@@ -98,6 +98,7 @@ pub struct JobArgs<'py> {
     deep_mean: Vec<f32>,
     deep_factor: Vec<f32>,
     halves: bool,
+    first: Vec<f32>,
 }
 
 impl JobArgs<'_> {
@@ -155,6 +156,7 @@ impl JobArgs<'_> {
             deep: Normalise::new(&self.deep_mean, &self.deep_factor).map_err(refused)?,
             halves: self.halves,
             counts: [self.mean.len(), self.factor.len()],
+            first: <[f32; 2]>::try_from(&self.first[..]).ok(),
         })
     }
 }

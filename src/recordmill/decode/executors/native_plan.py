@@ -56,6 +56,7 @@ class NativeJob:
     deep_mean: list[float]
     deep_factor: list[float]
     halves: bool
+    first: list[float]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -135,6 +136,7 @@ def native_job(job: ImageJob) -> NativeJob:
         *_levels(values, 255),
         *_levels(values, 65535),
         values.dtype == "float16",
+        [float(np.float32(values.white / brightest)) for brightest in (255, 65535)] if values.first else [],
     )
 
 
@@ -178,6 +180,8 @@ def _scaled(window: NDArray[np.int64], scales: NDArray[np.int64]) -> NDArray[np.
 
 def _levels(values: Values, brightest: int) -> tuple[list[float], list[float]]:
     """Mean and factor for levels from 0 to `brightest`, as `finish` has them."""
+    if values.first:
+        return list(values.mean or (0.0,)), [float(np.float32(1) / np.float32(one)) for one in values.std or (1.0,)]
     if values.dtype.startswith("uint"):
         return [0.0], [float(np.iinfo(values.dtype).max / brightest)]
     means = [float(np.float32(mean * (brightest / values.white))) for mean in values.mean or (0.0,)]

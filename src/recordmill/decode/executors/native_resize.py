@@ -11,22 +11,7 @@ from recordmill import _core
 from recordmill.decode.executors.native_one import change_one, image_error
 from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.values import Values
-
-
-def gives_floats(kernel: str) -> bool:
-    """Whether a kernel gives float32 whatever it takes.
-
-    Parameters
-    ----------
-    kernel : str
-        ``"library:kernel"``.
-
-    Returns
-    -------
-    bool
-    """
-    library, _, word = kernel.partition(":")
-    return library == "tensorflow" and word != "nearest"
+from recordmill.decode.presets import gives_floats
 
 
 def resize_images(images: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:

@@ -19,7 +19,7 @@ from recordmill.decode.pixels.indices import read_indices
 from recordmill.decode.pixels.moving import cut, flip_pixels, orient, warp
 from recordmill.decode.pixels.reading import Reading, prepare, read_pixels
 from recordmill.decode.pixels.resizing import RESIZED_HERE, resize_pixels
-from recordmill.decode.pixels.values import finish
+from recordmill.decode.pixels.values import finish, scaled_first
 from recordmill.errors import ImageError
 
 _JITTER = (brighten, contrast, saturate, turn_hue)
@@ -105,12 +105,13 @@ def _image(job: ImageJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:
     brightest = 65535 if pixels.dtype == np.uint16 else 255
     if job.colours and brightest != 255:
         raise ImageError("colours of 16 bits cannot be changed", kind="unsupported", expected="8 bits", found="16")
+    pixels, white = scaled_first(pixels, brightest, job.values)
     pixels = _moved(pixels, job, row, brightest // 255)
     for step in job.colours:
         if pixels.dtype == np.float32:
             pixels = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
         pixels = _coloured(pixels, step.kind, step.numbers[row], step.fill)
-    return finish(pixels, brightest, job.values, place)
+    return finish(pixels, white, job.values, place)
 
 
 def _reversed(pixels: NDArray[Any], job: ImageJob) -> tuple[NDArray[Any], ImageJob]:

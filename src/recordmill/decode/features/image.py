@@ -123,7 +123,7 @@ def values_of(spec: Image) -> Values:
     """
     reverse = (spec.channels or preset_of(spec.like).channels) == "bgr"
     mean, std = (cast("tuple[float, ...] | None", one) for one in (spec.mean, spec.std))
-    return Values(dtype_of(spec), spec.layout, reverse, mean, std, spec.white)
+    return Values(dtype_of(spec), spec.layout, reverse, mean, std, spec.white, spec.scale_first)
 
 
 def chosen_of(payloads: Sequence[Any], rows: Ints) -> Sequence[Any]:

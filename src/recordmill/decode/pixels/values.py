@@ -25,6 +25,8 @@ class Values:
         One number, or one for each channel of the output, in units of `white`.
     white : float
         What the brightest level becomes in float output.
+    first : bool
+        Whether levels become floats in units of `white` before they are resized, and not at the end.
     """
 
     dtype: str = "uint8"
@@ -33,9 +35,30 @@ class Values:
     mean: tuple[float, ...] | None = None
     std: tuple[float, ...] | None = None
     white: float = 1.0
+    first: bool = False
 
 
-def finish(pixels: NDArray[Any], brightest: int, how: Values, out: NDArray[Any] | None = None) -> NDArray[Any]:
+def scaled_first(pixels: NDArray[Any], brightest: int, how: Values) -> tuple[NDArray[Any], float]:
+    """Levels as they are resized, and the brightest of them.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8 or uint16
+    brightest : int
+        255 or 65,535.
+    how : Values
+
+    Returns
+    -------
+    pixels : ndarray
+    brightest : float
+    """
+    if not how.first:
+        return pixels, brightest
+    return pixels.astype(np.float32) * np.float32(how.white / brightest), how.white
+
+
+def finish(pixels: NDArray[Any], brightest: float, how: Values, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Numbers of an image as they stand in a batch.
 
     Float output is ``(level - mean * brightest / white) * ((white / brightest) / std)``: the two terms in brackets
@@ -45,8 +68,8 @@ def finish(pixels: NDArray[Any], brightest: int, how: Values, out: NDArray[Any] 
     Parameters
     ----------
     pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
-    brightest : int
-        The brightest level: 255 or 65,535.
+    brightest : float
+        The brightest level: 255 or 65,535, or `white` of levels in its units.
     how : Values
     out : ndarray, optional
         Where they go; a new array by default.
@@ -74,7 +97,7 @@ def finish(pixels: NDArray[Any], brightest: int, how: Values, out: NDArray[Any] 
     return out
 
 
-def _whole(pixels: NDArray[Any], brightest: int, how: Values) -> NDArray[Any]:
+def _whole(pixels: NDArray[Any], brightest: float, how: Values) -> NDArray[Any]:
     limit = 255 if how.dtype == "uint8" else 65535
     if pixels.dtype == np.float32:
         scaled = pixels if limit == brightest else pixels * np.float32(limit / brightest)
@@ -83,7 +106,7 @@ def _whole(pixels: NDArray[Any], brightest: int, how: Values) -> NDArray[Any]:
     return pixels.astype(np.uint16) * np.uint16(257) if limit > brightest else pixels
 
 
-def _fractions(pixels: NDArray[Any], brightest: int, how: Values) -> NDArray[np.float32]:
+def _fractions(pixels: NDArray[Any], brightest: float, how: Values) -> NDArray[np.float32]:
     for numbers_of in (how.mean, how.std):
         if numbers_of is not None and len(numbers_of) not in (1, pixels.shape[2]):
             raise ImageError(

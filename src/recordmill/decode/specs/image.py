@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from recordmill.dataclass import dataclass
-from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, kernel_of, preset_of
+from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, gives_floats, kernel_of, preset_of
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, number, per_channel
 from recordmill.decode.specs.colour import Colour, ColourJitter, PCANoise, RandomErasing, RandomGrey
@@ -69,6 +69,10 @@ class Image(Spec):
         Value of the brightest level in float output: 1.0, or 255.0 for levels as they are.
     scale : float, optional
         What 8-bit levels are multiplied by: 1 / 255 is another way to ask for float32 with ``white=1.0``.
+    scale_first : bool
+        Whether levels become floats in units of `white` before they are resized, as in programs that convert images
+        first: the last bits are others. It needs a float dtype and a kernel that gives floats, such as
+        "tensorflow:bilinear", and goes with `resize` and `flip`.
     dtype : {"uint8", "uint16", "float16", "float32"}, optional
         float32 where `mean` or `std` is given, else uint8. uint16 holds 8-bit levels times 257.
     layout : {"chw", "hwc"}
@@ -108,6 +112,7 @@ class Image(Spec):
     std: float | Sequence[float] | None = None
     white: float = 1.0
     scale: float | None = None
+    scale_first: bool = False
     dtype: Dtype | None = None
     layout: Layout = "chw"
     stack: bool = True
@@ -134,6 +139,8 @@ class Image(Spec):
         self._check_geometry()
         self._check_colour()
         self._check_values()
+        if self.scale_first:
+            self._check_order()
 
     def _scale(self, scale: float) -> None:
         """Say the same by `white` and `dtype`."""
@@ -155,6 +162,14 @@ class Image(Spec):
             raise ValueError('colour= works on red, green and blue, or grey: channels="stored" may be anything else')
         if self.colour and self.dtype == "uint16":
             raise ValueError('colour= works on 8-bit levels, not with dtype="uint16"')
+
+    def _check_order(self) -> None:
+        if self.crop is not None or self.affine is not None or self.colour:
+            raise ValueError("scale_first= goes with resize= and flip=, not with crop=, affine= or colour=")
+        if not gives_floats(kernel_of(self.kernel, self.like)):
+            raise ValueError('scale_first= needs a kernel that gives floats, such as "tensorflow:bilinear"')
+        if self.dtype not in ("float16", "float32") and (self.dtype or (self.mean is None and self.std is None)):
+            raise ValueError("scale_first= needs a float dtype")
 
     def _check_values(self) -> None:
         known: dict[Any, tuple[int, ...]] = {"grey": (1,), "rgb": (1, 3), "bgr": (1, 3), None: (1, 3)}

@@ -3,7 +3,7 @@
 //! Every value has the bits of `tf.image.resize(image, size, "bilinear", antialias=False)`: multiply and add are
 //! separate roundings on every machine.
 use super::taps::{Tap, bilinear};
-use crate::collate::lanes::Widen;
+use crate::collate::lanes::Multiply;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::level::Level;
 use crate::geometry::view::View;
@@ -21,6 +21,7 @@ pub(crate) struct Part {
     lines: Vec<Tap>,
     window: Window,
     needs: Window,
+    factor: f32,
 }
 
 impl Part {
@@ -30,7 +31,12 @@ impl Part {
         let across = keep(&mut columns, window.x..window.x + window.width, from.width);
         let down = keep(&mut lines, window.y..window.y + window.height, from.height);
         let needs = Window { x: across.start, y: down.start, width: across.len(), height: down.len() };
-        Self { columns, lines, window, needs }
+        Self { columns, lines, window, needs, factor: 1.0 }
+    }
+
+    /// The same of levels that are multiplied first.
+    pub fn scaled(self, factor: f32) -> Self {
+        Self { factor, ..self }
     }
 
     /// The part of the source that is read.
@@ -58,12 +64,19 @@ fn keep(taps: &mut Vec<Tap>, part: Range<usize>, input: usize) -> Range<usize> {
 pub(crate) struct TwoTap<'a, T> {
     source: View<'a, T>,
     size: Size,
-    columns: Vec<Tap>,
+    across: Across,
     lines: Vec<Tap>,
     upper: Line,
     lower: Line,
-    inside: bool,
     wide: Vec<f32>,
+}
+
+/// How rows are resized across.
+struct Across {
+    columns: Vec<Tap>,
+    factor: f32,
+    /// Whether no pixel beyond a row takes part, nor any factor: rows of floats are then read where they lie.
+    direct: bool,
 }
 
 /// One source row, resized across.
@@ -73,16 +86,16 @@ struct Line {
 }
 
 impl Line {
-    /// Reads row `y`: where it lies, if those are floats and no pixel beyond it takes part (`inside`), or brought to `wide`.
-    fn read<T: Level>(&mut self, y: usize, source: View<T>, columns: &[Tap], inside: bool, wide: &mut [f32]) {
+    /// Reads row `y`, where it lies or brought to `wide`.
+    fn read<T: Level>(&mut self, y: usize, source: View<T>, across: &Across, wide: &mut [f32]) {
         let row = match T::floats(source.row_on(y)) {
-            Some(floats) if inside && floats.len() >= wide.len() => floats,
+            Some(floats) if across.direct && floats.len() >= wide.len() => floats,
             _ => {
-                dispatch::run(Widen { source: source.row(y), output: wide });
+                dispatch::run(Multiply { source: source.row(y), factor: across.factor, output: wide });
                 wide
             }
         };
-        stretch(row, columns, source.channels(), &mut self.values);
+        stretch(row, &across.columns, source.channels(), &mut self.values);
         self.y = y;
     }
 }
@@ -91,15 +104,16 @@ impl<'a, T: Level> TwoTap<'a, T> {
     /// A reader of `source` at `size`; `flip` turns left and right.
     pub fn new(source: View<'a, T>, size: Size, flip: bool) -> Self {
         let (lines, columns) = (bilinear(source.size().height, size.height), bilinear(source.size().width, size.width));
-        let part = Part { columns, lines, window: Window::whole(size), needs: Window::whole(source.size()) };
+        let part =
+            Part { columns, lines, window: Window::whole(size), needs: Window::whole(source.size()), factor: 1.0 };
         Self::of_part(source, part, flip)
     }
 
     /// A reader of what a part needs; `flip` turns left and right.
     pub fn of_part(source: View<'a, T>, part: Part, flip: bool) -> Self {
-        let (channels, Part { mut columns, lines, window, .. }) = (source.channels(), part);
+        let (channels, Part { mut columns, lines, window, factor, .. }) = (source.channels(), part);
         let size = Size { width: window.width, height: window.height };
-        let inside = columns.iter().all(|tap| tap.first as usize + 1 < source.size().width);
+        let direct = factor == 1.0 && columns.iter().all(|tap| tap.first as usize + 1 < source.size().width);
         columns.iter_mut().for_each(|tap| tap.first *= channels as u32);
         if flip {
             columns.reverse();
@@ -107,7 +121,7 @@ impl<'a, T: Level> TwoTap<'a, T> {
         columns.resize(size.width.next_multiple_of(GROUP), Tap { first: 0, weight: 0.0 });
         let line = || Line { y: usize::MAX, values: vec![0.0; columns.len() * channels + LANES] };
         let wide = vec![0.0; source.size().width * channels + channels + LANES];
-        Self { source, size, lines, upper: line(), lower: line(), columns, inside, wide }
+        Self { source, size, lines, upper: line(), lower: line(), across: Across { columns, factor, direct }, wide }
     }
 
     /// The two source rows of output row `y`, resized across, and the weight of the second.
@@ -119,10 +133,10 @@ impl<'a, T: Level> TwoTap<'a, T> {
             std::mem::swap(&mut self.upper, &mut self.lower);
         }
         if self.upper.y != first {
-            self.upper.read(first, self.source, &self.columns, self.inside, &mut self.wide);
+            self.upper.read(first, self.source, &self.across, &mut self.wide);
         }
         if self.lower.y != second {
-            self.lower.read(second, self.source, &self.columns, self.inside, &mut self.wide);
+            self.lower.read(second, self.source, &self.across, &mut self.wide);
         }
         let length = self.size.width * self.source.channels();
         (&self.upper.values[..length], &self.lower.values[..length], weight)

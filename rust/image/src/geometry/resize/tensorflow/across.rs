@@ -2,8 +2,9 @@
 use crate::collate::lanes::Widen;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::level::Level;
+use std::collections::BTreeMap;
 
-/// Values that one load and one store take; those beyond the pixel's channels are overwritten by the next pixel's.
+/// Values that one load takes; those beyond the pixel's channels are summed for nothing.
 const LANES: usize = 4;
 
 /// The inputs of one output, and their weights.
@@ -14,8 +15,7 @@ pub(super) struct Span {
 
 /// Rows of one width, summed across.
 pub(super) struct Rows {
-    taps: Taps,
-    count: usize,
+    columns: Columns,
     channels: usize,
     first: f32,
     wide: Vec<f32>,
@@ -25,127 +25,170 @@ pub(super) struct Rows {
 impl Rows {
     /// Sums that begin with `first`, over rows of `width` pixels; places beyond are the last pixel's.
     pub fn new(mut spans: Vec<Span>, width: usize, channels: usize, first: f32) -> Self {
-        let (count, none, last) = (spans.len(), width * channels, width as u32 - 1);
+        let (channels_each, last) = (channels as u32, width as u32 - 1);
         let places = spans.iter_mut().flat_map(|span| &mut span.places);
-        places.for_each(|place| *place = (*place).min(last) * channels as u32);
-        let taps = Taps::new(spans, none as u32);
-        let (wide, sums) = (vec![0.0; none + 2 * LANES], vec![0.0; count * channels + LANES]);
-        Self { taps, count, channels, first, wide, sums }
+        places.for_each(|place| *place = (*place).min(last) * channels_each);
+        let (wide, sums) = (vec![0.0; width * channels + LANES], vec![0.0; spans.len() * channels + LANES]);
+        Self { columns: Columns::new(spans, channels_each), channels, first, wide, sums }
     }
 
     /// The sums of the last row.
     pub fn sums(&self) -> &[f32] {
-        &self.sums[..self.count * self.channels]
+        &self.sums[..self.sums.len() - LANES]
     }
 
     /// The sums of `row`.
     pub fn sum<T: Level>(&mut self, row: &[T]) -> &[f32] {
         dispatch::run(Widen { source: row, output: &mut self.wide });
-        let Self { taps, first, wide, sums, .. } = self;
+        let Self { columns, first, wide, sums, .. } = self;
         match self.channels {
-            1 => taps.sum::<1>(wide, *first, sums),
-            2 => taps.sum::<2>(wide, *first, sums),
-            3 => taps.sum::<3>(wide, *first, sums),
-            _ => taps.sum::<4>(wide, *first, sums),
+            1 => columns.sum::<1>(wide, *first, sums),
+            2 => columns.sum::<2>(wide, *first, sums),
+            3 => columns.sum::<3>(wide, *first, sums),
+            _ => columns.sum::<4>(wide, *first, sums),
         }
         self.sums()
     }
 }
 
-/// Spans by the most inputs that one has: a number that is known makes loops without branches.
-enum Taps {
-    Two(Vec<Fixed<2>>),
-    Four(Vec<Fixed<4>>),
-    Six(Vec<Fixed<6>>),
-    Eight(Vec<Fixed<8>>),
-    Any(Vec<Span>),
+/// Outputs by the number of their inputs, most of them first.
+struct Columns(Vec<Group>);
+
+/// Outputs of as many inputs that lie side by side, for which loops have no branches; or any.
+enum Group {
+    Two(Vec<Near<2>>),
+    Three(Vec<Near<3>>),
+    Four(Vec<Near<4>>),
+    Five(Vec<Near<5>>),
+    Six(Vec<Near<6>>),
+    Any(Vec<(usize, Span)>),
 }
 
-impl Taps {
-    /// Of spans whose places are those of values; zeros lie at `none`.
-    fn new(spans: Vec<Span>, none: u32) -> Self {
-        match spans.iter().map(|span| span.weights.len()).max().unwrap_or(0) {
-            0..=2 => Self::Two(spans.iter().map(|span| Fixed::new(span, none)).collect()),
-            3..=4 => Self::Four(spans.iter().map(|span| Fixed::new(span, none)).collect()),
-            5..=6 => Self::Six(spans.iter().map(|span| Fixed::new(span, none)).collect()),
-            7..=8 => Self::Eight(spans.iter().map(|span| Fixed::new(span, none)).collect()),
+impl Columns {
+    /// Of spans whose places are those of values.
+    fn new(spans: Vec<Span>, channels: u32) -> Self {
+        let mut counted: BTreeMap<usize, Vec<(usize, Span)>> = BTreeMap::new();
+        for (place, span) in spans.into_iter().enumerate() {
+            let is_near = span.places.windows(2).all(|pair| pair[0] + channels == pair[1]);
+            counted.entry(if is_near { span.weights.len() } else { 0 }).or_default().push((place, span));
+        }
+        let mut counted: Vec<(usize, Vec<(usize, Span)>)> = counted.into_iter().collect();
+        counted.sort_by_key(|(_, spans)| std::cmp::Reverse(spans.len()));
+        Self(counted.into_iter().map(|(count, spans)| Group::new(count, spans)).collect())
+    }
+
+    fn sum<const CHANNELS: usize>(&self, row: &[f32], first: f32, sums: &mut [f32]) {
+        let way = Way { row, first };
+        let mut groups = self.0.iter();
+        groups.next().into_iter().for_each(|group| group.sum::<CHANNELS, true>(way, sums));
+        groups.for_each(|group| group.sum::<CHANNELS, false>(way, sums));
+    }
+}
+
+impl Group {
+    fn new(count: usize, spans: Vec<(usize, Span)>) -> Self {
+        match count {
+            2 => Self::Two(near(spans)),
+            3 => Self::Three(near(spans)),
+            4 => Self::Four(near(spans)),
+            5 => Self::Five(near(spans)),
+            6 => Self::Six(near(spans)),
             _ => Self::Any(spans),
         }
     }
 
-    fn sum<const CHANNELS: usize>(&self, row: &[f32], first: f32, sums: &mut [f32]) {
+    /// Sums; stores may spill into the next pixel where all that is there comes later.
+    fn sum<const CHANNELS: usize, const SPILLS: bool>(&self, way: Way, sums: &mut [f32]) {
         match self {
-            Self::Two(taps) => dispatch::run(Few::<CHANNELS, 2> { row, taps, first, sums }),
-            Self::Four(taps) => dispatch::run(Few::<CHANNELS, 4> { row, taps, first, sums }),
-            Self::Six(taps) => dispatch::run(Few::<CHANNELS, 6> { row, taps, first, sums }),
-            Self::Eight(taps) => dispatch::run(Few::<CHANNELS, 8> { row, taps, first, sums }),
-            Self::Any(taps) => dispatch::run(Many::<CHANNELS> { row, taps, first, sums }),
+            Self::Two(columns) => dispatch::run(Few::<CHANNELS, 2, SPILLS> { way, columns, sums }),
+            Self::Three(columns) => dispatch::run(Few::<CHANNELS, 3, SPILLS> { way, columns, sums }),
+            Self::Four(columns) => dispatch::run(Few::<CHANNELS, 4, SPILLS> { way, columns, sums }),
+            Self::Five(columns) => dispatch::run(Few::<CHANNELS, 5, SPILLS> { way, columns, sums }),
+            Self::Six(columns) => dispatch::run(Few::<CHANNELS, 6, SPILLS> { way, columns, sums }),
+            Self::Any(columns) => dispatch::run(Many::<CHANNELS, SPILLS> { way, columns, sums }),
         }
     }
 }
 
-/// As many inputs for each output; those that it lacks are zeros with the weight -0.0, which change no sum.
-struct Fixed<const COUNT: usize> {
-    places: [u32; COUNT],
+/// An output of neighbouring inputs from `start` on.
+struct Near<const COUNT: usize> {
+    place: u32,
+    start: u32,
     weights: [f32; COUNT],
 }
 
-impl<const COUNT: usize> Fixed<COUNT> {
-    fn new(span: &Span, none: u32) -> Self {
-        Self {
-            places: std::array::from_fn(|tap| span.places.get(tap).copied().unwrap_or(none)),
-            weights: std::array::from_fn(|tap| span.weights.get(tap).copied().unwrap_or(-0.0)),
-        }
-    }
+fn near<const COUNT: usize>(spans: Vec<(usize, Span)>) -> Vec<Near<COUNT>> {
+    let one = |(place, span): (usize, Span)| Near {
+        place: place as u32,
+        start: span.places[0],
+        weights: std::array::from_fn(|tap| span.weights[tap]),
+    };
+    spans.into_iter().map(one).collect()
 }
 
-struct Few<'a, const CHANNELS: usize, const COUNT: usize> {
+/// How sums are made.
+#[derive(Clone, Copy)]
+struct Way<'a> {
     row: &'a [f32],
-    taps: &'a [Fixed<COUNT>],
     first: f32,
+}
+
+struct Few<'a, const CHANNELS: usize, const COUNT: usize, const SPILLS: bool> {
+    way: Way<'a>,
+    columns: &'a [Near<COUNT>],
     sums: &'a mut [f32],
 }
 
-impl<const CHANNELS: usize, const COUNT: usize> Kernel for Few<'_, CHANNELS, COUNT> {
+impl<const CHANNELS: usize, const COUNT: usize, const SPILLS: bool> Kernel for Few<'_, CHANNELS, COUNT, SPILLS> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        for (place, taps) in self.taps.iter().enumerate() {
-            let mut sum = [self.first; LANES];
-            for (place, weight) in taps.places.iter().zip(taps.weights) {
-                sum = added(sum, self.row, *place, weight);
+        for Near { place, start, weights } in self.columns {
+            let start = *start as usize;
+            let pixels = &self.way.row[start..start + (COUNT - 1) * CHANNELS + LANES];
+            let mut sum = [self.way.first; LANES];
+            for (tap, weight) in weights.iter().enumerate() {
+                sum = added(sum, pixels, tap * CHANNELS, *weight);
             }
-            self.sums[place * CHANNELS..][..LANES].copy_from_slice(&sum);
+            store::<CHANNELS, SPILLS>(sum, *place as usize, self.sums);
         }
     }
 }
 
-struct Many<'a, const CHANNELS: usize> {
-    row: &'a [f32],
-    taps: &'a [Span],
-    first: f32,
+struct Many<'a, const CHANNELS: usize, const SPILLS: bool> {
+    way: Way<'a>,
+    columns: &'a [(usize, Span)],
     sums: &'a mut [f32],
 }
 
-impl<const CHANNELS: usize> Kernel for Many<'_, CHANNELS> {
+impl<const CHANNELS: usize, const SPILLS: bool> Kernel for Many<'_, CHANNELS, SPILLS> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        for (place, span) in self.taps.iter().enumerate() {
-            let mut sum = [self.first; LANES];
-            for (place, weight) in span.places.iter().zip(&span.weights) {
-                sum = added(sum, self.row, *place, *weight);
+        for (place, span) in self.columns {
+            let mut sum = [self.way.first; LANES];
+            for (start, weight) in span.places.iter().zip(&span.weights) {
+                sum = added(sum, self.way.row, *start as usize, *weight);
             }
-            self.sums[place * CHANNELS..][..LANES].copy_from_slice(&sum);
+            store::<CHANNELS, SPILLS>(sum, *place, self.sums);
         }
     }
 }
 
 #[inline(always)]
-fn added(sum: [f32; LANES], row: &[f32], place: u32, weight: f32) -> [f32; LANES] {
-    let place = place as usize;
+fn store<const CHANNELS: usize, const SPILLS: bool>(sum: [f32; LANES], place: usize, sums: &mut [f32]) {
+    let pixel = &mut sums[place * CHANNELS..][..LANES];
+    // One store of all lanes takes less than two.
+    match SPILLS {
+        true => pixel.copy_from_slice(&sum),
+        false => pixel[..CHANNELS].copy_from_slice(&sum[..CHANNELS]),
+    }
+}
+
+#[inline(always)]
+fn added(sum: [f32; LANES], row: &[f32], place: usize, weight: f32) -> [f32; LANES] {
     let pixel = &row[place..place + LANES];
     std::array::from_fn(|lane| sum[lane] + pixel[lane] * weight)
 }

@@ -1,6 +1,6 @@
 //! `ResizeArea`: every output is the mean of the area it covers, summed in float32 row by row.
 use super::across::{Add, Rows, Span};
-use crate::geometry::dispatch;
+use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::level::Level;
 use crate::geometry::view::View;
 use crate::pixels::Size;
@@ -34,7 +34,23 @@ pub(super) fn append<T: Level>(source: View<T>, size: Size, output: &mut Vec<f32
             }
             dispatch::run(Add { row: rows.sums(), weight: line.share(input), sums: &mut sums });
         }
-        output.extend(sums.iter().map(|sum| sum * factor));
+        dispatch::run(Scaled { sums: &sums, factor, output });
+    }
+}
+
+/// Sums times a factor, behind others.
+struct Scaled<'a> {
+    sums: &'a [f32],
+    factor: f32,
+    output: &'a mut Vec<f32>,
+}
+
+impl Kernel for Scaled<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.output.extend(self.sums.iter().map(|sum| sum * self.factor));
     }
 }
 

@@ -1,0 +1,61 @@
+"""Levels that become floats before they are resized."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+import recordmill.compat.tensorflow as tf
+from tests.decode.pictures import deep_grey, jpeg, png
+
+FILES = [jpeg(1, 41, 30), png(2, 41, 30), png(3, 30, 20)]
+
+
+def batch(files: list[bytes], **options: Any) -> np.ndarray:
+    spec = rm.Image(like="tensorflow", layout="hwc", dtype="float32", scale_first=True, **options)
+    return rm.decode_batch(files, {"image": spec})["image"]
+
+
+@pytest.mark.parametrize("method", ["bilinear", "area", "bicubic"])
+def test_levels_when_scaled_first_then_are_those_of_a_program_that_converts_first(method: str) -> None:
+    for size in [(17, 23), (30, 41), (64, 50)]:
+        found = batch(FILES, resize=size, kernel=method)
+        for file, one in zip(FILES, found, strict=True):
+            image = tf.image.convert_image_dtype(tf.io.decode_image(file, channels=3), tf.float32)
+            np.testing.assert_array_equal(one, tf.image.resize(image, size, method=method).numpy())
+
+
+@pytest.mark.parametrize("decoder", ["native", "pillow"])
+def test_levels_when_scaled_first_then_mean_and_deviation_come_behind(decoder: Any) -> None:
+    options: dict[str, Any] = {"resize": (12, 20), "flip": 1.0, "white": 255.0}
+    plain = batch(FILES[1:], decoder=decoder, **options)
+    found = batch(FILES[1:], decoder=decoder, mean=(10, 20, 30), std=(3, 5, 7), **options)
+    expected = (plain - np.float32([10, 20, 30])) * (np.float32(1) / np.float32([3, 5, 7]))
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(batch(FILES[1:], decoder="pillow", **options), plain)
+
+
+def test_levels_of_16_bits_when_scaled_first_then_have_the_same_white() -> None:
+    file, levels = deep_grey()
+    found = batch([file], resize=(9, 11), channels="grey")
+    scaled = levels.astype(np.float32) * np.float32(1 / 65535)
+    np.testing.assert_array_equal(found[0, :, :, 0], rm.resize(scaled, (9, 11), like="tensorflow"))
+
+
+@pytest.mark.parametrize(
+    "options,text",
+    [
+        ({"crop": rm.CenterCrop(4), "dtype": "float32"}, "goes with resize= and flip="),
+        ({"colour": [rm.ColourJitter(brightness=0.2)], "dtype": "float32"}, "goes with resize= and flip="),
+        ({"dtype": "float32", "kernel": "nearest"}, "needs a kernel that gives floats"),
+        ({"dtype": "float32", "like": "pillow"}, "needs a kernel that gives floats"),
+        ({"resize": 4}, "needs a float dtype"),
+        ({"dtype": "uint8"}, "needs a float dtype"),
+    ],
+)
+def test_scale_first_when_it_cannot_be_then_says_why(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        rm.Image(**({"like": "tensorflow", "scale_first": True} | options))
