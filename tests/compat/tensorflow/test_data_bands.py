@@ -86,6 +86,8 @@ DECODERS: dict[str, Callable[[Any], Any]] = {
     "colours": lambda data: tf.io.decode_png(data, channels=3),
     "jpeg": lambda data: tf.io.decode_jpeg(data, channels=3),
     "image": lambda data: tf.io.decode_image(data, channels=1, expand_animations=False),
+    "as it is": tf.io.decode_png,
+    "jpeg as it is": tf.io.decode_jpeg,
 }
 
 
@@ -101,6 +103,20 @@ def test_pictures_when_of_one_size_then_are_decoded_together(decoder: str, kind:
 
     assert make().explain() == "native: map(<lambda>).batch(4) for whole batches: images of one size decoded together"
     check_equal(make)
+
+
+@pytest.mark.parametrize("transparent", [None, 3, (1, 2, 3)])
+@pytest.mark.parametrize("shape", [(12, 9), (12, 9, 2), (12, 9, 3), (12, 9, 4)])
+def test_pictures_when_channels_are_not_named_then_are_those_of_the_file(shape: Any, transparent: Any) -> None:
+    pixels = np.random.default_rng(3).integers(0, 256, shape, np.uint8)
+    options = {} if transparent is None or shape[2:] in ((2,), (4,)) else {"transparency": transparent}
+    if options and (len(shape) == 2) != isinstance(transparent, int):
+        return
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", **options)
+    for resized in (lambda image: image, lambda image: tf.image.resize(image, [5, 6])):
+        dataset = tf.data.Dataset.from_tensor_slices([file.getvalue()] * 4)
+        check_equal(lambda d=dataset, r=resized: d.map(lambda data: r(tf.io.decode_png(data))).batch(4))
 
 
 def test_pictures_when_of_several_sizes_then_are_decoded_one_by_one() -> None:

@@ -53,6 +53,7 @@ DECODERS: dict[str, Callable[[Any], Any]] = {
     "grey": lambda data: tf.io.decode_jpeg(data, channels=1, dct_method="INTEGER_ACCURATE"),
     "plain": lambda data: tf.image.decode_jpeg(data, 3, fancy_upscaling=False),
     "image": lambda data: tf.io.decode_image(data, channels=3, expand_animations=False),
+    "as it is": tf.io.decode_jpeg,
     "half": lambda data: tf.io.decode_jpeg(data, channels=3, ratio=2),
 }
 RESIZES: dict[str, Callable[[Any], Any]] = {

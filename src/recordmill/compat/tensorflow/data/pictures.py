@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,33 +11,37 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core.tensor import array_of
+from recordmill.compat.tensorflow.data.chains import begins
 from recordmill.compat.tensorflow.data.recorded import Recorded, recorded_in
 from recordmill.compat.tensorflow.data.recording import Call
 from recordmill.compat.tensorflow.data.rules import Whole
-from recordmill.dataclass import dataclass
 
 _KERNELS = ("area", "bilinear", "nearest")
 _ANTIALIASED = ("bilinear",)
 _DECODERS = ("io.decode_jpeg", "io.decode_png", "io.decode_image")
+# What may stand behind a decoder.
+_BEHIND = ((), ("image.resize",), ("image.convert_image_dtype", "image.resize"))
 _DCT = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
+_CHANNELS: dict[Any, Any] = {0: "stored", None: "stored", 1: 1, 3: 3}
 _JPEG, _PNG = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-# Where a PNG tells the bits of a sample.
-_DEPTH = 24
+# Where a PNG tells the bits of a sample, and bytes in which it tells what is transparent.
+_DEPTH, _HEAD = 24, 1200
+# Bands of images of several sizes in a row, behind which no more are looked at.
+_TRIES = 3
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class Picture:
     """Encoded images decoded, and brought to one size unless they have it.
 
     Parameters
     ----------
-    calls : tuple of Call
-        That it stands for: a decoder, and perhaps a resize.
+    calls : sequence of Call
+        That it stands for: a decoder, perhaps a resize, and between them what makes floats.
     image : recordmill.Image
     """
 
-    calls: tuple[Call, ...]
-    image: rm.Image
+    def __init__(self, calls: Sequence[Call], image: rm.Image) -> None:
+        self.calls, self.image, self._tries = tuple(calls), image, _TRIES
 
     @property
     def contents(self) -> Recorded:
@@ -90,24 +94,31 @@ class Picture:
 
     def _takes(self, rows: list[bytes] | rm.Ragged) -> bool:
         """Whether the native call knows all of these files: JPEG, and PNG of 8 bits a sample at its size."""
-        whole = self.image.reduce == 1
-        known = all(
-            head[:3] == _JPEG or (whole and head[:8] == _PNG and head[_DEPTH:] == b"\x08") for head in _heads(rows)
-        )
-        return known and (self.resizes or self._are_even(rows))
+        if not self.resizes and (len(rows) < 2 or not self._tries):
+            return False
+        return all(map(self._knows, _heads(rows))) and (self.resizes or self._are_even(rows))
+
+    def _knows(self, head: bytes) -> bool:
+        if head[:3] == _JPEG:
+            return True
+        is_png = self.image.reduce == 1 and head[:8] == _PNG and head[_DEPTH : _DEPTH + 1] == b"\x08"
+        # Of grey and of colours in which one stands for transparent, the decoder makes nothing transparent.
+        return is_png and (self.image.channels != "stored" or b"tRNS" not in head)
 
     def _are_even(self, rows: list[bytes] | rm.Ragged) -> bool:
-        """Whether images have one size."""
+        """Whether images have one size; where they hardly ever do, it is not asked for ever."""
         sizes = rm.image_sizes(rows, like="tensorflow")
-        return bool((sizes == sizes[:1]).all() and sizes.all())
+        found = bool((sizes == sizes[:1]).all() and sizes.all())
+        self._tries = _TRIES if found else self._tries - 1
+        return found
 
 
 def _heads(rows: list[bytes] | rm.Ragged) -> Iterator[bytes]:
     """First bytes of each file."""
     if isinstance(rows, list):
-        return (row[: _DEPTH + 1] for row in rows)
+        return (row[:_HEAD] for row in rows)
     data, splits = memoryview(rows.data), rows.row_splits.tolist()
-    return (bytes(data[start : min(start + _DEPTH + 1, stop)]) for start, stop in pairwise(splits))
+    return (bytes(data[start : min(start + _HEAD, stop)]) for start, stop in pairwise(splits))
 
 
 _DECODE_NAMES = (
@@ -122,28 +133,39 @@ def _arguments(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
     return dict(zip(names, call.args, strict=False)) | call.kwargs
 
 
-def picture_of(decode: Call, resize: Call | None = None) -> Picture | None:
-    """Plan of a decoder, and the resize behind it.
+def picture_of(calls: Sequence[Call]) -> Picture | None:
+    """Plan of a decoder, what makes floats of its levels, and a resize.
 
     Parameters
     ----------
-    decode : Call
-    resize : Call, optional
+    calls : sequence of Call
+        The decoder, and perhaps the others, each of which takes what the one before it gives.
 
     Returns
     -------
     Picture or None
         None where the native call does not do the same.
     """
-    if decode.name not in _DECODERS or (resize is not None and resize.name != "image.resize"):
+    decode, *rest = calls
+    names = [call.name for call in rest]
+    if decode.name not in _DECODERS or names not in (
+        [],
+        ["image.resize"],
+        ["image.convert_image_dtype", "image.resize"],
+    ):
         return None
     given = _arguments(decode, _DECODE_NAMES if decode.name == "io.decode_jpeg" else _OTHER_NAMES)
-    options = {} if resize is None else _arguments(resize, _RESIZE_NAMES)
+    options = _arguments(rest[-1], _RESIZE_NAMES) if rest else {}
     constant = [value for name, value in [*given.items(), *options.items()] if name not in ("contents", "images")]
     if any(next(recorded_in(value), None) is not None for value in constant):
         return None
-    how = _reading(given) | ({"layout": "hwc", "dtype": "uint8"} if resize is None else _resizing(options))
-    calls = (decode,) if resize is None else (decode, resize)
+    how = _reading(given) | (_resizing(options) if rest else {"layout": "hwc", "dtype": "uint8"})
+    if len(rest) > 1:
+        how |= (
+            {"scale_first": True, "white": 1.0}
+            if begins(rest[0]) and how.get("dtype") == "float32"
+            else {"dtype": None}
+        )
     return None if None in how.values() else Picture(calls, rm.Image(**how))
 
 
@@ -159,7 +181,7 @@ def _reading(given: dict[str, Any]) -> dict[str, Any]:
     ratio = given.get("ratio", 1)
     return {
         "like": "tensorflow" if plain else None,
-        "channels": {1: 1, 3: 3}.get(given.get("channels", 0)),
+        "channels": _CHANNELS.get(given.get("channels", 0)),
         "dct": _DCT.get(given.get("dct_method", "")),
         "upsampling": "fancy" if given.get("fancy_upscaling", True) else "plain",
         "reduce": ratio,

@@ -89,8 +89,9 @@ def _only_input(call: Call, makers: Mapping[int, Call], used: Mapping[int, int])
 
 def _joined(before: Sequence[Call]) -> tuple[Step, int]:
     """Step of a call and of some of those before it, each of which is there for the next one only; and how many."""
-    if len(before) > 1 and (picture := picture_of(before[1], before[0])) is not None:
-        return picture, 2
+    for count in (3, 2):
+        if len(before) >= count and (picture := picture_of(before[:count][::-1])) is not None:
+            return picture, count
     count = 0
     while count < len(before) and is_link(before[count]):
         count += 1
@@ -98,7 +99,7 @@ def _joined(before: Sequence[Call]) -> tuple[Step, int]:
             break
     if count:
         return Chain(before[:count][::-1]), count
-    return picture_of(before[0]) or before[0], 1
+    return picture_of(before[:1]) or before[0], 1
 
 
 def divided(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
