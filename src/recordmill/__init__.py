@@ -13,8 +13,10 @@ __version__ = "0.1.0"
 _PLACES = {
     "decode.adjust": "adjust_brightness adjust_contrast adjust_hue adjust_saturation greyscale",
     "decode.batch": "decode_batch",
+    "decode.cutting": "resize_boxes",
     "decode.draws": "Draws Stage",
     "decode.entry": "find_entry_points",
+    "decode.hues": "hsv_to_rgb rgb_to_hsv",
     "decode.images": "decode_image decode_jpeg decode_png",
     "decode.mixing": "cutmix mixup",
     "decode.presets": "IMAGENET_MEAN IMAGENET_STD",
@@ -74,12 +76,19 @@ if TYPE_CHECKING:
     from recordmill.decode.batch import (
         decode_batch as decode_batch,
     )
+    from recordmill.decode.cutting import (
+        resize_boxes as resize_boxes,
+    )
     from recordmill.decode.draws import (
         Draws as Draws,
         Stage as Stage,
     )
     from recordmill.decode.entry import (
         find_entry_points as find_entry_points,
+    )
+    from recordmill.decode.hues import (
+        hsv_to_rgb as hsv_to_rgb,
+        rgb_to_hsv as rgb_to_hsv,
     )
     from recordmill.decode.images import (
         decode_image as decode_image,

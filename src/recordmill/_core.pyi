@@ -24,9 +24,11 @@ __all__ = [
     "Plan",
     "Source",
     "WholeFiles",
+    "change_colours",
     "change_image",
     "count_fitting",
     "crc32c",
+    "cut_boxes",
     "decode_each_image",
     "decode_each_mask",
     "decode_images",
@@ -54,6 +56,7 @@ __all__ = [
     "read_files",
     "read_singles",
     "recode_png",
+    "resize_floats",
     "row_checksums",
     "scan",
     "serialize",
@@ -187,7 +190,21 @@ def decode_images(job: Any, dtype: str, out: NDArray[Any], threads: int) -> list
 def decode_each_image(job: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
 def decode_masks(masks: Any, dtype: str, out: NDArray[Any], threads: int) -> list[tuple[int, _Refused]]: ...
 def decode_each_mask(masks: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
+def change_colours(pixels: _Buffer, source: str, change: str, amount: float) -> Block: ...
 def change_image(pixels: NDArray[Any], shape: tuple[int, ...], source: str, job: Any, dtype: str) -> _Image: ...
+def cut_boxes(
+    pixels: _Buffer,
+    source: str,
+    shape: tuple[int, ...],
+    places: _Buffer,
+    images: _Buffer,
+    size: tuple[int, ...],
+    nearest: bool,
+    beyond: float,
+) -> Block: ...
+def resize_floats(
+    pixels: _Buffer, source: str, shape: tuple[int, ...], size: tuple[int, ...], kernel: str
+) -> Block: ...
 def decode_jpeg(
     data: _Buffer,
     window: tuple[int, int, int, int] | None,

@@ -43,6 +43,39 @@ def test_resize_when_like_pillow_then_is_pillows(kernel: str, pixels: np.ndarray
     np.testing.assert_array_equal(rm.resize(pixels, (height, width), kernel=kernel), np.asarray(expected))
 
 
+@given(
+    st.sampled_from(NAMES),
+    images(channels=(1, 2, 3, 4)),
+    st.integers(0, 3),
+    st.tuples(st.integers(1, 20), st.integers(1, 20)),
+)
+def test_resize_when_given_many_images_then_each_is_that_of_itself(
+    kernel: str, pixels: np.ndarray, count: int, size: tuple[int, int]
+) -> None:
+    many = np.stack([np.roll(pixels, number) for number in range(4)])[:count]
+    scaled = rm.resize(many, size, kernel=kernel)
+    assert scaled.shape == (count, *size, pixels.shape[2])
+    for image, found in zip(many, scaled, strict=True):
+        np.testing.assert_array_equal(found, rm.resize(image, size, kernel=kernel))
+
+
+def test_resize_when_given_no_images_then_says_so() -> None:
+    with pytest.raises(ValueError, match=r"images are \(images, height, width, 1 to 4 channels\), not \(2, 3, 4, 5\)"):
+        rm.resize(np.zeros((2, 3, 4, 5), np.uint8), 2)
+    with pytest.raises(TypeError, match="images of uint8 or uint16 or float32 are needed, not float64"):
+        rm.resize(np.zeros((2, 3, 4, 3)), 2)
+    with pytest.raises(rm.LimitError, match="the image is too large"):
+        rm.resize(np.zeros((2, 3, 3), np.uint8), 65535, kernel="area", like="tensorflow")
+
+
+def test_resize_when_a_pixel_is_infinite_then_only_its_neighbours_are() -> None:
+    pixels = np.zeros((4, 4, 1), np.float32)
+    pixels[1, 1] = np.inf
+    for kernel in ("bilinear", "area"):
+        scaled = rm.resize(pixels, 2, kernel=kernel, like="tensorflow")
+        np.testing.assert_array_equal(scaled[:, :, 0], [[np.inf, 0], [0, 0]])
+
+
 @given(st.sampled_from(NAMES), images(), st.integers(1, 20), st.integers(1, 20))
 def test_resize_when_done_then_channels_do_not_mix(kernel: str, pixels: np.ndarray, height: int, width: int) -> None:
     scaled = rm.resize(pixels, (height, width), kernel=kernel)

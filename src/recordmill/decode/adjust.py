@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recordmill.decode.colours import ColourStep
 from recordmill.decode.executors.native_one import change_one
+from recordmill.decode.hues import change_colours
 from recordmill.decode.pixels.values import Values
-from recordmill.decode.specs.checks import number
+from recordmill.decode.specs.checks import check_word, number
 
 Levels = NDArray[np.uint8]
+Circle = Literal["pillow", "tensorflow"]
 
 
 def _levels(array: ArrayLike) -> Levels:
@@ -74,38 +76,50 @@ def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
     return _jittered(array, 1, number("factor", factor, 0))
 
 
-def adjust_saturation(array: ArrayLike, factor: float) -> Levels:
-    """Mix with the grey image.
+def adjust_saturation(array: ArrayLike, factor: float, *, like: Circle = "pillow") -> NDArray[Any]:
+    """Mix with the grey image, or multiply the saturation of HSV.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
-        Red, green, blue; grey images stay.
+        Red, green, blue; grey images stay. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
     factor : float
         0 is grey, 1 leaves the image alone.
+    like : {"pillow", "tensorflow"}
+        Whose arithmetic: Pillow mixes; TensorFlow multiplies, at most to the full saturation.
 
     Returns
     -------
-    ndarray of the same shape
-        Equal to Pillow's ``ImageEnhance.Color``.
+    ndarray of the same dtype and shape
+        Equal to Pillow's ``ImageEnhance.Color``, or to ``tf.image.adjust_saturation``.
     """
+    check_word("like", like, ("pillow", "tensorflow"))
+    if like == "tensorflow":
+        return change_colours(array, "saturate", factor)
     return _jittered(array, 2, number("factor", factor, 0))
 
 
-def adjust_hue(array: ArrayLike, turn: float) -> Levels:
+def adjust_hue(array: ArrayLike, turn: float, *, like: Circle = "pillow") -> NDArray[Any]:
     """Turn the colour circle.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
-        Red, green, blue; grey images stay.
+        Red, green, blue; grey images stay. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
     turn : float
-        -0.5 to 0.5 turns; the circle of Pillow's HSV has 256 steps, ``int(turn * 255)`` are taken.
+        -0.5 to 0.5 turns; the circle of Pillow's HSV has 256 steps, ``int(turn * 255)`` are taken. -1 to 1 turns of a
+        circle in float32 with ``like="tensorflow"``.
+    like : {"pillow", "tensorflow"}
+        Whose circle.
 
     Returns
     -------
-    ndarray of the same shape
+    ndarray of the same dtype and shape
+        With ``like="tensorflow"`` equal to ``tf.image.adjust_hue``.
     """
+    check_word("like", like, ("pillow", "tensorflow"))
+    if like == "tensorflow":
+        return change_colours(array, "turn", number("turn", turn, -1, 1))
     return _jittered(array, 3, number("turn", turn, -0.5, 0.5))
 
 

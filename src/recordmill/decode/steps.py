@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recordmill.decode.executors.base import Border
-from recordmill.decode.executors.native_one import change_one, resize_one
+from recordmill.decode.executors.native_one import change_one
+from recordmill.decode.executors.native_resize import resize_images, resize_one
 from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.moving import cut, flip_pixels
 from recordmill.decode.pixels.values import Values
@@ -41,7 +42,8 @@ def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = 
 
     Parameters
     ----------
-    array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
+    array : array_like of uint8, uint16 or float32, shape (height, width), (height, width, channels) or (images, ...)
+        With four axes, images of one size, each by itself.
     size : int or (int, int)
         Pixels of a square's side, or height and width.
     kernel : str, optional
@@ -59,8 +61,20 @@ def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = 
     ValueError, TypeError
         No such kernel, no image.
     """
-    scaled = resize_one(_three(array, *_ANY), size_of("size", size), kernel_of(kernel, like))
-    return _as_given(scaled, array)
+    wanted, chosen = size_of("size", size), kernel_of(kernel, like)
+    if np.ndim(array) == 4:
+        return resize_images(_images(array, *_ANY), wanted, chosen)
+    return _as_given(resize_one(_three(array, *_ANY), wanted, chosen), array)
+
+
+def _images(array: ArrayLike, *dtypes: str) -> Pixels:
+    """Images of one size, if there are any."""
+    images = np.asarray(array)
+    if images.ndim != 4 or 0 in images.shape[1:] or images.shape[3] > 4:
+        raise ValueError(f"images are (images, height, width, 1 to 4 channels), not {images.shape}")
+    if images.dtype.name not in dtypes:
+        raise TypeError(f"images of {' or '.join(dtypes)} are needed, not {images.dtype}")
+    return images
 
 
 def crop(array: ArrayLike, window: Window, *, mode: PadMode = "constant", fill: int | Sequence[int] = 0) -> Pixels:

@@ -207,7 +207,7 @@ def competition(tf, folder):
     shards = tf.data.Dataset.from_tensor_slices(names).shard(2, 1).flat_map(tf.data.TFRecordDataset)
     return [
         count,
-        [seen.count(one) >= 10 for one in range(12)],
+        [seen.count(one) >= 4 for one in range(12)],
         spelled(data.element_spec),
         listed(turns.map(lambda one: labelled(one)[1])),
         listed(shards.map(labelled).map(lambda image, label: label)),

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
+from recordmill.compat.tensorflow.data import bands, chains, whole as whole_programs
 from recordmill.compat.tensorflow.data.base import steps
 from recordmill.compat.tensorflow.data.elements import Element, Failed
 from recordmill.compat.tensorflow.data.fusing import Fused
@@ -71,6 +72,25 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "brighter by chance": lambda image: tf.image.random_brightness(image, 0.2),
     "less the mean": lambda image: (tf.cast(image, tf.float32) - tf.constant(3.5)) * [2.0],
     "standard": tf.image.per_image_standardization,
+    "from a constant": lambda image: 1.0 - 3.0 / (tf.image.convert_image_dtype(image, tf.float32) + 0.25),
+    "by channel": lambda image: (tf.cast(image, tf.float32) - [1.0, 2.0, 3.5]) / tf.constant([2.0, 0.3, 7.0]),
+    "between": lambda image: tf.minimum(tf.maximum(tf.cast(image, tf.float32), 3.0), 200.0),
+    "used twice": lambda image: tf.stack([tf.cast(image, tf.float32) * 2.0] * 2)[0] + 1.0,
+    "mirrored or not": lambda image: tf.cond(
+        tf.random.uniform([]) > 0.5, lambda: tf.image.flip_left_right(image), lambda: image
+    ),
+    "one of three": lambda image: tf.switch_case(
+        tf.random.uniform([], 0, 4, tf.int32),
+        [lambda: image, lambda: tf.image.flip_up_down(image), lambda: tf.image.flip_left_right(image)],
+    ),
+}
+BEFORE: dict[str, Callable[[Any], Any]] = {
+    "nothing": lambda image: image,
+    "floats": lambda image: tf.image.convert_image_dtype(image, tf.float32),
+    "divided": lambda image: tf.cast(image, tf.float32) / 127.5 - 1.0,
+    "the middle": lambda image: tf.image.central_crop(image, 0.75),
+    "cut or filled": lambda image: tf.image.resize_with_crop_or_pad(image, 21, 33),
+    "mirrored by chance": tf.image.random_flip_left_right,
 }
 ORDERS: dict[str, Callable[[Any], Any]] = {
     "shuffled": lambda dataset: dataset.shuffle(5, seed=3),
@@ -131,12 +151,13 @@ def run_random(data: st.DataObject, paths: list[str]) -> None:
     decode = data.draw(st.sampled_from(sorted(DECODERS)))
     resize = data.draw(st.sampled_from(sorted(RESIZES)))
     changes = data.draw(st.lists(st.sampled_from(sorted(CHANGES)), max_size=3, unique=True))
+    before = data.draw(st.sampled_from(sorted(BEFORE)))
     early, late = (data.draw(st.lists(st.sampled_from(sorted(ORDERS)), max_size=2)) for _ in range(2))
     size, drop, files = data.draw(st.integers(1, 7)), data.draw(st.booleans()), data.draw(st.integers(0, 2))
 
     def function(serialized: Any) -> Any:
         parsed = tf.io.parse_single_example(serialized, FEATURES)
-        image = RESIZES[resize](DECODERS[decode](parsed["image"]))
+        image = RESIZES[resize](BEFORE[before](DECODERS[decode](parsed["image"])))
         for name in changes:
             image = CHANGES[name](image)
         return {"image": image, "label": (tf.one_hot(parsed["label"], 13), parsed["label"] * 2 + 1)}
@@ -150,7 +171,11 @@ def run_random(data: st.DataObject, paths: list[str]) -> None:
             dataset = ORDERS[name](dataset)
         return dataset.batch(size, drop_remainder=drop and size < 3)
 
-    check_equal(make)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bands, "_HELD", data.draw(st.sampled_from([1, 1 << 12, 2 << 20])))
+        for module in (chains, whole_programs):
+            patch.setattr(module, "_LARGE", data.draw(st.sampled_from([8, 1 << 11, 64 << 10])))
+        check_equal(make)
 
 
 def test_maps_when_two_stand_before_a_batch_then_both_run_for_whole_batches(paths: list[str]) -> None:
@@ -163,15 +188,17 @@ def test_maps_when_two_stand_before_a_batch_then_both_run_for_whole_batches(path
 
 
 def test_functions_when_they_need_values_then_run_as_python_and_say_why(paths: list[str]) -> None:
-    def choosing(serialized: Any) -> Any:
+    def counting(serialized: Any) -> Any:
         image, label = tutorial(serialized)
-        return (image, label) if label[0] < 5 else (-image, label)
+        while label[0] > 20:
+            label = label - 1
+        return image, label
 
     def numpy(serialized: Any) -> Any:
         image, label = tutorial(serialized)
         return np.asarray(image)[::-1], label
 
-    for function, reason in ((choosing, "depends on a value"), (numpy, "NumPy")):
+    for function, reason in ((counting, "depends on values"), (numpy, "NumPy")):
         dataset = tf.data.TFRecordDataset(paths[1]).map(function, num_parallel_calls=2).batch(4)
         assert dataset.explain().startswith("python: ") and reason in dataset.explain()
         images, labels = next(dataset.as_numpy_iterator())

@@ -2,6 +2,8 @@
 pub mod channels;
 pub mod enhance;
 pub mod erase;
+pub mod floats;
+mod hsv;
 pub mod hue;
 pub mod noise;
 pub mod normalise;

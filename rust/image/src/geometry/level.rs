@@ -10,6 +10,11 @@ pub trait Level: Copy + Default + Into<f32> + Send + Sync + 'static {
 
     /// What Pillow's bilinear sampling makes of a mixture: cut in bytes; 16 bits go through float32 and are rounded.
     fn mixed(value: f64) -> Self;
+
+    /// The values, if they are floats as they are.
+    fn floats(_values: &[Self]) -> Option<&[f32]> {
+        None
+    }
 }
 
 impl Level for u8 {
@@ -51,5 +56,9 @@ impl Level for f32 {
     #[inline(always)]
     fn mixed(value: f64) -> Self {
         value as Self
+    }
+    #[inline(always)]
+    fn floats(values: &[Self]) -> Option<&[f32]> {
+        Some(values)
     }
 }

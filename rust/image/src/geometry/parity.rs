@@ -4,7 +4,8 @@ use super::fused::resize_into;
 use super::part::Part;
 use super::resize::opencv::Interpolation;
 use super::resize::pillow::Filter;
-use super::resize::{Kernel, resize};
+use super::resize::tensorflow::Method;
+use super::resize::{Kernel, resize, resize_f32};
 use super::view::View;
 use crate::collate::slot::{Layout, Slot, SlotValues};
 use crate::colour::normalise::Normalise;
@@ -50,6 +51,19 @@ fn resized_bytes_when_computed_on_all_paths_then_are_equal() {
     kernels.extend(opencv.map(Kernel::Opencv));
     for kernel in kernels {
         compare(|view, size| resize(view, size, kernel).expect("a resize"));
+    }
+}
+
+#[test]
+fn resized_floats_when_computed_on_all_paths_then_are_equal() {
+    let methods =
+        [(Method::Area, false), (Method::Bicubic, false), (Method::Lanczos3, false), (Method::Mitchell, true)];
+    for (method, antialias) in methods {
+        let kernel = Kernel::Tensorflow { method, antialias };
+        compare(|view, size| {
+            let values = resize_f32(view, size, kernel).expect("a resize");
+            values.into_iter().map(f32::to_bits).collect::<Vec<u32>>()
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Encoded images to pixels and to batch memory, and pixels to PNG.
 mod args;
 mod batch;
+mod colours;
 mod entry;
 mod kernels;
 mod masks;
@@ -8,6 +9,7 @@ mod payloads;
 mod pixels;
 mod plain;
 mod recode;
+mod resizing;
 mod single;
 
 use pyo3::create_exception;
@@ -42,6 +44,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(masks::decode_masks, module)?)?;
     module.add_function(wrap_pyfunction!(masks::decode_each_mask, module)?)?;
     module.add_function(wrap_pyfunction!(pixels::change_image, module)?)?;
+    module.add_function(wrap_pyfunction!(colours::change_colours, module)?)?;
+    module.add_function(wrap_pyfunction!(resizing::cut_boxes, module)?)?;
+    module.add_function(wrap_pyfunction!(resizing::resize_floats, module)?)?;
     module.add_function(wrap_pyfunction!(entry::entry_points, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_truncated_jpeg, module)?)?;

@@ -29,6 +29,7 @@ from recordmill.compat.tensorflow.ops.names import OLDER, TOP as OPERATIONS
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
 MODULES: dict[str, str] = {
+    "audio": "audio",
     "autograph": "autograph",
     "bitwise": "bitwise",
     "app": "app",

@@ -213,31 +213,6 @@ def change_one(
     return as_array(image, values)
 
 
-def resize_one(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
-    """Scale one image in memory as a plan for a batch would.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
-    size : (int, int)
-        Height and width.
-    kernel : str
-        ``"library:kernel"``.
-
-    Returns
-    -------
-    ndarray, shape (*size, channels)
-        Of the same dtype, but float32 from TensorFlow's kernels other than the nearest neighbour, as there.
-    """
-    height, width, _ = pixels.shape
-    wanted = np.array([[0, 0, size[1], size[0]]])
-    moves = Moves(np.array([[0, 0, width, height]]), wanted[:, 2:], wanted, np.zeros((1, 2), np.bool_))
-    library, _, word = kernel.partition(":")
-    dtype = "float32" if library == "tensorflow" and word != "nearest" else pixels.dtype.name
-    white = 65535.0 if pixels.dtype == np.uint16 else 255.0
-    return change_one(pixels, Values(dtype, white=white), moves=moves, kernel=kernel)
-
-
 def natively(decode: Callable[[], Any]) -> NDArray[Any] | None:
     """Pixels of one image from the native module.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.executors.base import Faults, Headers, ImageJob, MaskJob
-from recordmill.decode.executors.native_one import resize_one
+from recordmill.decode.executors.native_resize import resize_one
 from recordmill.decode.executors.rows import for_rows
 from recordmill.decode.pillow import need_pillow, opened
 from recordmill.decode.pixels.colouring import brighten, contrast, make_grey, paint, saturate, shift, turn_hue

@@ -5,7 +5,7 @@ use super::pillow::{self, Filter};
 use super::tensorflow::{self, Method};
 use crate::fault::Result;
 use crate::geometry::level::Level;
-use crate::geometry::view::{View, count_values};
+use crate::geometry::view::{MAX_VALUES, View, count_values, refuse};
 use crate::pixels::Size;
 
 /// A library's way to resize.
@@ -58,6 +58,34 @@ pub fn resize_f32<T: Level>(source: View<T>, size: Size, kernel: Kernel) -> Resu
         Kernel::Tensorflow { method, antialias } => tensorflow::resize(source, size, method, antialias),
         _ => Ok(resize_deep(source, size, kernel)?.into_iter().map(T::into).collect()),
     }
+}
+
+/// Images of one size, side by side in `pixels`, at another size in float32; those that have it stay as they are.
+pub fn resize_many<T: Level>(
+    pixels: &[T],
+    from: Size,
+    channels: usize,
+    size: Size,
+    kernel: Kernel,
+) -> Result<Vec<f32>> {
+    let (values, wanted) = (count_values(from, channels)?, count_values(size, channels)?);
+    let count = pixels.len() / values;
+    if !pixels.len().is_multiple_of(values) || (count as u64).saturating_mul(wanted as u64) > MAX_VALUES {
+        let found = format!("{} values for {count} x {wanted}", pixels.len());
+        return refuse(format!("whole images of {values} values, and no more than {MAX_VALUES} of results"), found);
+    }
+    let mut output = Vec::with_capacity(count * wanted);
+    for image in pixels.chunks_exact(values) {
+        let source = View::new(image, from, channels)?;
+        match kernel {
+            _ if from == size => output.extend(image.iter().map(|value| -> f32 { (*value).into() })),
+            Kernel::Tensorflow { method, antialias } => {
+                tensorflow::append(source, size, method, antialias, &mut output)?;
+            }
+            _ => output.extend_from_slice(&resize_f32(source, size, kernel)?),
+        }
+    }
+    Ok(output)
 }
 
 /// `source` at `size`, computed in floats: for levels of more than eight bits. Whole numbers are rounded at the end.

@@ -3,7 +3,7 @@
 //! Every value has the bits of `tf.image.resize(image, size, "bilinear", antialias=False)`: multiply and add are
 //! separate roundings on every machine.
 use super::taps::{Tap, bilinear};
-use crate::collate::lanes::{Blend, Widen};
+use crate::collate::lanes::Widen;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::level::Level;
 use crate::geometry::view::View;
@@ -62,6 +62,7 @@ pub(crate) struct TwoTap<'a, T> {
     lines: Vec<Tap>,
     upper: Line,
     lower: Line,
+    inside: bool,
     wide: Vec<f32>,
 }
 
@@ -69,6 +70,21 @@ pub(crate) struct TwoTap<'a, T> {
 struct Line {
     y: usize,
     values: Vec<f32>,
+}
+
+impl Line {
+    /// Reads row `y`: where it lies, if those are floats and no pixel beyond it takes part (`inside`), or brought to `wide`.
+    fn read<T: Level>(&mut self, y: usize, source: View<T>, columns: &[Tap], inside: bool, wide: &mut [f32]) {
+        let row = match T::floats(source.row_on(y)) {
+            Some(floats) if inside && floats.len() >= wide.len() => floats,
+            _ => {
+                dispatch::run(Widen { source: source.row(y), output: wide });
+                wide
+            }
+        };
+        stretch(row, columns, source.channels(), &mut self.values);
+        self.y = y;
+    }
 }
 
 impl<'a, T: Level> TwoTap<'a, T> {
@@ -83,6 +99,7 @@ impl<'a, T: Level> TwoTap<'a, T> {
     pub fn of_part(source: View<'a, T>, part: Part, flip: bool) -> Self {
         let (channels, Part { mut columns, lines, window, .. }) = (source.channels(), part);
         let size = Size { width: window.width, height: window.height };
+        let inside = columns.iter().all(|tap| tap.first as usize + 1 < source.size().width);
         columns.iter_mut().for_each(|tap| tap.first *= channels as u32);
         if flip {
             columns.reverse();
@@ -90,7 +107,7 @@ impl<'a, T: Level> TwoTap<'a, T> {
         columns.resize(size.width.next_multiple_of(GROUP), Tap { first: 0, weight: 0.0 });
         let line = || Line { y: usize::MAX, values: vec![0.0; columns.len() * channels + LANES] };
         let wide = vec![0.0; source.size().width * channels + channels + LANES];
-        Self { source, size, lines, upper: line(), lower: line(), columns, wide }
+        Self { source, size, lines, upper: line(), lower: line(), columns, inside, wide }
     }
 
     /// The two source rows of output row `y`, resized across, and the weight of the second.
@@ -102,27 +119,39 @@ impl<'a, T: Level> TwoTap<'a, T> {
             std::mem::swap(&mut self.upper, &mut self.lower);
         }
         if self.upper.y != first {
-            self.wide_row(first);
-            stretch(&self.wide, &self.columns, self.source.channels(), &mut self.upper.values);
-            self.upper.y = first;
+            self.upper.read(first, self.source, &self.columns, self.inside, &mut self.wide);
         }
         if self.lower.y != second {
-            self.wide_row(second);
-            stretch(&self.wide, &self.columns, self.source.channels(), &mut self.lower.values);
-            self.lower.y = second;
+            self.lower.read(second, self.source, &self.columns, self.inside, &mut self.wide);
         }
         let length = self.size.width * self.source.channels();
         (&self.upper.values[..length], &self.lower.values[..length], weight)
     }
 
-    /// Output row `y` in float32.
-    pub fn read(&mut self, y: usize, output: &mut [f32]) {
-        let (upper, lower, weight) = self.pair(y);
-        dispatch::run(Blend { upper, lower, weight, output });
+    /// Appends all rows in float32.
+    pub fn append(mut self, output: &mut Vec<f32>) {
+        for y in 0..self.size.height {
+            let (upper, lower, weight) = self.pair(y);
+            dispatch::run(Append { upper, lower, weight, output });
+        }
     }
+}
 
-    fn wide_row(&mut self, y: usize) {
-        dispatch::run(Widen { source: self.source.row(y), output: &mut self.wide });
+/// A row between two rows, behind others.
+struct Append<'a> {
+    upper: &'a [f32],
+    lower: &'a [f32],
+    weight: f32,
+    output: &'a mut Vec<f32>,
+}
+
+impl Kernel for Append<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let rows = self.upper.iter().zip(self.lower);
+        self.output.extend(rows.map(|(upper, lower)| upper + (lower - upper) * self.weight));
     }
 }
 

@@ -26,12 +26,21 @@ class Recording(Protocol):
         """Note a call and give the recorded value that stands for its result."""
 
 
-RECORDING: ContextVar[Recording | None] = ContextVar("recording", default=None)
+class Deciding(Recording, Protocol):
+    """Notes what a map function does, also where that depends on values."""
+
+    def decide(self, value: Any) -> bool:
+        """Truth of a recorded value, which has none yet."""
+
+
+RECORDING: ContextVar[Deciding | None] = ContextVar("recording", default=None)
 OPS: dict[str, Callable[..., Any]] = {}
 # Takes the calls on values of another library: Keras's backend, once tf.keras is in use.
 BESIDE: list[Recording] = []
 # family of operations: the modules that enter them
 FAMILIES: dict[str, tuple[str, ...]] = {
+    "audio": ("io.wav",),
+    "branch": ("data.branches",),
     "array": (
         "ops.slicing",
         "ops.casting",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 
 import numpy as np
 
@@ -139,8 +139,24 @@ def element(*position: int) -> Iterator[None]:
     *position : int
         Of the element, such as the number of the stage, the pass and the element; not negative.
     """
-    before = _CURRENT.set(Draws(_process.seed, position))
+    before = begin(*position)
     try:
         yield
     finally:
         _CURRENT.reset(before)
+
+
+def begin(*position: int) -> Token[Draws | None]:
+    """Let operations draw what belongs to one element of a data set, in the context of the caller from now on.
+
+    Parameters
+    ----------
+    *position : int
+        Of the element; not negative.
+
+    Returns
+    -------
+    contextvars.Token
+        Of what was drawn from before.
+    """
+    return _CURRENT.set(Draws(_process.seed, position))

@@ -7,7 +7,7 @@ NAMES: dict[str, str] = {
     "": (
         "AggregationMethod CriticalSection DeviceSpec GradientTape IndexedSlices IndexedSlicesSpec Module "
         "NoneTensorSpec Operation OptionalSpec RegisterGradient TensorArray TensorArraySpec TypeSpec "
-        "UnconnectedGradients VariableAggregation VariableSynchronization acosh approx_top_k asinh atanh audio "
+        "UnconnectedGradients VariableAggregation VariableSynchronization acosh approx_top_k asinh atanh "
         "autodiff batch_to_space bfloat16 broadcast_dynamic_shape broadcast_static_shape check_pinned "
         "clip_by_global_norm complex complex128 complex64 constant_initializer control_dependencies conv "
         "conv2d_backprop_filter_v2 conv2d_backprop_input_v2 custom_gradient dtensor dynamic_partition "
@@ -200,7 +200,6 @@ INSTEAD: dict[str, str] = {
     "GradientTape": "train with Keras, JAX or PyTorch, which have gradients",
     "Module": "use Keras, JAX or PyTorch for models",
     "TensorArray": "collect values in a list and use tf.stack",
-    "audio": "decode sound in tf.numpy_function, with a library for sound",
     "bfloat16": "use float16 or float32: NumPy has no such dtype",
     "compat.v1": "of graphs there is what reads and prepares data; train with Keras, JAX or PyTorch",
     "complex128": "keep the parts as two float64 tensors",

@@ -12,15 +12,15 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.ahead import close, mapped_ahead
+from recordmill.compat.tensorflow.data.bands import rows_of
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, Step
 from recordmill.compat.tensorflow.data.functions import Function, to_result
 from recordmill.compat.tensorflow.data.recorded import Recorded
-from recordmill.compat.tensorflow.data.recording import Program
+from recordmill.compat.tensorflow.data.recording import IN_ORDER, Program
 from recordmill.compat.tensorflow.data.records import Column
-from recordmill.compat.tensorflow.data.rules import RULES
 from recordmill.compat.tensorflow.data.sources import FromGenerator
 from recordmill.compat.tensorflow.data.structures import filled, leaves
-from recordmill.compat.tensorflow.data.whole import WholeProgram, first_columns, rows_of
+from recordmill.compat.tensorflow.data.whole import WholeProgram, first_columns
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -28,15 +28,10 @@ R = TypeVar("R")
 MOST = 64
 # Bytes that elements done at once may take together, about.
 _HELD = 4 << 20
+# Attempts to do elements at once: three in vain are enough, unless many were not.
+_CREDIT = 12
 # Bytes of an element from which on joining many costs more than it saves, and of an encoded picture, which grows.
 _LARGE, _SMALL_FILE = 64 << 10, 8 << 10
-# Operations that run functions of the user, or leave something behind: in order, and when they are asked for.
-IN_ORDER = ("control.", "io.write_file")
-# Operations that take long for each element.
-_PICTURES = (
-    "image.",
-    *(f"io.decode_{name}" for name in ("and_crop_jpeg", "bmp", "gif", "image", "jpeg", "png", "webp")),
-)
 
 
 class Chunked:
@@ -49,10 +44,10 @@ class Chunked:
 
     def __init__(self, program: Program) -> None:
         self._result, self.whole = program.result, WholeProgram(program)
-        inside = {number for call in program.calls for number in call.inputs()}
+        inside = {number for call in program.calls for number in call.inputs}
         inside |= {leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)}
         self._reads_files = any(call.name == "io.read_file" for call in program.calls)
-        self.makes_pictures = any(call.name.startswith(_PICTURES) and call.name not in RULES for call in program.calls)
+        self.makes_pictures = self.whole.makes_pictures
         self._used = sorted(number for number in inside if number < program.num_inputs)
 
     @property
@@ -127,7 +122,7 @@ def _rows(column: Column, count: int) -> list[Any]:
 
 
 def chunked(function: Function, node: Node) -> Chunked | None:
-    """Plan of a function of the elements of a node; none where it is to run on one after the other.
+    """Plan of a function of the elements of a node; none where it is to run only when its result is wanted.
 
     Parameters
     ----------
@@ -141,8 +136,7 @@ def chunked(function: Function, node: Node) -> Chunked | None:
     program = function.program()
     if not isinstance(program, Program) or any(call.name.startswith(IN_ORDER) for call in program.calls):
         return None
-    made = Chunked(program)
-    return made if (made.gains or made.makes_pictures) and not _runs_functions(node) else None
+    return None if _runs_functions(node) else Chunked(program)
 
 
 def _runs_functions(node: Node) -> bool:
@@ -156,7 +150,7 @@ def _runs_functions(node: Node) -> bool:
 
 def in_chunks(
     steps: Iterator[T],
-    together: Callable[[list[T]], list[R]],
+    together: Callable[[list[T]], list[R]] | None,
     single: Callable[[T], R],
     most: int = MOST,
     threads: int = 0,
@@ -166,8 +160,8 @@ def in_chunks(
     Parameters
     ----------
     steps : iterator
-    together : callable
-        Of several.
+    together : callable, optional
+        Of several; without it they are only handed to a thread together.
     single : callable
         Of one.
     most : int
@@ -190,7 +184,7 @@ def in_chunks(
 
 
 class _Pace:
-    """How many steps are done together: ever more of them, while that works and what comes of them takes little memory.
+    """How many steps are done together: ever more of them, while what comes of them takes little memory.
 
     Parameters
     ----------
@@ -198,7 +192,12 @@ class _Pace:
     """
 
     def __init__(self, most: int) -> None:
-        self._size, self._most = 1, most
+        self._size, self._most, self._credit = 1, most, _CREDIT
+
+    @property
+    def tries(self) -> bool:
+        """Whether doing them at once has worked often enough."""
+        return self._credit > 0
 
     def groups(self, steps: Iterator[T]) -> Iterator[list[T]]:
         """Steps that are done together."""
@@ -206,9 +205,9 @@ class _Pace:
             yield group
             self._size = min(2 * self._size, self._most)
 
-    def slow_down(self) -> None:
-        """Do fewer together: it was in vain, as nothing was wrong with any of them."""
-        self._most = max(self._most // 2, 1)
+    def count(self, *, in_vain: bool) -> None:
+        """Note whether they could be done at once; in vain it was if nothing was wrong with any of them."""
+        self._credit = self._credit - _CREDIT // 3 if in_vain else min(self._credit + 1, _CREDIT)
 
     def note(self, step: Any) -> None:
         """Look at something that came of them."""
@@ -217,15 +216,19 @@ class _Pace:
             self._most = max(min(self._most, _HELD // max(num_bytes, 1)), 1)
 
 
-def _finished(together: Callable[[list[T]], list[R]], single: Callable[[T], R], pace: _Pace, group: list[T]) -> list[R]:
-    made, tries = None, len(group) > 1 and not any(isinstance(step, Failed) for step in group)
-    if tries:
+def _finished(
+    together: Callable[[list[T]], list[R]] | None, single: Callable[[T], R], pace: _Pace, group: list[T]
+) -> list[R]:
+    made = None
+    tries = pace.tries and len(group) > 1 and not any(isinstance(step, Failed) for step in group)
+    if together is not None and tries:
         with contextlib.suppress(Exception):  # one by one it tells which one it is, and what
             made = together(group)
+            pace.count(in_vain=False)
     if made is None:
         made = list(map(single, group))
         if tries and not any(isinstance(step, Failed) for step in made):
-            pace.slow_down()
+            pace.count(in_vain=True)
     if made:
         pace.note(made[-1])
     return made

@@ -58,7 +58,7 @@ def _native(plan: Fused) -> str:
 def _ways(programs: list[WholeProgram]) -> str:
     ways = [
         *(["records parsed together"] if any(one.parses for one in programs) else []),
-        *(["images decoded and resized together"] if any(one.decodes for one in programs) else []),
+        *sorted({way for one in programs for way in one.decodes}),
     ]
     single = sorted({name for one in programs for name in one.single()})
     rest = f"; sample by sample: {', '.join(single)}" if single else ""
@@ -67,8 +67,8 @@ def _ways(programs: list[WholeProgram]) -> str:
 
 def _alone(node: Map, natively: bool) -> str:
     plan = node.plan(Way(whole_batches=natively))
-    if plan is None or plan.makes_pictures:
-        return _python(node, node.threads or (0 if plan is None else num_processors()))
+    if plan is None or plan.makes_pictures or not plan.gains:
+        return _python(node, node.threads or (num_processors() if plan is not None and plan.makes_pictures else 0))
     return f"native: map({node.function.name}) for up to {plan.most} elements at a time{_ways([plan.whole])}"
 
 

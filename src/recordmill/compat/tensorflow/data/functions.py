@@ -21,8 +21,9 @@ from recordmill.compat.tensorflow.data.elements import Element, Failed, Node
 from recordmill.compat.tensorflow.data.known_shapes import are_fixed
 from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable
-from recordmill.compat.tensorflow.data.recording import Program, Replay, record
+from recordmill.compat.tensorflow.data.recording import Program, Replay
 from recordmill.compat.tensorflow.data.structures import TENSORS, mapped
+from recordmill.compat.tensorflow.data.tracing import record
 from recordmill.errors import RecordmillError
 
 

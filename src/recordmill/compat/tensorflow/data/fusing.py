@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.data.ahead import mapped_ahead
-from recordmill.compat.tensorflow.data.chunks import IN_ORDER
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, Step, Way
 from recordmill.compat.tensorflow.data.functions import placed
 from recordmill.compat.tensorflow.data.mapping import Deferred, Map
-from recordmill.compat.tensorflow.data.recording import Program
+from recordmill.compat.tensorflow.data.recording import IN_ORDER, Program
 from recordmill.compat.tensorflow.data.sources import FromGenerator
 from recordmill.compat.tensorflow.data.stacking import stacked
 from recordmill.compat.tensorflow.data.whole import WholeProgram, first_columns
@@ -132,8 +131,8 @@ def fused(batch: Batch) -> Fused | str:
     if _has_generator(node):
         return "elements come from a generator of Python, which is not asked for more than is wanted"
     programs = [WholeProgram(one.function.program()) for one in maps]  # type: ignore[arg-type]
-    if not any(one.parses or one.decodes for one in programs):
-        return "no records are parsed and no images are decoded by it"
+    if not any(one.parses or one.makes_pictures for one in programs):
+        return "no records are parsed and no images are made by it"
     return Fused(batch, maps, programs)
 
 

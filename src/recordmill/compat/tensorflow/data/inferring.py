@@ -127,7 +127,50 @@ def _divided(x: Any, y: Any, *unused: Any, **others: Any) -> TensorSpec | None:
     return x.spec if floating else None
 
 
+def _shape(input: Any, out_type: Any = dtypes.int32, **others: Any) -> TensorSpec:  # noqa: A002 (TensorFlow's name)
+    del others
+    return TensorSpec([input.spec.shape.rank], out_type)
+
+
+def _jpeg_shape(contents: Any, output_type: Any = dtypes.int32, **others: Any) -> TensorSpec:
+    del contents, others
+    return TensorSpec([3], output_type)
+
+
+def _box(image_size: Any, *unused: Any, **others: Any) -> list[TensorSpec]:
+    """Where the box begins, its size, and the box as fractions."""
+    del unused, others
+    dtype = image_size.spec.dtype if image_size.spec is not None else dtypes.int32
+    return [TensorSpec([3], dtype), TensorSpec([3], dtype), TensorSpec([1, 1, 4], dtypes.float32)]
+
+
+def _unstacked(value: Any, num: Any = None, axis: Any = 0, **others: Any) -> list[TensorSpec | None] | None:
+    del others
+    shape = None if value.spec is None else value.spec.shape
+    length = num if shape is None or shape.rank is None else shape[axis]
+    if length is None:
+        return None
+    if shape is None or shape.rank is None:
+        return [None] * int(length)
+    lengths = shape.as_list()
+    del lengths[axis]
+    return [TensorSpec(lengths, value.spec.dtype)] * int(length)
+
+
+def _row(tensor: Any, key: Any, **others: Any) -> TensorSpec | None:
+    """Rows by number; anything else is not known."""
+    del others
+    is_number = isinstance(key, int | np.integer) and not isinstance(key, bool)
+    return TensorSpec(tensor.spec.shape[1:], tensor.spec.dtype) if is_number and tensor.spec.shape.rank else None
+
+
 _RULES: dict[str, Callable[..., Any]] = {
+    "array.shape": _shape,
+    "array.unstack": _unstacked,
+    "array.getitem": _row,
+    "io.extract_jpeg_shape": _jpeg_shape,
+    "image.sample_distorted_bounding_box": _box,
+    "image.stateless_sample_distorted_bounding_box": _box,
     "io.parse_example": _parsed_batch,
     "io.parse_single_example": _parsed,
     "io.parse_single_sequence_example": _parsed_sequence,

@@ -78,8 +78,10 @@ class Map(Node):
         if first is None:
             return
         steps = chain((first,), numbered)
-        if plan is not None and plan.gains and (isinstance(first, Failed) or plan.is_small(first.given.value)):
-            made = in_chunks(steps, partial(_together, plan), self.finish, plan.most, threads)
+        is_small = isinstance(first, Failed) or (plan is not None and plan.is_small(first.given.value))
+        if plan is not None and (plan.gains or threads) and is_small:
+            together = partial(_together, plan) if plan.gains else None
+            made = in_chunks(steps, together, self.finish, plan.most, threads)
         else:
             made = mapped_ahead(self.finish, steps, threads, 0) if threads else map(self.finish, steps)
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +13,7 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.recorded import Recorded, recorded_in
 from recordmill.compat.tensorflow.data.recording import Call
+from recordmill.compat.tensorflow.data.rules import Whole
 from recordmill.dataclass import dataclass
 
 _KERNELS = ("area", "bilinear", "nearest")
@@ -26,54 +27,79 @@ _DEPTH = 24
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Picture:
-    """Encoded images brought to one size.
+    """Encoded images decoded, and brought to one size unless they have it.
 
     Parameters
     ----------
-    decode, resize : Call
-        The calls that it stands for.
+    calls : tuple of Call
+        That it stands for: a decoder, and perhaps a resize.
     image : recordmill.Image
     """
 
-    decode: Call
-    resize: Call
+    calls: tuple[Call, ...]
     image: rm.Image
 
     @property
     def contents(self) -> Recorded:
         """Encoded bytes."""
-        found: Recorded = _arguments(self.decode, ("contents",))["contents"]
+        found: Recorded = _arguments(self.calls[0], ("contents",))["contents"]
         return found
 
-    def takes(self, rows: list[bytes] | rm.Ragged) -> bool:
-        """Whether the native call knows all of these files: JPEG, and PNG of 8 bits a sample at its size.
+    @property
+    def output(self) -> int:
+        """Number of the value that it gives."""
+        return self.calls[-1].outputs[0][0]
 
-        Parameters
-        ----------
-        rows : list of bytes, or Ragged of uint8
+    @property
+    def way(self) -> str:
+        """What it does, in words."""
+        return f"images {'decoded and resized' if self.resizes else 'of one size decoded'} together"
 
-        Returns
-        -------
-        bool
-        """
-        whole = self.image.reduce == 1
-        return all(
-            head[:3] == _JPEG or (whole and head[:8] == _PNG and head[_DEPTH:] == b"\x08") for head in _heads(rows)
-        )
+    @property
+    def resizes(self) -> bool:
+        """Whether it brings images to one size."""
+        return self.image.resize is not None
 
-    def run(self, rows: list[bytes] | rm.Ragged) -> NDArray[Any]:
+    @property
+    def inputs(self) -> frozenset[int]:
+        """Number of the value that it takes."""
+        return self.calls[0].inputs
+
+    @property
+    def makes(self) -> frozenset[int]:
+        """Number of the value that it gives."""
+        return self.calls[-1].makes
+
+    def run(self, rows: list[bytes] | rm.Ragged, room: Callable[[tuple[int, ...], Any], NDArray[Any]]) -> Whole | None:
         """Decode and resize.
 
         Parameters
         ----------
         rows : list of bytes, or Ragged of uint8
+        room : callable
+            Gives an array of a shape and dtype for the pixels.
 
         Returns
         -------
-        ndarray, shape (num_images, height, width, channels)
+        Whole or None
+            Of shape (num_images, height, width, channels); None where the calls one by one are to do it.
         """
-        whole: NDArray[Any] = rm.decode_batch(rows, {"image": self.image})["image"]
-        return whole
+        if not self._takes(rows):
+            return None
+        return Whole(rm.decode_batch(rows, {"image": self.image}, empty=room)["image"])
+
+    def _takes(self, rows: list[bytes] | rm.Ragged) -> bool:
+        """Whether the native call knows all of these files: JPEG, and PNG of 8 bits a sample at its size."""
+        whole = self.image.reduce == 1
+        known = all(
+            head[:3] == _JPEG or (whole and head[:8] == _PNG and head[_DEPTH:] == b"\x08") for head in _heads(rows)
+        )
+        return known and (self.resizes or self._are_even(rows))
+
+    def _are_even(self, rows: list[bytes] | rm.Ragged) -> bool:
+        """Whether images have one size."""
+        sizes = rm.image_sizes(rows, like="tensorflow")
+        return bool((sizes == sizes[:1]).all() and sizes.all())
 
 
 def _heads(rows: list[bytes] | rm.Ragged) -> Iterator[bytes]:
@@ -96,27 +122,29 @@ def _arguments(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
     return dict(zip(names, call.args, strict=False)) | call.kwargs
 
 
-def picture_of(decode: Call, resize: Call) -> Picture | None:
-    """Plan of a decoder and the resize behind it.
+def picture_of(decode: Call, resize: Call | None = None) -> Picture | None:
+    """Plan of a decoder, and the resize behind it.
 
     Parameters
     ----------
-    decode, resize : Call
+    decode : Call
+    resize : Call, optional
 
     Returns
     -------
     Picture or None
         None where the native call does not do the same.
     """
-    if decode.name not in _DECODERS or resize.name != "image.resize":
+    if decode.name not in _DECODERS or (resize is not None and resize.name != "image.resize"):
         return None
     given = _arguments(decode, _DECODE_NAMES if decode.name == "io.decode_jpeg" else _OTHER_NAMES)
-    options = _arguments(resize, _RESIZE_NAMES)
+    options = {} if resize is None else _arguments(resize, _RESIZE_NAMES)
     constant = [value for name, value in [*given.items(), *options.items()] if name not in ("contents", "images")]
     if any(next(recorded_in(value), None) is not None for value in constant):
         return None
-    how = _reading(given) | _resizing(options)
-    return None if None in how.values() else Picture(decode, resize, rm.Image(**how))
+    how = _reading(given) | ({"layout": "hwc", "dtype": "uint8"} if resize is None else _resizing(options))
+    calls = (decode,) if resize is None else (decode, resize)
+    return None if None in how.values() else Picture(calls, rm.Image(**how))
 
 
 def _reading(given: dict[str, Any]) -> dict[str, Any]:

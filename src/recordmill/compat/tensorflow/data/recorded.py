@@ -7,12 +7,15 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
+from recordmill.compat.tensorflow.core.dispatch import RECORDING
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 Kind = TypeVar("Kind")
+# Rows that are noted one by one, at most.
+_MOST_ROWS = 64
 
 
 class Untraceable(Exception):  # noqa: N818 (no error: the function then runs as Python)
@@ -69,17 +72,26 @@ class Recorded(Operators):
         """Refused: NumPy does not wait."""
         raise Untraceable("it gives a value to NumPy")
 
-    def __bool__(self) -> NoReturn:
-        """Refused."""
-        raise Untraceable("what it does depends on a value (if, while, and, or)")
+    def __bool__(self) -> bool:
+        """Either, one after the other, while a function is noted; refused elsewhere."""
+        notes = RECORDING.get()
+        if notes is None or self.of_graph:
+            raise Untraceable("what it does depends on a value (if, while, and, or)")
+        return notes.decide(self)
 
-    def __iter__(self) -> NoReturn:
-        """Refused."""
-        raise Untraceable("it iterates over a value")
+    def __iter__(self) -> Iterator[Any]:
+        """Rows, where it is known how many there are."""
+        return iter([self[row] for row in range(self._length("it iterates over a value"))])
 
-    def __len__(self) -> NoReturn:
-        """Refused."""
-        raise Untraceable("it asks for the len of a value")
+    def __len__(self) -> int:
+        """Rows, where it is known how many there are."""
+        return self._length("it asks for the len of a value")
+
+    def _length(self, otherwise: str) -> int:
+        shape = None if self.spec is None else self.spec.shape
+        if shape is None or not shape.rank or shape[0] is None or shape[0] > _MOST_ROWS:
+            raise Untraceable(otherwise)
+        return int(shape[0])
 
     def __int__(self) -> NoReturn:
         """Refused."""

@@ -1,36 +1,25 @@
-"""A map function called once with values that note what is done to them."""
+"""What a function does to its values: calls of operations, one behind the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
-from recordmill.compat.tensorflow.core.dispatch import RECORDING, operation
-from recordmill.compat.tensorflow.core.variable import Variable
-from recordmill.compat.tensorflow.data.inferring import inferred
-from recordmill.compat.tensorflow.data.known_shapes import are_fixed, told
+from recordmill.compat.tensorflow.core.dispatch import operation
 from recordmill.compat.tensorflow.data.recorded import (
-    Path,
     Recorded,
-    Untraceable,
-    frozen,
-    instances,
     picked,
     putter,
     recorded_in,
 )
 from recordmill.compat.tensorflow.data.specs import spec_of
-from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped
-from recordmill.compat.tensorflow.ops.specs import TensorSpec
+from recordmill.compat.tensorflow.data.structures import leaves, mapped
 from recordmill.dataclass import dataclass
 
-# Operations that are given functions, in which recorded values may be out of sight.
-_CLOSURES = tuple(
-    f"control.{name}" for name in ("case", "cond", "map_fn", "switch_case", "vectorized_map", "while_loop")
-)
+# Operations that run functions of the user, or leave something behind: in order, and when they are asked for.
+IN_ORDER = ("control.", "io.write_file")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class Call:
     """One call of an operation.
 
@@ -42,21 +31,37 @@ class Call:
         Values of the program in them are Recorded.
     outputs : tuple
         Pairs of a value's number and its key in the result; None for a result that is one value.
+
+    Attributes
+    ----------
+    inputs, makes : frozenset of int
+        Numbers of the values that it takes, and that it gives.
     """
 
-    name: str
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    outputs: tuple[tuple[int, Any], ...]
+    __slots__ = ("_named", "_placed", "args", "inputs", "kwargs", "makes", "name", "outputs")
 
-    def inputs(self) -> set[int]:
-        """Numbers of the values that it takes.
+    def __init__(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], outputs: tuple[tuple[int, Any], ...]
+    ) -> None:
+        self.name, self.args, self.kwargs, self.outputs = name, args, kwargs, outputs
+        self.inputs = frozenset(one.number for one in recorded_in((args, kwargs)))
+        self.makes = frozenset(number for number, _ in outputs)
+        self._placed = [putter(one) for one in args]
+        self._named = {key: putter(one) for key, one in kwargs.items()}
+
+    def given(self, known: Mapping[int, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments with values in the places of recorded ones.
+
+        Parameters
+        ----------
+        known : mapping of int to value
 
         Returns
         -------
-        set of int
+        tuple
+            Positional and named ones.
         """
-        return {one.number for one in recorded_in((self.args, self.kwargs))}
+        return tuple([one(known) for one in self._placed]), {key: one(known) for key, one in self._named.items()}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -106,105 +111,14 @@ class Replay:
 
     def __init__(self, program: Program) -> None:
         self._result = program.result
-        self._steps = [
-            (
-                operation(call.name),
-                [putter(one) for one in call.args],
-                {key: putter(one) for key, one in call.kwargs.items()},
-                call.outputs,
-            )
-            for call in program.calls
-        ]
+        self._steps = [(operation(call.name), call) for call in program.calls]
 
     def __call__(self, value: Any) -> Any:
         """Do it to the value of an element."""
         known: dict[int, Any] = dict(enumerate(leaves(value)))
-        for call, args, kwargs, outputs in self._steps:
-            made = call(*[one(known) for one in args], **{key: one(known) for key, one in kwargs.items()})
-            for number, key in outputs:
+        for operate, call in self._steps:
+            args, kwargs = call.given(known)
+            made = operate(*args, **kwargs)
+            for number, key in call.outputs:
                 known[number] = picked(made, key)
         return mapped(lambda leaf: known[leaf.number] if isinstance(leaf, Recorded) else leaf, self._result)
-
-
-class _Notes:
-    """The recording of one function."""
-
-    def __init__(self, fixed: bool) -> None:
-        self.calls: list[Call] = []
-        self.count, self.fixed = 0, fixed
-
-    def new(self, spec: TensorSpec | None) -> Recorded:
-        made = Recorded(self.count, spec)
-        self.count += 1
-        return made
-
-    def touches(self, value: Any) -> bool:
-        if next(instances(value, Variable), None) is not None:
-            raise Untraceable("it uses a tf.Variable, whose value may change")
-        found = next(recorded_in(value), None)
-        if found is not None and found.of_graph:
-            raise Untraceable("it uses a value of a graph")
-        return found is not None
-
-    def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if name.startswith("variable."):
-            raise Untraceable("it uses a tf.Variable, whose value may change")
-        if name in _CLOSURES:
-            raise Untraceable(f"{name} calls functions, which may hold values")
-        spec = inferred(name, args, kwargs)
-        if isinstance(spec, dict):
-            result: Any = {key: self.new(one) for key, one in spec.items()}
-            outputs = tuple((one.number, key) for key, one in result.items())
-        elif isinstance(spec, list):
-            result = [self.new(one) for one in spec]
-            outputs = tuple((one.number, key) for key, one in enumerate(result))
-        elif isinstance(spec, tuple):
-            result = tuple({key: self.new(one) for key, one in part.items()} for part in spec)
-            outputs = tuple(
-                (one.number, Path((place, key))) for place, part in enumerate(result) for key, one in part.items()
-            )
-        else:
-            result = self.new(spec)
-            outputs = ((result.number, None),)
-        args, kwargs = told(name, args, kwargs, fixed=self.fixed)
-        kept = frozen(args), frozen(kwargs)
-        self.calls.append(Call(name, *kept, outputs))
-        return result
-
-
-def record(function: Callable[[Any], Any], spec: Any) -> Program:
-    """Call a function once and note what it does.
-
-    Parameters
-    ----------
-    function : callable
-        Takes an element.
-    spec : structure of TensorSpec
-        Of the elements.
-
-    Returns
-    -------
-    Program
-
-    Raises
-    ------
-    Untraceable
-        It cannot be noted.
-    """
-    notes = _Notes(are_fixed(spec))
-    if not all(isinstance(leaf, TensorSpec) for leaf in leaves(spec)):
-        raise Untraceable("its elements hold data sets")
-    numbered = list(map(notes.new, leaves(spec)))
-    token = RECORDING.set(notes)
-    try:
-        result = function(filled(spec, iter(numbered)))
-    except Untraceable:
-        raise
-    except Exception as error:
-        raise Untraceable(f"without values it raises {type(error).__name__}: {error}") from error
-    finally:
-        RECORDING.reset(token)
-    for leaf in leaves(result):
-        if not isinstance(leaf, (Recorded, *TENSORS)):
-            raise Untraceable(f"it returns a {type(leaf).__name__}")
-    return Program(len(numbered), tuple(notes.calls), result)

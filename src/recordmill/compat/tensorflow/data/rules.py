@@ -89,6 +89,14 @@ def _raw(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments
     return _first_only(given, others, count)
 
 
+def _lines(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """One line of each sample."""
+    (records, *more), others = _first_only(args, kwargs, count)
+    if records.values.ndim != 1:
+        raise ValueError("a sample is not one line")
+    return (records, *more), others
+
+
 def _transpose(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     (tensor, *orders), _ = _first_only((*args, *kwargs.values()), {}, count)
     if not orders or orders[0] is None:
@@ -169,7 +177,11 @@ RULES: dict[str, Rule] = {
     "array.expand_dims": _expand_dims,
     "array.stack": _stack,
     "array.transpose": _transpose,
+    "io.decode_csv": _lines,
     "io.decode_raw": _raw,
+    **dict.fromkeys(
+        ("strings.to_number", "strings.lower", "strings.upper", "strings.strip", "strings.length"), _first_only
+    ),
     "image.convert_image_dtype": _first_only,
     "image.resize": _pictures,
     "image.flip_left_right": _first_only,

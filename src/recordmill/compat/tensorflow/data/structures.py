@@ -40,16 +40,18 @@ def leaves(value: Any) -> Iterator[Any]:
     ----------
     value : structure
 
-    Yields
-    ------
-    object
+    Returns
+    -------
+    iterator of object
     """
+    return iter(_flat(value))
+
+
+def _flat(value: Any) -> list[Any]:
+    if type(value) is Tensor:  # which most are, and `children` takes longer
+        return [value]
     inside = children(value)
-    if inside is None:
-        yield value
-    else:
-        for one in inside:
-            yield from leaves(one)
+    return [value] if inside is None else [leaf for one in inside for leaf in _flat(one)]
 
 
 def mapped(function: Callable[..., Any], value: Any, *others: Any) -> Any:
@@ -67,6 +69,8 @@ def mapped(function: Callable[..., Any], value: Any, *others: Any) -> Any:
     -------
     structure
     """
+    if type(value) is Tensor:
+        return function(value, *others)
     if isinstance(value, tuple):
         rows = [mapped(function, *group) for group in zip(value, *others, strict=True)]
         return type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)
@@ -88,6 +92,8 @@ def filled(value: Any, new: Iterator[Any]) -> Any:
     -------
     structure
     """
+    if type(value) is Tensor:
+        return next(new)
     if isinstance(value, tuple):
         rows = [filled(one, new) for one in value]
         return type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)

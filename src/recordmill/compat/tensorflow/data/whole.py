@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+import recordmill as rm
 from recordmill.compat.tensorflow.core import draws
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of, picture_of
-from recordmill.compat.tensorflow.data.recorded import Recorded, picked, put
+from recordmill.compat.tensorflow.data.bands import Band, Gathered, alike, part_of, rows_of
+from recordmill.compat.tensorflow.data.chains import Chain, Room
+from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of
+from recordmill.compat.tensorflow.data.planning import Step, divided, is_whole, makes_pictures, steps_of
+from recordmill.compat.tensorflow.data.recorded import Recorded, picked
 from recordmill.compat.tensorflow.data.recording import Call, Program
 from recordmill.compat.tensorflow.data.records import Column, is_parse, parse
 from recordmill.compat.tensorflow.data.rules import RULES, Whole, WholeRows
 from recordmill.compat.tensorflow.data.stacking import join, stacked
-from recordmill.compat.tensorflow.data.structures import leaves, mapped, row_of
+from recordmill.compat.tensorflow.data.structures import leaves, mapped
 from recordmill.types import Ragged
+
+# Bytes of a sample from which on joining several costs more than it saves.
+_LARGE = 64 << 10
+# Memory of batches that is kept until it is used again.
+_MOST_BYTES = 256 << 20
 
 
 class WholeProgram:
@@ -31,21 +42,13 @@ class WholeProgram:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        used = [number for call in program.calls for number in call.inputs()]
-        used += [leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)]
-        makers = {number: call for call in program.calls for number, key in call.outputs if key is None}
-        self.steps: list[Call | Picture] = []
-        fused: set[int] = set()
-        for call in reversed(program.calls):
-            if id(call) in fused:
-                continue
-            first = makers.get(call.args[0].number) if call.args and isinstance(call.args[0], Recorded) else None
-            single = first is not None and used.count(call.args[0].number) == 1
-            picture = picture_of(first, call) if first is not None and single else None
-            if picture is not None:
-                fused.add(id(first))
-            self.steps.append(picture or call)
-        self.steps.reverse()
+        self._band, self._memory = Band(), rm.Memory(_MOST_BYTES)
+        self.steps, self.makes_pictures = steps_of(program), makes_pictures(program)
+        self._first, self._rest = divided(self.steps)
+        results = {leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded)}
+        made = {number for step in self._rest for number in step.makes}
+        self._needed = sorted({number for step in self._rest for number in step.inputs} - made)
+        self._kept = sorted(results & made)
 
     @property
     def parses(self) -> bool:
@@ -53,9 +56,9 @@ class WholeProgram:
         return any(isinstance(step, Call) and is_parse(step) for step in self.steps)
 
     @property
-    def decodes(self) -> bool:
-        """Whether images are decoded for the whole batch."""
-        return any(isinstance(step, Picture) for step in self.steps)
+    def decodes(self) -> list[str]:
+        """How images are decoded for many samples at once; nothing if they are not."""
+        return [step.way for step in self.steps if isinstance(step, Picture)]
 
     def single(self) -> list[str]:
         """Operations that run sample by sample.
@@ -64,8 +67,7 @@ class WholeProgram:
         -------
         list of str
         """
-        calls = [step for step in self.steps if isinstance(step, Call)]
-        return [call.name for call in calls if not is_parse(call) and call.name not in RULES]
+        return [step.name for step in self.steps if isinstance(step, Call) and not is_whole(step)]
 
     def run(self, columns: Sequence[Column], positions: Sequence[tuple[int, ...]]) -> list[Column]:
         """Do it.
@@ -88,26 +90,53 @@ class WholeProgram:
             What a sample, or the whole, raises: done sample by sample, the program tells which.
         """
         known: dict[int, Column] = dict(enumerate(columns))
-        with _contexts(positions if self.single() or self.decodes else ()) as contexts:
-            for step in self.steps:
-                if isinstance(step, Picture):
-                    self._picture(step, known, contexts)
-                elif is_parse(step):
-                    _parse(step, known)
-                else:
-                    _call(step, known, contexts, len(positions))
+        self._do(self._first, known, positions, lambda _: self._memory.empty)
+        if self._rest:
+            self._in_bands(known, positions)
         count = len(positions)
         return [_column(leaf, known, count) for leaf in leaves(self._program.result)]
 
+    def _in_bands(self, known: dict[int, Column], positions: Sequence[tuple[int, ...]]) -> None:
+        """The rest of the steps, for a few samples after the other."""
+        gathered = {number: Gathered(len(positions), self._memory) for number in self._kept}
+
+        def room_of(number: int) -> Room:
+            return gathered[number].room if number in gathered else np.empty
+
+        for start, stop in self._band.bounds(len(positions)):
+            part = {number: part_of(known[number], start, stop) for number in self._needed}
+            self._do(self._rest, part, positions[start:stop], room_of)
+            self._band.note(part.values(), stop - start)
+            for number, rows in gathered.items():
+                rows.add(part[number], stop - start)
+        known.update({number: rows.column() for number, rows in gathered.items()})
+
+    def _do(
+        self,
+        steps: Sequence[Step],
+        known: dict[int, Column],
+        positions: Sequence[tuple[int, ...]],
+        room_of: Callable[[int], Room],
+    ) -> None:
+        samples = _Samples(positions)
+        for step in steps:
+            if isinstance(step, Picture | Chain):
+                self._native(step, known, samples, room_of(step.output))
+            elif is_parse(step):
+                _parse(step, known)
+            else:
+                _call(step, known, samples)
+
     @staticmethod
-    def _picture(step: Picture, known: dict[int, Column], contexts: list[contextvars.Context]) -> None:
-        column = known[step.contents.number]
-        rows = _files_of(column)
-        if step.takes(rows):
-            known[step.resize.outputs[0][0]] = Whole(step.run(rows))
+    def _native(step: Picture | Chain, known: dict[int, Column], samples: _Samples, room: Room) -> None:
+        (number,) = step.inputs
+        given = known[number]
+        made = step.run(given, room) if isinstance(step, Chain) else step.run(_files_of(given), room)
+        if made is not None:
+            known[step.output] = made
             return
-        for call in (step.decode, step.resize):
-            _each(call, known, contexts)
+        for call in step.calls:
+            _call(call, known, samples)
 
     def form(self, columns: list[Column]) -> Any:
         """Batch of the leaves of the result.
@@ -154,21 +183,6 @@ def whole_of(column: Column) -> Any:
     return join([row.values for row in column])
 
 
-def rows_of(column: Column, count: int) -> list[Any]:
-    """Values of a column, sample by sample.
-
-    Parameters
-    ----------
-    column : column
-    count : int
-
-    Returns
-    -------
-    list
-    """
-    return [row_of(column.array, row) for row in range(count)] if isinstance(column, Whole) else column
-
-
 def _files_of(column: Column) -> Ragged | list[bytes]:
     rows = column.tensor.rows if isinstance(column, WholeRows) else None
     if rows is not None:
@@ -181,51 +195,72 @@ def _column(leaf: Any, known: Mapping[int, Column], count: int) -> Column:
 
 
 def _parse(call: Call, known: dict[int, Column]) -> None:
-    (serialized,) = call.inputs()
+    (serialized,) = call.inputs
     known.update(parse(call, whole_of(known[serialized])))
 
 
-def _call(call: Call, known: dict[int, Column], contexts: list[contextvars.Context], count: int) -> None:
+def _call(call: Call, known: dict[int, Column], samples: _Samples) -> None:
     rule = RULES.get(call.name)
-    taken = [known[number] for number in call.inputs()]
-    if rule is None or not all(isinstance(column, Whole) for column in taken):
-        _each(call, known, contexts)
+    taken = {number: _joined(known[number]) for number in call.inputs}
+    if rule is None or not all(isinstance(column, Whole) for column in taken.values()):
+        _each(call, known, samples.contexts)
         return
-    args, kwargs = rule(put(call.args, known), put(call.kwargs, known), count)
+    count = len(samples)
+    args, kwargs = rule(*call.given(taken), count)
     made = run(call.name, *args, **kwargs)
-    if made.values.shape[:1] != (count,):
-        raise ValueError("the result is none for each sample")
-    known[call.outputs[0][0]] = Whole(made.values)
+    for number, key in call.outputs:
+        array = picked(made, key).values
+        if array.shape[:1] != (count,):
+            raise ValueError("the result is none for each sample")
+        known[number] = Whole(array)
+
+
+def _joined(column: Column) -> Column:
+    """Samples in one array, where that is done with little."""
+    if isinstance(column, Whole) or not alike(column):
+        return column
+    first = column[0].values
+    if len(column) == 1:
+        return Whole(first[None])
+    return Whole(join([row.values for row in column])) if first.nbytes <= _LARGE else column
 
 
 def _each(call: Call, known: dict[int, Column], contexts: list[contextvars.Context]) -> None:
-    columns = {number: rows_of(known[number], len(contexts)) for number in call.inputs()}
+    columns = {number: rows_of(known[number], len(contexts)) for number in call.inputs}
     made = [context.run(_one, call, columns, row) for row, context in enumerate(contexts)]
     for number, key in call.outputs:
-        rows = [picked(one, key) for one in made]
-        plain = all(type(row) is Tensor and row.values.shape == rows[0].values.shape for row in rows)
-        known[number] = Whole(join([row.values for row in rows])) if plain and _alike(rows) else rows
+        known[number] = _joined([picked(one, key) for one in made])
 
 
 def _one(call: Call, columns: Mapping[int, list[Any]], row: int) -> Any:
     values = {number: column[row] for number, column in columns.items()}
-    return run(call.name, *put(call.args, values), **put(call.kwargs, values))
+    args, kwargs = call.given(values)
+    return run(call.name, *args, **kwargs)
 
 
-def _alike(rows: list[Any]) -> bool:
-    return all(row.values.dtype == rows[0].values.dtype for row in rows)
+class _Samples:
+    """Samples that are done one by one, if any operation needs that.
 
+    Parameters
+    ----------
+    positions : sequence of tuple of int
+        Of their random numbers.
+    """
 
-@contextmanager
-def _contexts(positions: Sequence[tuple[int, ...]]) -> Iterator[list[contextvars.Context]]:
-    """A context for each sample, in which its random numbers go on from one operation to the next."""
-    contexts = [contextvars.copy_context() for _ in positions]
-    with ExitStack() as stack:
-        for context, position in zip(contexts, positions, strict=True):
-            numbers = draws.element(*position)
-            context.run(numbers.__enter__)
-            stack.callback(context.run, numbers.__exit__, None, None, None)
-        yield contexts
+    def __init__(self, positions: Sequence[tuple[int, ...]]) -> None:
+        self._positions = positions
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self._positions)
+
+    @cached_property
+    def contexts(self) -> list[contextvars.Context]:
+        """A context for each sample, in which its random numbers go on from one operation to the next."""
+        contexts = [contextvars.copy_context() for _ in self._positions]
+        for context, position in zip(contexts, self._positions, strict=True):
+            context.run(draws.begin, *position)
+        return contexts
 
 
 def first_columns(values: Sequence[Any]) -> list[Column]:
@@ -239,8 +274,7 @@ def first_columns(values: Sequence[Any]) -> list[Column]:
     -------
     list of column
     """
-    found: list[Column] = []
-    for rows in zip(*map(leaves, values), strict=True):
-        plain = all(type(row) is Tensor and row.values.shape == rows[0].values.shape for row in rows)
-        found.append(Whole(join([row.values for row in rows])) if plain and _alike(list(rows)) else list(rows))
-    return found
+    return [
+        Whole(join([row.values for row in rows])) if alike(rows) else list(rows)
+        for rows in zip(*map(leaves, values), strict=True)
+    ]

@@ -64,7 +64,9 @@ def padded(image: NDArray[Any], y: int, x: int, height: int, width: int) -> NDAr
     _demand(x >= 0, "offset_width must be >= 0")
     _demand(right >= 0, "width must be <= target - offset")
     _demand(below >= 0, "height must be <= target - offset")
-    return np.pad(image, [(0, 0)] * (image.ndim - 3) + [(y, below), (x, right), (0, 0)])
+    made = np.zeros((*image.shape[:-3], height, width, image.shape[-1]), image.dtype)
+    made[..., y : y + image.shape[-3], x : x + image.shape[-2], :] = image
+    return made
 
 
 def _demand(holds: bool, message: str) -> None:

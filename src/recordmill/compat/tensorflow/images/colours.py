@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import recordmill as rm
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.checks import check_axes, check_numbers, number_of
 from recordmill.compat.tensorflow.images.contrast import contrasted, contrasted_bytes
-from recordmill.compat.tensorflow.images.hues import with_hue, with_saturation
 from recordmill.compat.tensorflow.images.level_tables import MANY, by_table
 from recordmill.compat.tensorflow.images.levels import converted_levels
 
@@ -143,7 +143,7 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
         No colours.
     """
     factor = number_of(saturation_factor)
-    return _in_floats(image, lambda floats: _coloured(floats, with_saturation, factor), saturate=False)
+    return _recoloured(image, lambda colours: rm.adjust_saturation(colours, factor, like="tensorflow"))
 
 
 @op("image.adjust_hue")
@@ -173,12 +173,19 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     amount = number_of(delta)
     if not -1 <= amount <= 1:
         raise ValueError("delta must be in the interval [-1, 1]")
-    return _in_floats(image, lambda floats: _coloured(floats, with_hue, amount), saturate=False)
+    return _recoloured(image, lambda colours: rm.adjust_hue(colours, amount, like="tensorflow"))
 
 
-def _coloured(floats: Floats, change: Callable[[Floats, float], Floats], amount: float) -> Floats:
-    check_axes(floats)
-    if floats.shape[-1] != 3:
-        found = str(floats.shape[-1])
-        raise InvalidArgumentError(f"input must have 3 channels but instead has {found} channels.", kind="bad_shape")
-    return change(floats.astype(np.float32), amount).astype(floats.dtype)
+def _recoloured(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
+    """Colours changed: those of uint8 on the way to floats and back, others as floats."""
+    values = array_of(image)
+
+    def changed(colours: Floats) -> Floats:
+        check_axes(colours)
+        if colours.shape[-1] != 3:
+            message = f"input must have 3 channels but instead has {colours.shape[-1]} channels."
+            raise InvalidArgumentError(message, kind="bad_shape")
+        narrow = colours.dtype == np.float16
+        return change(colours.astype(np.float32)).astype(np.float16) if narrow else change(colours)
+
+    return Tensor(changed(values)) if values.dtype == np.uint8 else _in_floats(values, changed, saturate=False)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+import recordmill as rm
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, OutOfRangeError
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
 _METHODS = ("bilinear", "nearest")
+_DIRECT = (np.uint8, np.uint16, np.float32)
 
 
 @op("image.extract_patches")
@@ -101,49 +103,40 @@ def crop_and_resize(
         Shapes that do not go together, or another method.
     """
     images, places = array_of(image), np.asarray(array_of(boxes), np.float32)
-    chosen, (height, width) = np.atleast_1d(array_of(box_indices)), (int(one) for one in array_of(crop_size))
+    chosen = np.atleast_1d(array_of(box_indices))
+    height, width = _crop_size(crop_size)
+    _check_boxes(images, places, chosen, method)
+    if min(height, width) < 1:
+        raise _refused("crop dimensions must be positive")
+    if 0 in (len(chosen), images.shape[3]):
+        return Tensor(np.zeros((len(chosen), height, width, images.shape[3]), np.float32))
+    pixels = images if images.dtype in _DIRECT else images.astype(np.float32)
+    kernel: Literal["bilinear", "nearest"] = "nearest" if method == "nearest" else "bilinear"
+    size, fill = (height, width), float(extrapolation_value)
+    return Tensor(rm.resize_boxes(pixels, places, chosen, size, kernel=kernel, fill=fill))
+
+
+def _crop_size(crop_size: Any) -> tuple[int, int]:
+    sides = array_of(crop_size)
+    if sides.shape != (2,):
+        raise _refused(f"crop_size must have two elements{list(sides.shape)}")
+    return int(sides[0]), int(sides[1])
+
+
+def _check_boxes(images: NDArray[Any], places: NDArray[Any], chosen: NDArray[Any], method: str) -> None:
     if method not in _METHODS:
-        raise InvalidArgumentError(f"method must be one of {_METHODS}, not {method!r} [Op:CropAndResize]")
-    if images.ndim != 4 or places.shape != (len(chosen), 4) or height < 1 or width < 1:
-        raise InvalidArgumentError(
-            f"image must be 4-D and boxes of shape [{len(chosen)}, 4], not {images.shape} and {places.shape}; crop "
-            "dimensions must be positive [Op:CropAndResize]"
+        raise _refused(f"method must be one of {_METHODS}, not {method!r}")
+    if images.ndim != 4 or places.shape != (len(chosen), 4):
+        raise _refused(
+            f"image must be 4-D and boxes of shape [{len(chosen)}, 4], not {images.shape} and {places.shape}"
         )
+    if 0 in images.shape[1:3]:
+        raise _refused("image dimensions must be positive")
     if len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(images):
         raise OutOfRangeError(f"box_index has values outside [0, {len(images)})")
-    pixels, outside = images.astype(np.float32, copy=False), np.float32(extrapolation_value)
-    out = np.empty((len(chosen), height, width, images.shape[3]), np.float32)
-    for number, (which, box) in enumerate(zip(chosen, places, strict=True)):
-        rows = _coordinates(box[0], box[2], images.shape[1], height)
-        columns = _coordinates(box[1], box[3], images.shape[2], width)
-        out[number] = _sampled(pixels[which], rows, columns, method, outside)
-    return Tensor(out)
+    if not np.isfinite(places).all():
+        raise _refused("Boxes contains at least one element that is not finite")
 
 
-def _coordinates(low: Any, high: Any, length: int, count: int) -> NDArray[np.float32]:
-    last = np.float32(length - 1)
-    if count == 1:
-        return np.array([np.float32(0.5) * (low + high) * last], np.float32)
-    step = (high - low) * last / np.float32(count - 1)
-    return np.asarray(low * last + np.arange(count, dtype=np.float32) * step, np.float32)
-
-
-def _sampled(image: NDArray[np.float32], rows: Any, columns: Any, method: str, outside: np.float32) -> NDArray[Any]:
-    inside_rows = (rows >= 0) & (rows <= image.shape[0] - 1)
-    inside_columns = (columns >= 0) & (columns <= image.shape[1] - 1)
-    y, x = np.where(inside_rows, rows, 0), np.where(inside_columns, columns, 0)
-    if method == "nearest":  # halves away from zero
-        found = image[np.floor(y + np.float32(0.5)).astype(int)][:, np.floor(x + np.float32(0.5)).astype(int)]
-    else:
-        top, left = np.floor(y).astype(int), np.floor(x).astype(int)
-        bottom, right = np.ceil(y).astype(int), np.ceil(x).astype(int)
-        across, down = (x - left).astype(np.float32)[None, :, None], (y - top).astype(np.float32)[:, None, None]
-        upper = _between(image[top][:, left], image[top][:, right], across)
-        lower = _between(image[bottom][:, left], image[bottom][:, right], across)
-        found = _between(upper, lower, down)
-    inside = (inside_rows[:, None] & inside_columns[None])[..., None]
-    return np.where(inside, found, outside)
-
-
-def _between(first: Any, second: Any, part: Any) -> Any:
-    return first + (second - first) * part
+def _refused(message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{message} [Op:CropAndResize]")

@@ -195,17 +195,13 @@ def _nearest(pixels: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
 
 def _each(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
     """Every image by itself, a few channels at a time."""
+    if pixels.shape[-1] in range(1, _MOST_CHANNELS + 1):
+        return rm.resize(pixels, size, kernel=kernel, like="tensorflow")
     dtype = pixels.dtype if kernel == "nearest" else np.dtype(np.float32)
     out = np.empty((*pixels.shape[:-3], *size, pixels.shape[-1]), dtype)
-    if pixels.ndim == 4:
-        for image, place in zip(pixels, out, strict=True):
-            place[...] = _each(image, size, kernel)
-        return out
-    if pixels.shape[2] in range(1, _MOST_CHANNELS + 1):
-        return rm.resize(pixels, size, kernel=kernel, like="tensorflow")
-    for first in range(0, pixels.shape[2], _MOST_CHANNELS):
-        part = np.ascontiguousarray(pixels[:, :, first : first + _MOST_CHANNELS])
-        out[:, :, first : first + _MOST_CHANNELS] = rm.resize(part, size, kernel=kernel, like="tensorflow")
+    for first in range(0, pixels.shape[-1], _MOST_CHANNELS):
+        part = np.ascontiguousarray(pixels[..., first : first + _MOST_CHANNELS])
+        out[..., first : first + _MOST_CHANNELS] = rm.resize(part, size, kernel=kernel, like="tensorflow")
     return out
 
 

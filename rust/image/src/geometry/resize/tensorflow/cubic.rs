@@ -1,4 +1,6 @@
 //! `ResizeBicubic` with `half_pixel_centers`: Keys' cubic (a = -0.5) from a table of 1,024 steps; taps outside are left out.
+use super::across::{Rows, Span};
+use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::level::Level;
 use crate::geometry::view::View;
 use crate::pixels::Size;
@@ -11,25 +13,41 @@ struct Taps {
     weights: [f32; 4],
 }
 
-/// `source` at `size`.
-pub(super) fn resize<T: Level>(source: View<T>, size: Size) -> Vec<f32> {
+/// Appends `source` at `size` to `output`.
+pub(super) fn append<T: Level>(source: View<T>, size: Size, output: &mut Vec<f32>) {
     let table: Vec<(f32, f32)> = (0..=STEPS).map(curve).collect();
-    let (columns, lines) =
-        (taps(&table, source.size().width, size.width), taps(&table, source.size().height, size.height));
-    let channels = source.channels();
-    let mut between = vec![0.0; source.size().width * channels];
-    let mut output = Vec::with_capacity(size.width * size.height * channels);
-    for line in &lines {
-        let rows = line.places.map(|y| source.row(y));
-        for (place, value) in between.iter_mut().enumerate() {
-            *value = weigh(rows.map(|row| row[place].into()), line.weights);
-        }
-        for column in &columns {
-            let value = |channel| weigh(column.places.map(|x| between[x * channels + channel]), column.weights);
-            output.extend((0..channels).map(value));
+    let columns = taps(&table, source.size().width, size.width);
+    let span =
+        |taps: Taps| Span { places: taps.places.map(|place| place as u32).to_vec(), weights: taps.weights.to_vec() };
+    let columns = columns.into_iter().map(span).collect();
+    // -0.0 and a term are that term.
+    let mut rows = Rows::new(columns, source.size().width, source.channels(), -0.0);
+    let mut between = vec![0.0; source.size().width * source.channels()];
+    for line in taps(&table, source.size().height, size.height) {
+        let four = line.places.map(|y| source.row(y));
+        dispatch::run(Down { rows: four, weights: line.weights, between: &mut between });
+        output.extend_from_slice(rows.sum(&between));
+    }
+}
+
+/// A row between four.
+struct Down<'a, T> {
+    rows: [&'a [T]; 4],
+    weights: [f32; 4],
+    between: &'a mut [f32],
+}
+
+impl<T: Level> Kernel for Down<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let [first, second, third, fourth] = self.rows;
+        let values = first.iter().zip(second).zip(third).zip(fourth);
+        for (to, (((first, second), third), fourth)) in self.between.iter_mut().zip(values) {
+            *to = weigh([*first, *second, *third, *fourth].map(T::into), self.weights);
         }
     }
-    output
 }
 
 #[inline(always)]

@@ -2,6 +2,7 @@
 //!
 //! All methods equal TensorFlow on x86-64 bit for bit but those with transcendental curves (Lanczos, Gaussian), whose last
 //! bits depend on the C library's sine and exponential.
+mod across;
 mod area;
 mod cubic;
 mod nearest;
@@ -35,18 +36,26 @@ pub enum Method {
 
 /// `source` at `size`.
 pub(crate) fn resize<T: Level>(source: View<T>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
-    let count = count_values(size, source.channels())?;
+    let mut output = Vec::with_capacity(count_values(size, source.channels())?);
+    append(source, size, method, antialias, &mut output)?;
+    Ok(output)
+}
+
+/// Appends `source` at `size` to `output`.
+pub(crate) fn append<T: Level>(
+    source: View<T>,
+    size: Size,
+    method: Method,
+    antialias: bool,
+    output: &mut Vec<f32>,
+) -> Result<()> {
+    count_values(size, source.channels())?;
     count_values(Size { width: source.size().width, height: size.height }, source.channels())?;
     match method {
-        Method::Area => Ok(area::resize(source, size)),
-        Method::Bicubic if !antialias => Ok(cubic::resize(source, size)),
-        Method::Bilinear if !antialias => {
-            let mut output = vec![0.0; count];
-            let mut reader = TwoTap::new(source, size, false);
-            let rows = output.chunks_exact_mut(size.width * source.channels());
-            rows.enumerate().for_each(|(y, row)| reader.read(y, row));
-            Ok(output)
-        }
-        _ => scale::resize(source, size, method, antialias),
+        Method::Area => area::append(source, size, output),
+        Method::Bicubic if !antialias => cubic::append(source, size, output),
+        Method::Bilinear if !antialias => TwoTap::new(source, size, false).append(output),
+        _ => scale::append(source, size, method, antialias, output)?,
     }
+    Ok(())
 }

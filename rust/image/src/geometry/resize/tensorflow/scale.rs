@@ -1,39 +1,33 @@
 //! `ScaleAndTranslate`: any curve over a span of inputs, widened for shrinking when antialiased; down, then across.
 use super::Method;
+use super::across::{Add, Rows, Span};
 use crate::fault::Result;
+use crate::geometry::dispatch;
 use crate::geometry::level::Level;
 use crate::geometry::view::{MAX_VALUES, View, refuse};
 use crate::pixels::Size;
 use std::f32::consts::PI;
 
-/// The inputs of one output from `start` on, and their weights.
-struct Span {
-    start: usize,
-    weights: Vec<f32>,
-}
-
-/// `source` at `size`.
-pub(super) fn resize<T: Level>(source: View<T>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
+/// Appends `source` at `size` to `output`.
+pub(super) fn append<T: Level>(
+    source: View<T>,
+    size: Size,
+    method: Method,
+    antialias: bool,
+    output: &mut Vec<f32>,
+) -> Result<()> {
     let columns = spans(source.size().width, size.width, method, antialias)?;
     let lines = spans(source.size().height, size.height, method, antialias)?;
-    let channels = source.channels();
-    let mut between = vec![0.0; source.size().width * channels];
-    let mut output = Vec::with_capacity(size.width * size.height * channels);
+    let mut between = vec![0.0; source.size().width * source.channels()];
+    let mut rows = Rows::new(columns, source.size().width, source.channels(), 0.0);
     for line in &lines {
         between.fill(0.0);
-        for (offset, weight) in line.weights.iter().enumerate() {
-            let row = source.row(line.start + offset);
-            between.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * (*value).into());
+        for (y, weight) in line.places.iter().zip(&line.weights) {
+            dispatch::run(Add { row: source.row(*y as usize), weight: *weight, sums: &mut between });
         }
-        for column in &columns {
-            let taps = |channel: usize| between[column.start * channels + channel..].iter().step_by(channels);
-            let sum = |channel: usize| {
-                taps(channel).zip(&column.weights).fold(0.0, |sum, (value, weight)| sum + weight * value)
-            };
-            output.extend((0..channels).map(sum));
-        }
+        output.extend_from_slice(rows.sum(&between));
     }
-    Ok(output)
+    Ok(())
 }
 
 fn spans(input: usize, output: usize, method: Method, antialias: bool) -> Result<Vec<Span>> {
@@ -51,7 +45,7 @@ fn spans(input: usize, output: usize, method: Method, antialias: bool) -> Result
         let start = ((sample - reach - 0.5).ceil() as i64).clamp(0, last) as usize;
         let end = ((sample + reach - 0.5).floor() as i64).clamp(0, last) as usize + 1;
         let weight = |index: usize| curve(method, ((index as f32 + 0.5 - sample) * narrow).abs());
-        Span { start, weights: normal((start..end).map(weight).collect()) }
+        Span { places: (start as u32..end as u32).collect(), weights: normal((start..end).map(weight).collect()) }
     };
     Ok((0..output).map(span).collect())
 }

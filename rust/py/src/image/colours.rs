@@ -1,0 +1,46 @@
+//! Changes of colours in floats.
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use recordmill_image::colour::floats::{self, Change, Part};
+
+use super::refused;
+use crate::buffers::{Block, Numbers, View};
+
+/// The colours of a flat array, changed; raises ImageRefused.
+#[pyfunction]
+pub fn change_colours(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    source: &str,
+    change: &str,
+    amount: f32,
+) -> PyResult<Block> {
+    let change = change_of(change, amount)?;
+    match source {
+        "uint8" => changed(py, pixels, change, Numbers::UInt8),
+        "float32" => changed(py, pixels, change, Numbers::Float32),
+        other => Err(PyValueError::new_err(format!("colours are not {other:?}"))),
+    }
+}
+
+fn changed<T: Part + pyo3::buffer::Element + Send + Sync>(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    change: Change,
+    wrap: fn(Vec<T>) -> Numbers,
+) -> PyResult<Block> {
+    let view = View::<T>::get(pixels)?;
+    let values = view.slice();
+    let made = py.detach(|| floats::change(values, change)).map_err(refused)?;
+    Ok(Block::new(wrap(made)))
+}
+
+fn change_of(word: &str, amount: f32) -> PyResult<Change> {
+    match word {
+        "to_hsv" => Ok(Change::ToHsv),
+        "from_hsv" => Ok(Change::FromHsv),
+        "saturate" => Ok(Change::Saturate(amount)),
+        "turn" => Ok(Change::Turn(amount)),
+        other => Err(PyValueError::new_err(format!("a change of colours is not {other:?}"))),
+    }
+}

@@ -1,0 +1,81 @@
+//! Images in memory, or boxes of them, at other sizes in floats.
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use recordmill_image::geometry::level::Level;
+use recordmill_image::geometry::resize::boxes::{Boxes, Images, resize_boxes};
+use recordmill_image::geometry::resize::{Kernel, resize_many};
+use recordmill_image::pixels::Size;
+
+use super::kernels::kernel_of;
+use super::refused;
+use crate::buffers::{Block, Numbers, View, vector};
+
+/// Images of height, width and channels in a flat array, at another height and width; raises ImageRefused.
+#[pyfunction]
+pub fn resize_floats(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    source: &str,
+    shape: (usize, usize, usize),
+    size: (usize, usize),
+    kernel: &str,
+) -> PyResult<Block> {
+    let kernel = kernel_of(kernel)?;
+    match source {
+        "uint8" => resized::<u8>(py, pixels, shape, size, kernel),
+        "uint16" => resized::<u16>(py, pixels, shape, size, kernel),
+        "float32" => resized::<f32>(py, pixels, shape, size, kernel),
+        other => Err(PyValueError::new_err(format!("pixels are not {other:?}"))),
+    }
+}
+
+fn resized<T: Level + pyo3::buffer::Element>(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    (height, width, channels): (usize, usize, usize),
+    size: (usize, usize),
+    kernel: Kernel,
+) -> PyResult<Block> {
+    let view = View::<T>::get(pixels)?;
+    let values = view.slice();
+    let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
+    let made = py.detach(|| resize_many(values, from, channels, size, kernel)).map_err(refused)?;
+    Ok(Block::new(Numbers::Float32(made)))
+}
+
+/// Boxes of such images: four places and the image of each, and the height and width of all; raises ImageRefused.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn cut_boxes(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    source: &str,
+    shape: (usize, usize, usize),
+    places: &Bound<'_, PyAny>,
+    images: &Bound<'_, PyAny>,
+    size: (usize, usize),
+    nearest: bool,
+    beyond: f32,
+) -> PyResult<Block> {
+    let (places, images) = (vector::<f32>(py, places)?, vector::<i64>(py, images)?);
+    let size = Size { width: size.1, height: size.0 };
+    let boxes = Boxes { places: &places, images: &images, size, nearest, beyond };
+    match source {
+        "uint8" => cut::<u8>(py, pixels, shape, boxes),
+        "uint16" => cut::<u16>(py, pixels, shape, boxes),
+        "float32" => cut::<f32>(py, pixels, shape, boxes),
+        other => Err(PyValueError::new_err(format!("pixels are not {other:?}"))),
+    }
+}
+
+fn cut<T: Level + pyo3::buffer::Element>(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    (height, width, channels): (usize, usize, usize),
+    boxes: Boxes,
+) -> PyResult<Block> {
+    let view = View::<T>::get(pixels)?;
+    let images = Images { values: view.slice(), size: Size { width, height }, channels };
+    let made = py.detach(|| resize_boxes(images, boxes)).map_err(refused)?;
+    Ok(Block::new(Numbers::Float32(made)))
+}

@@ -1,0 +1,105 @@
+"""Images in memory at other sizes, through the native module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.decode.executors.native_one import change_one, image_error
+from recordmill.decode.moves import Moves
+from recordmill.decode.pixels.values import Values
+
+
+def gives_floats(kernel: str) -> bool:
+    """Whether a kernel gives float32 whatever it takes.
+
+    Parameters
+    ----------
+    kernel : str
+        ``"library:kernel"``.
+
+    Returns
+    -------
+    bool
+    """
+    library, _, word = kernel.partition(":")
+    return library == "tensorflow" and word != "nearest"
+
+
+def resize_images(images: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
+    """Scale images of one size in memory, each as `resize_one` does it.
+
+    Parameters
+    ----------
+    images : ndarray of uint8, uint16 or float32, shape (images, height, width, channels)
+    size : (int, int)
+        Height and width.
+    kernel : str
+        ``"library:kernel"``.
+
+    Returns
+    -------
+    ndarray, shape (images, *size, channels)
+    """
+    if gives_floats(kernel):
+        return resize_floats(images, size, kernel)
+    out = np.empty((len(images), *size, images.shape[3]), images.dtype)
+    for image, place in zip(images, out, strict=True):
+        place[...] = resize_one(image, size, kernel)
+    return out
+
+
+def resize_one(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
+    """Scale one image in memory as a plan for a batch would.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
+    size : (int, int)
+        Height and width.
+    kernel : str
+        ``"library:kernel"``.
+
+    Returns
+    -------
+    ndarray, shape (*size, channels)
+        Of the same dtype, but float32 from TensorFlow's kernels other than the nearest neighbour, as there.
+    """
+    if gives_floats(kernel):
+        return resize_floats(pixels, size, kernel)
+    height, width, _ = pixels.shape
+    wanted = np.array([[0, 0, size[1], size[0]]])
+    moves = Moves(np.array([[0, 0, width, height]]), wanted[:, 2:], wanted, np.zeros((1, 2), np.bool_))
+    white = 65535.0 if pixels.dtype == np.uint16 else 255.0
+    return change_one(pixels, Values(pixels.dtype.name, white=white), moves=moves, kernel=kernel)
+
+
+def resize_floats(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[np.float32]:
+    """Scale images by a kernel that gives floats.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8, uint16 or float32, shape (..., height, width, channels)
+    size : (int, int)
+        Height and width.
+    kernel : str
+        ``"library:kernel"``.
+
+    Returns
+    -------
+    ndarray of float32, shape (..., *size, channels)
+
+    Raises
+    ------
+    ImageError, LimitError
+        Sides or results that are too large.
+    """
+    flat, shape = np.ascontiguousarray(pixels).reshape(-1), pixels.shape
+    try:
+        made = _core.resize_floats(flat, pixels.dtype.name, shape[-3:], size, kernel)
+    except _core.ImageRefused as refused:
+        raise image_error(refused.args) from None
+    return np.asarray(made).reshape(*shape[:-3], *size, shape[-1])

@@ -1,0 +1,94 @@
+"""Colours by hue, saturation and value, in floats as TensorFlow computes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from recordmill import _core
+
+Floats = NDArray[np.float32]
+
+
+def rgb_to_hsv(array: ArrayLike) -> Floats:
+    """Hue, saturation and value of colours.
+
+    Parameters
+    ----------
+    array : array_like of float32, shape (..., 3)
+        Red, green, blue from 0 to 1.
+
+    Returns
+    -------
+    ndarray of float32 of the same shape
+        Equal to ``tf.image.rgb_to_hsv``.
+
+    Raises
+    ------
+    TypeError
+        Another dtype.
+    ValueError
+        Not three channels.
+    """
+    return change_colours(array, "to_hsv", dtypes=("float32",))
+
+
+def hsv_to_rgb(array: ArrayLike) -> Floats:
+    """Colours of hue, saturation and value.
+
+    Parameters
+    ----------
+    array : array_like of float32, shape (..., 3)
+        From 0 to 1.
+
+    Returns
+    -------
+    ndarray of float32 of the same shape
+        Red, green, blue; equal to ``tf.image.hsv_to_rgb``.
+
+    Raises
+    ------
+    TypeError
+        Another dtype.
+    ValueError
+        Not three channels.
+    """
+    return change_colours(array, "from_hsv", dtypes=("float32",))
+
+
+def change_colours(
+    array: ArrayLike, change: str, amount: float = 0.0, *, dtypes: tuple[str, ...] = ("uint8", "float32")
+) -> NDArray[Any]:
+    """Change every colour in floats.
+
+    Parameters
+    ----------
+    array : array_like of uint8 or float32, shape (..., 3)
+        Levels of uint8 stand for 0 to 1, and are brought there and back as ``tf.image.convert_image_dtype`` does it.
+    change : {"to_hsv", "from_hsv", "saturate", "turn"}
+    amount : float
+        The factor of "saturate", full turns from -1 to 1 of "turn".
+    dtypes : tuple of str
+        Those that are taken.
+
+    Returns
+    -------
+    ndarray of the same dtype and shape
+
+    Raises
+    ------
+    TypeError
+        Another dtype.
+    ValueError
+        Not three channels.
+    """
+    colours: NDArray[Any] = np.asarray(array)
+    if colours.dtype.name not in dtypes:
+        raise TypeError(f"colours of {' or '.join(dtypes)} are needed, not of {colours.dtype}")
+    if not colours.ndim or colours.shape[-1] != 3:
+        raise ValueError(f"colours are (..., 3 channels), not {colours.shape}")
+    flat = np.ascontiguousarray(colours).reshape(-1)
+    made = _core.change_colours(flat, colours.dtype.name, change, amount)
+    return np.asarray(made).reshape(colours.shape)

@@ -1,0 +1,209 @@
+"""tf.data: samples done a few after the other, pictures of one size, arithmetic in place, functions with branches."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import recordmill as rm
+import recordmill.compat.tensorflow as tf
+from recordmill.compat.tensorflow.data.bands import Band, Gathered, rows_of
+from recordmill.compat.tensorflow.data.base import steps
+from recordmill.compat.tensorflow.data.elements import Failed
+from recordmill.compat.tensorflow.data.recording import Replay
+from recordmill.compat.tensorflow.data.rules import Whole
+from recordmill.compat.tensorflow.data.structures import leaves
+from recordmill.compat.tensorflow.data.tracing import record
+from recordmill.compat.tensorflow.data.whole import WholeProgram
+from tests.compat.tensorflow.test_data_native import check_equal
+
+Image = pytest.importorskip("PIL.Image")
+
+
+def encoded(shape: tuple[int, ...], kind: str, number: int = 0) -> bytes:
+    pixels = np.random.default_rng(number).integers(0, 256, shape, np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, kind)
+    return file.getvalue()
+
+
+def arrays_of(shape: tuple[int, ...], dtype: str, count: int, start: int) -> list[tf.Tensor]:
+    return [tf.constant(np.full(shape, start + row, dtype)) for row in range(count)]
+
+
+@given(
+    parts=st.lists(
+        st.tuples(
+            st.integers(1, 3), st.sampled_from([(2,), (2, 3)]), st.sampled_from(["float32", "int64"]), st.integers(0, 2)
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_gathered_when_parts_come_in_any_form_then_has_all_rows(parts: list[Any]) -> None:
+    total = sum(count for count, *_ in parts)
+    gathered, expected = Gathered(total, rm.Memory(0)), []
+    for count, shape, dtype, form in parts:
+        rows = arrays_of(shape, dtype, count, len(expected))
+        expected += rows
+        if form == 0:
+            gathered.add(rows, count)
+            continue
+        whole = np.stack([row.numpy() for row in rows])
+        if form == 2:
+            room = gathered.room(whole.shape, whole.dtype)
+            room[...] = whole
+            whole = room
+        gathered.add(Whole(whole), count)
+    column = gathered.column()
+    assert isinstance(column, Whole) == (len({(shape, dtype) for _, shape, dtype, _ in parts}) == 1)
+    found = rows_of(column, total)
+    assert len(found) == total
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+
+@given(count=st.integers(0, 300), num_bytes=st.integers(0, 8 << 20))
+def test_band_when_samples_are_large_then_few_are_done_together(count: int, num_bytes: int) -> None:
+    band = Band()
+    band.note([Whole(np.empty((2, num_bytes // 2), np.uint8))], 2)
+    bounds = list(band.bounds(count))
+    assert [row for start, stop in bounds for row in range(start, stop)] == list(range(count))
+    largest = max((stop - start for start, stop in bounds), default=1)
+    assert largest == 1 or largest * (num_bytes // 2) <= 2 << 20
+
+
+DECODERS: dict[str, Callable[[Any], Any]] = {
+    "png": lambda data: tf.io.decode_png(data, channels=1),
+    "colours": lambda data: tf.io.decode_png(data, channels=3),
+    "jpeg": lambda data: tf.io.decode_jpeg(data, channels=3),
+    "image": lambda data: tf.io.decode_image(data, channels=1, expand_animations=False),
+}
+
+
+@pytest.mark.parametrize("decoder", sorted(DECODERS))
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+@pytest.mark.parametrize("shape", [(28, 28), (9, 14, 3)])
+def test_pictures_when_of_one_size_then_are_decoded_together(decoder: str, kind: str, shape: tuple[int, ...]) -> None:
+    files = [encoded(shape, kind, number) for number in range(11)]
+
+    def make() -> Any:
+        dataset = tf.data.Dataset.from_tensor_slices((files, np.arange(11)))
+        return dataset.map(lambda data, label: (tf.cast(DECODERS[decoder](data), tf.float32) / 255.0, label)).batch(4)
+
+    assert make().explain() == "native: map(<lambda>).batch(4) for whole batches: images of one size decoded together"
+    check_equal(make)
+
+
+def test_pictures_when_of_several_sizes_then_are_decoded_one_by_one() -> None:
+    files = [encoded((20 + number % 3, 25), "PNG", number) for number in range(9)]
+
+    def make() -> Any:
+        dataset = tf.data.Dataset.from_tensor_slices(files)
+        return dataset.map(lambda data: tf.image.central_crop(tf.io.decode_png(data, channels=1), 0.5)[:8, :8]).batch(3)
+
+    check_equal(make)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot batch tensors with different shapes"):
+        list(tf.data.Dataset.from_tensor_slices(files).map(DECODERS["png"]).batch(3))
+
+
+def test_pictures_when_one_is_damaged_then_the_error_is_the_same_as_one_by_one() -> None:
+    files = [encoded((12, 12), "PNG", number) for number in range(6)]
+    files[4] = files[4][:40]
+    dataset = tf.data.Dataset.from_tensor_slices(files).map(DECODERS["png"])
+    for batches in (dataset.batch(3), dataset):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            list(batches)
+
+
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    **{name: getattr(tf, name) for name in ("add", "subtract", "multiply", "maximum", "minimum", "truediv")},
+    "divide": lambda one, other: one / other,
+    "clip": lambda one, other: tf.clip_by_value(tf.add(one, other), -0.5, 9.0),
+    "clip by channel": lambda one, other: tf.clip_by_value(one * other, [-1.0, 0.0, 1.0], 2.0),
+}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    links=st.lists(
+        st.tuples(
+            st.sampled_from(sorted(OPERATIONS)),
+            st.booleans(),
+            st.sampled_from(["number", "vector", "tensor", "image", "nan"]),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    shape=st.sampled_from([(3,), (4, 3), (5, 4, 3), (70, 90, 3)]),
+    dtype=st.sampled_from([np.float32, np.uint8]),
+)
+def test_chain_when_links_are_random_then_equals_the_operations(
+    links: list[Any], shape: tuple[int, ...], dtype: Any
+) -> None:
+    values = np.random.default_rng(len(shape)).integers(0, 255, (7, *shape)).astype(dtype)
+    constants: dict[str, Any] = {
+        "number": 2.5,
+        "vector": [0.1, -2.0, 0.0],
+        "tensor": tf.constant(0.3),
+        "image": np.linspace(-1, 1, 3).reshape(1, 1, 3),
+        "nan": float("nan"),
+    }
+
+    def function(value: Any) -> Any:
+        made = tf.cast(tf.image.flip_left_right(value) if len(shape) == 3 else value, tf.float32)
+        for name, is_left, constant in links:
+            other = constants[constant]
+            made = OPERATIONS[name](*((other, made) if is_left else (made, other)))
+        return made
+
+    program = record(function, tf.TensorSpec(shape, values.dtype))
+    rows = list(map(tf.constant, values))
+    expected = [Replay(program)(row).numpy() for row in rows]
+    for column in (Whole(values), rows):
+        [found] = WholeProgram(program).run([column], [(row,) for row in range(len(rows))])
+        made = [row.numpy() for row in rows_of(found, len(rows))]
+        assert made[0].dtype == expected[0].dtype
+        np.testing.assert_array_equal(np.stack(made), np.stack(expected))
+
+
+def test_chain_when_samples_are_numbers_then_equals_the_operations() -> None:
+    program = record(
+        lambda value: tf.clip_by_value(1.0 - tf.cast(value, tf.float32) / 4.0, -2.0, 0.5), tf.TensorSpec([])
+    )
+    rows = [tf.constant(number, tf.float32) for number in range(9)]
+    for column in (rows, Whole(np.arange(9, dtype=np.float32))):
+        [found] = WholeProgram(program).run([column], [(row,) for row in range(9)])
+        assert [row.numpy() for row in rows_of(found, 9)] == [Replay(program)(row).numpy() for row in rows]
+
+
+LINES: dict[str, Callable[[Any], Any]] = {
+    "columns": lambda line: tf.io.decode_csv(line, [0, 0.5, "none"]),
+    "one column": lambda line: tf.io.decode_csv(line, [""], select_cols=[2])[0],
+    "numbers": lambda line: tf.strings.to_number(tf.io.decode_csv(line, ["", "", ""])[0], tf.int64) + 1,
+    "words": lambda line: tf.strings.length(tf.strings.upper(tf.io.decode_csv(line, [0, 0.0, ""])[2])),
+}
+
+
+@pytest.mark.parametrize("broken", [None, 75])
+@pytest.mark.parametrize("name", LINES)
+def test_lines_when_read_together_then_are_those_read_one_by_one(name: str, broken: int | None) -> None:
+    lines = [f"{number},{number / 3 if number % 5 else ''},name {number}".encode() for number in range(100)]
+    if broken is not None:
+        lines[broken] = b"not,enough"
+    found = []
+    for together in (True, False):
+        made = steps(tf.data.Dataset.from_tensor_slices(lines).map(LINES[name]), whole_batches=together)
+        found.append([told(step) for step in made])
+    assert found[0] == found[1] and len(found[0]) == 100
+    assert [place for place, one in enumerate(found[0]) if isinstance(one, str)] == [broken] * (broken is not None)
+
+
+def told(step: Any) -> Any:
+    return str(step.error) if isinstance(step, Failed) else [leaf.values.tolist() for leaf in leaves(step.value)]

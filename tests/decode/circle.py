@@ -1,0 +1,78 @@
+"""TensorFlow's changes of saturation and hue of one colour, with branches, in NumPy's float32."""
+
+from __future__ import annotations
+
+import numpy as np
+
+one, two, six = np.float32(1), np.float32(2), np.float32(6)
+
+
+def saturated(colour: np.ndarray, factor: float) -> np.ndarray:
+    """A colour whose saturation is multiplied, at most to the full."""
+    red, green, blue = colour
+    largest, smallest = max(green, blue), min(green, blue)
+    most = max(red, largest)
+    spread = most - min(red, smallest)
+    saturation = spread / most if most > 0 else np.float32(0)
+    saturation = min(one, max(np.float32(0), saturation * np.float32(factor)))
+    chroma = saturation * most
+    return _mixed(_hue(red, green, blue, most, spread) * six, chroma) + (most - chroma)
+
+
+def _hue(red: np.float32, green: np.float32, blue: np.float32, most: np.float32, spread: np.float32) -> np.float32:
+    unit = one / (six * spread)
+    if red == most:
+        hue = unit * (green - blue)
+    elif green == most:
+        hue = np.float32(np.float64(unit * (blue - red)) + 2 / 6)
+    else:
+        hue = np.float32(np.float64(unit * (red - green)) + 4 / 6)
+    hue = np.float32(0) if spread <= 0 else hue
+    return hue + one if hue < 0 else hue
+
+
+def _mixed(sixth: np.float32, chroma: np.float32) -> np.ndarray:
+    if not 0 <= sixth < 6:  # a whole turn, or no number: grey
+        return np.zeros(3, np.float32)
+    middle = chroma * (one - abs(np.fmod(sixth, two) - one))
+    return np.array(_placed(int(sixth), chroma, middle, np.float32(0)), np.float32)
+
+
+def turned(colour: np.ndarray, turn: float) -> np.ndarray:
+    """A colour turned on the circle."""
+    sixth, most, middle, least = _ordered(*colour)
+    hue = np.float32(0)
+    if most != least:
+        share = (middle - least) / (most - least)
+        hue = np.float32(sixth) + (one - share if sixth % 2 else share)
+    hue += np.float32(turn) * six
+    while hue < 0:
+        hue += six
+    while hue >= 6:
+        hue -= six
+    sixth = 6 if np.isnan(hue) else int(hue)
+    share = hue - np.float32(sixth)
+    middle = least + (one - share if sixth % 2 else share) * (most - least)
+    return np.array(_placed(sixth, most, middle, least), np.float32)
+
+
+def _ordered(red: np.float32, green: np.float32, blue: np.float32) -> tuple[int, np.float32, np.float32, np.float32]:
+    if red < green:
+        if blue < red:
+            return 1, green, red, blue
+        return (3, blue, green, red) if blue > green else (2, green, blue, red)
+    if blue < green:
+        return 0, red, green, blue
+    return (4, blue, red, green) if blue > red else (5, red, blue, green)
+
+
+def _placed(sixth: int, most: np.float32, middle: np.float32, least: np.float32) -> tuple[np.float32, ...]:
+    ways = [
+        (most, middle, least),
+        (middle, most, least),
+        (least, most, middle),
+        (least, middle, most),
+        (middle, least, most),
+        (most, least, middle),
+    ]
+    return ways[min(sixth, 5)]
