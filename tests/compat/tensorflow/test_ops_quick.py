@@ -246,3 +246,14 @@ def test_argmax_and_sums_when_channels_are_few_then_equal_numpys() -> None:
             assert np.array_equal(mine(image, axis=axis), theirs(image, axis=axes), equal_nan=True)
         assert np.array_equal(tf.reduce_any(image > 1, axis=axis), np.any(image > 1, axis=axes))
         assert np.array_equal(tf.reduce_all(image < 1, axis=axis), np.all(image < 1, axis=axes))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "u1", "i8", "?"])
+@pytest.mark.parametrize("shape", [(), (0, 3), (3, 4), (40, 30, 3)])
+def test_serialize_tensor_when_values_lie_anyhow_then_are_written_in_order(shape, dtype) -> None:
+    array = RNG.integers(0, 2 if dtype == "?" else 100, shape).astype(dtype)
+    for view in (array, array.T, array[..., ::-1] if shape else array, array.astype(array.dtype.newbyteorder(">"))):
+        data = tf.io.serialize_tensor(view).numpy()
+        assert data.endswith(np.ascontiguousarray(view, dtype).tobytes())
+        found = tf.io.parse_tensor(data, tf.as_dtype(array.dtype)).numpy()
+        assert (found.dtype, found.shape, found.tolist()) == (array.dtype, view.shape, view.tolist())
