@@ -97,3 +97,27 @@ def test_augmenters_when_the_image_is_large_then_rows_are_what_they_are_alone(na
     assert found.dtype == np.float32
     assert not np.array_equal(found, PIXELS)
     assert np.allclose(found[:1], changed(PIXELS[:1]), rtol=2e-6, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int32"])
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 1), (1, 2), (0, 1, 2), (2, 0)])
+def test_reductions_when_channels_are_left_or_joined_then_equal_numpys(axis, dtype) -> None:
+    values = (PIXELS / 255 if dtype == "float16" else PIXELS).astype(dtype)
+    array = mx.nd.array(values, dtype=dtype)
+    for keepdims in (False, True):
+        to = {"axis": axis, "keepdims": keepdims}
+        pairs = [(mx.nd.max, np.max(values, **to)), (mx.nd.min, np.min(values, **to))]
+        pairs.append((mx.nd.sum, np.sum(values, dtype=dtype, **to)))
+        if values.dtype.kind == "f":
+            pairs.append((mx.nd.mean, np.mean(values, **to)))
+        for function, expected in pairs:
+            found = function(array, **to).asnumpy()
+            assert (found.dtype, found.shape) == (values.dtype, np.atleast_1d(expected).shape)
+            assert np.array_equal(found, np.atleast_1d(expected))
+
+
+@pytest.mark.parametrize("axis", [3, (0, 0), -4])
+def test_reductions_when_an_axis_is_not_there_then_are_refused(axis) -> None:
+    for function in (mx.nd.sum, mx.nd.mean, mx.nd.max):
+        with pytest.raises(ValueError, match="axis"):
+            function(mx.nd.array(PIXELS), axis=axis)
