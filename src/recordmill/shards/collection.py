@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.allocator import keep_freed_memory
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS, get_payload
 from recordmill.schema import Feature, Schema
-from recordmill.shards.allocator import keep_freed_memory
 from recordmill.shards.fingerprint import fingerprint_of
 from recordmill.shards.gathering import gather
 from recordmill.shards.held import enough

@@ -9,10 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray as Array
 
+from recordmill.allocator import keep_freed_memory
 from recordmill.compat.mxnet.absent import AbsentError
 from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.context import Context, cpu
 from recordmill.compat.mxnet.nd.arithmetic import apply, plain
+
+# Each operation makes an array, and lets go of some.
+keep_freed_memory()
 
 
 class NDArray(np.ndarray[Any, Any]):

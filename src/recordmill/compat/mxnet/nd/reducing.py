@@ -5,6 +5,8 @@ Like MXNet's, they keep the dtype, and the value of a whole array is an array of
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 from recordmill.compat.mxnet.nd.refusing import named
+from recordmill.compat.short_axes import added, reduced
 
 Axes = int | Sequence[int] | None
 
@@ -30,7 +33,23 @@ def _reduced(function: Any, data: Any, axis: Axes, keepdims: bool, exclude: bool
 @named
 def sum(data: Any, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> NDArray:  # noqa: A001 (MXNet's)
     """Sum along axes, or along all others with `exclude`."""
-    return _reduced(lambda v, **to: np.sum(v, dtype=v.dtype, **to), data, axis, keepdims, exclude)
+    return _reduced(_sum, data, axis, keepdims, exclude)
+
+
+def _sum(values: Any, axis: Any, keepdims: bool) -> Any:
+    axes = _axes(values, axis)
+    if axes is None or values.dtype.kind != "f" or values.dtype.itemsize < 4:
+        return np.sum(values, dtype=values.dtype, axis=axis, keepdims=keepdims)
+    return added(values, axes, keepdims=keepdims)
+
+
+def _axes(values: Any, axis: Any) -> tuple[int, ...] | None:
+    """Axes as a tuple; None for all, and for those that NumPy refuses."""
+    given = (axis,) if isinstance(axis, int) else axis
+    if given is None or not all(-values.ndim <= one < values.ndim for one in given):
+        return None
+    found = tuple(one % values.ndim for one in given)
+    return found if len(set(found)) == len(found) else None
 
 
 @named
@@ -51,23 +70,33 @@ def mean(data: Any, axis: Axes = None, keepdims: bool = False, exclude: bool = F
     return _reduced(_mean, data, axis, keepdims, exclude)
 
 
-def _mean(values: Any, **to: Any) -> Any:
+def _mean(values: Any, axis: Any, keepdims: bool) -> Any:
+    axes = _axes(values, axis)
+    if values.dtype.kind == "f" and values.dtype.itemsize > 2 and values.size and axes is not None:
+        return added(values, axes, keepdims=keepdims) / math.prod(values.shape[one] for one in axes)
     if values.dtype.kind == "f":
-        return np.mean(values, **to)
-    total = np.sum(values, dtype=values.dtype, **to)
+        return np.mean(values, axis=axis, keepdims=keepdims)
+    total = np.sum(values, dtype=values.dtype, axis=axis, keepdims=keepdims)
     return np.trunc(total * np.float64(np.size(total)) / values.size)
 
 
 @named
 def max(data: Any, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> NDArray:  # noqa: A001 (MXNet's)
     """Largest value along axes."""
-    return _reduced(np.max, data, axis, keepdims, exclude)
+    return _reduced(functools.partial(_extreme, np.maximum), data, axis, keepdims, exclude)
+
+
+def _extreme(compute: np.ufunc, values: Any, axis: Any, keepdims: bool) -> Any:
+    axes = _axes(values, axis)
+    if axes is None:
+        return compute.reduce(values, axis, keepdims=keepdims)
+    return reduced(compute, values, axes, keepdims=keepdims)
 
 
 @named
 def min(data: Any, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> NDArray:  # noqa: A001 (MXNet's)
     """Smallest value along axes."""
-    return _reduced(np.min, data, axis, keepdims, exclude)
+    return _reduced(functools.partial(_extreme, np.minimum), data, axis, keepdims, exclude)
 
 
 @named

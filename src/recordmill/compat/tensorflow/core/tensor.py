@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.allocator import keep_freed_memory
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import array_of, scalar_array
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
+
+# Each operation makes a tensor, and lets go of some.
+keep_freed_memory()
 
 __all__ = ["Tensor", "array_of", "as_tensor", "wrap"]
 

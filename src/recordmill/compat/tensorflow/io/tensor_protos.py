@@ -60,12 +60,13 @@ def serialize_tensor(tensor: Any, name: Any = None) -> Tensor:
     dtype = as_dtype(array.dtype)
     sizes = [_field(1, 0, size) if size else b"" for size in array.shape]
     shape = b"".join(_block(2, dim) for dim in sizes)
-    parts = [_field(1, 0, _NUMBERS[dtype.name]), _block(2, shape)]
+    parts: list[Any] = [_field(1, 0, _NUMBERS[dtype.name]), _block(2, shape)]
     if dtype == dtypes.string:
         parts += [_block(_STRINGS, item) for item in array.reshape(-1).tolist()]
     elif array.size:
-        little = array.dtype.newbyteorder("<")
-        parts.append(_block(_CONTENT, np.ascontiguousarray(array, little).tobytes()))
+        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        # Joined from where they lie: large tensors are copied once.
+        parts += [_field(_CONTENT, wire.BYTES, little.nbytes), little.reshape(-1).view(np.uint8).data]
     return Tensor(array_of(b"".join(parts)))
 
 

@@ -23,6 +23,8 @@ _SPACE = rb"[ \t\n\v\f\r]*"
 _WHOLES = re.compile(rb"(?:" + _SPACE + rb"[+-]?[0-9]+" + _SPACE + rb"\0)*")
 _REALS = re.compile(rb"(?:" + _SPACE + rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?" + _SPACE + rb"\0)*")
 _LIMITS = {one: (as_dtype(one).min, as_dtype(one).max) for one in ("int32", "int64", "uint32", "uint64")}
+# Digits of the largest number; Python refuses to read very many.
+_DIGITS = 20
 _TARGETS = ("float32", "float64", *_LIMITS)
 
 
@@ -113,7 +115,8 @@ def number_of(text: bytes, wanted: Any) -> Any:
             return wanted.as_numpy_dtype(float.fromhex(value.decode()))
     elif _WHOLE.fullmatch(value):
         low, high = _LIMITS[wanted.name]
-        if low <= (number := int(value)) <= high:
+        digits = value.lstrip(b"+-").lstrip(b"0")
+        if len(digits) <= _DIGITS and low <= (number := int(digits or b"0") * (-1 if value[:1] == b"-" else 1)) <= high:
             return number
     shown = text.decode("utf-8", "replace")
     raise InvalidArgumentError(f"StringToNumberOp could not correctly convert string: {shown} [Op:StringToNumber]")
