@@ -23,6 +23,7 @@ from recordmill.compat.tensorflow.data.sources import Slices
 from recordmill.compat.tensorflow.data.specs import spec_of, with_axis, without_axis
 from recordmill.compat.tensorflow.data.stacking import padded, stacked
 from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.data.tables import positions_of, table_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
@@ -79,9 +80,15 @@ class Batch(Node):
                 return step
             elements.append(step)
         try:
-            return Element(self.join([element.value for element in elements]))
+            return Element(self._one(elements))
         except Exception as error:  # noqa: BLE001 (it is told to the caller)
             return Failed(placed(error, Element(None)))
+
+    def _one(self, elements: list[Element]) -> Any:
+        table = table_of(elements) if type(self) is Batch else None
+        if table is not None:
+            return table.batch(positions_of(elements))
+        return self.join([element.value for element in elements])
 
     def join(self, values: list[Any]) -> Any:
         """One value of several.

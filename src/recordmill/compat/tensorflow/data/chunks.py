@@ -18,9 +18,11 @@ from recordmill.compat.tensorflow.data.functions import Function, to_result
 from recordmill.compat.tensorflow.data.recorded import Recorded
 from recordmill.compat.tensorflow.data.recording import IN_ORDER, Program
 from recordmill.compat.tensorflow.data.records import Column
+from recordmill.compat.tensorflow.data.rules import Whole
 from recordmill.compat.tensorflow.data.sources import FromGenerator
 from recordmill.compat.tensorflow.data.structures import filled, leaves
-from recordmill.compat.tensorflow.data.whole import WholeProgram, first_columns
+from recordmill.compat.tensorflow.data.tables import positions_of, table_of
+from recordmill.compat.tensorflow.data.whole import WholeProgram, column_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -65,6 +67,10 @@ class Chunked:
         """Elements that are worth doing at once."""
         return MOST // 4 if self.makes_pictures else MOST
 
+    @property
+    def _most_bytes(self) -> int:
+        return _SMALL_FILE if self.makes_pictures else _LARGE
+
     def is_small(self, value: Any) -> bool:
         """Whether it pays to join many such elements.
 
@@ -76,15 +82,14 @@ class Chunked:
         -------
         bool
         """
-        num_bytes = sum(_num_bytes(one) for one in leaves(value))
-        return num_bytes <= (_SMALL_FILE if self.makes_pictures else _LARGE)
+        return sum(_num_bytes(one) for one in leaves(value)) <= self._most_bytes
 
-    def run(self, values: Sequence[Any], positions: Sequence[tuple[int, ...]]) -> list[Any]:
+    def run(self, elements: Sequence[Element], positions: Sequence[tuple[int, ...]]) -> list[Any]:
         """Do it.
 
         Parameters
         ----------
-        values : sequence of structure of Tensor
+        elements : sequence of Element
         positions : sequence of tuple of int
             Of the elements' random numbers.
 
@@ -97,15 +102,28 @@ class Chunked:
         Exception
             Done one by one, the function tells which element it is, and what.
         """
-        flat = [list(leaves(value)) for value in values]
-        columns: list[Column] = [[] for _ in flat[0]]
+        columns = self._columns(elements)
+        made = [_rows(column, len(elements)) for column in self.whole.run(columns, positions)]
+        return [to_result(filled(self._result, iter(row))) for row in zip(*made, strict=True)]
+
+    def _columns(self, elements: Sequence[Element]) -> list[Column]:
+        table = table_of(elements)
+        first = list(leaves(elements[0].value))
+        columns: list[Column] = [[] for _ in first]
+        if table is not None and all(
+            self.is_small(first[number]) and not table.has_strings(number) for number in self._used
+        ):
+            positions = positions_of(elements)
+            for number in self._used:
+                columns[number] = Whole(table.column(number, positions))
+            return columns
+        flat = [list(leaves(element.value)) for element in elements]
         for number in self._used:
             taken = [row[number] for row in flat]
             if not all(map(self.is_small, taken)):
                 raise ValueError("elements that are better done one by one")
-            columns[number] = first_columns(taken)[0]
-        made = [_rows(column, len(values)) for column in self.whole.run(columns, positions)]
-        return [to_result(filled(self._result, iter(row))) for row in zip(*made, strict=True)]
+            columns[number] = column_of(taken)
+        return columns
 
 
 def _num_bytes(leaf: Any) -> int:

@@ -76,7 +76,7 @@ class TakeWhile(Filter):
 
 
 def _together(plan: Chunked, group: list[Any]) -> list[Step | None]:
-    values = plan.run([element.value for element in group], [()] * len(group))
+    values = plan.run(group, [()] * len(group))
     return [element for element, value in zip(group, values, strict=True) if truth(value)]
 
 

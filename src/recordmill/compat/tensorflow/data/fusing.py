@@ -61,7 +61,7 @@ class Fused:
         layers = [group]
         while isinstance(layers[-1][0].given, Deferred):
             layers.append([element.given for element in layers[-1]])  # type: ignore[misc]
-        columns = first_columns([element.given.value for element in layers[-1]])
+        columns = first_columns([element.given for element in layers[-1]])
         for program, layer in zip(self.programs, reversed(layers), strict=True):
             columns = program.run(columns, [element.position for element in layer])
         return self.programs[-1].form(columns)

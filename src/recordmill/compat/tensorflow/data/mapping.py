@@ -161,7 +161,7 @@ class Map(Node):
 
 
 def _together(plan: Chunked, group: list[Any]) -> list[Step]:
-    values = plan.run([element.given.value for element in group], [element.position for element in group])
+    values = plan.run([element.given for element in group], [element.position for element in group])
     return elements_of(values, group)
 
 

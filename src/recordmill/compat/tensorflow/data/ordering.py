@@ -18,6 +18,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Step,
     Way,
 )
+from recordmill.compat.tensorflow.data.tables import kept
 
 Found = TypeVar("Found")
 # Elements that `skip` may leave out of a sample.
@@ -236,4 +237,4 @@ class Cache(Node):
                 sound = False
             yield element
         if sound:
-            self._kept = keeping
+            self._kept = kept(keeping)

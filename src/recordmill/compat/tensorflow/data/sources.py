@@ -23,6 +23,7 @@ from recordmill.compat.tensorflow.data.elements import (
 from recordmill.compat.tensorflow.data.ragged_rows import ragged_row
 from recordmill.compat.tensorflow.data.specs import spec_of, without_axis
 from recordmill.compat.tensorflow.data.structures import leaves, mapped, row_of, same_form, to_tensors
+from recordmill.compat.tensorflow.data.tables import Row, Table
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
@@ -76,8 +77,11 @@ class Slices(Node):
         self._length = int(lengths[0]) if lengths else 0
 
     def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
-        """Give the rows."""
-        return (Element(value) for value in self.sample())
+        """Give the rows; those of tensors are made when somebody looks at them."""
+        if not all(type(leaf) is Tensor for leaf in leaves(self._value)):
+            return (Element(value) for value in self.sample())
+        table = Table(self._value)
+        return (Row(table, position) for position in range(self._length))
 
     def cardinality(self) -> int:
         """Number of rows."""

@@ -14,6 +14,7 @@ from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.bands import Band, Gathered, alike, part_of
 from recordmill.compat.tensorflow.data.chains import Chain, Room
+from recordmill.compat.tensorflow.data.elements import Element
 from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of
 from recordmill.compat.tensorflow.data.planning import Step, divided, is_whole, makes_pictures, steps_of
 from recordmill.compat.tensorflow.data.recorded import Recorded, picked
@@ -23,6 +24,7 @@ from recordmill.compat.tensorflow.data.rules import RULES, Whole, WholeRows
 from recordmill.compat.tensorflow.data.samples import Samples
 from recordmill.compat.tensorflow.data.stacking import join, stacked
 from recordmill.compat.tensorflow.data.structures import leaves, mapped
+from recordmill.compat.tensorflow.data.tables import positions_of, table_of
 from recordmill.types import Ragged
 
 # Bytes of a sample from which on joining several costs more than it saves.
@@ -234,18 +236,34 @@ def _joined(column: Column) -> Column:
     return Whole(join([row.values for row in column])) if first.nbytes <= _LARGE else column
 
 
-def first_columns(values: Sequence[Any]) -> list[Column]:
+def first_columns(elements: Sequence[Element]) -> list[Column]:
     """Leaves of elements, as columns.
 
     Parameters
     ----------
-    values : sequence of structure of Tensor
+    elements : sequence of Element
 
     Returns
     -------
     list of column
     """
-    return [
-        Whole(join([row.values for row in rows])) if alike(rows) else list(rows)
-        for rows in zip(*map(leaves, values), strict=True)
-    ]
+    table = table_of(elements)
+    if table is not None:
+        positions = positions_of(elements)
+        return [Whole(table.column(number, positions)) for number in range(len(table))]
+    values = [element.value for element in elements]
+    return [column_of(rows) for rows in zip(*map(leaves, values), strict=True)]
+
+
+def column_of(rows: Sequence[Any]) -> Column:
+    """Column of one leaf of elements.
+
+    Parameters
+    ----------
+    rows : sequence
+
+    Returns
+    -------
+    column
+    """
+    return Whole(join([row.values for row in rows])) if alike(rows) else list(rows)

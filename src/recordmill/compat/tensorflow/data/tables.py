@@ -1,0 +1,184 @@
+"""Elements that lie in arrays, one row each, until somebody looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.elements import Element
+from recordmill.compat.tensorflow.data.stacking import join
+from recordmill.compat.tensorflow.data.structures import filled, leaves, row_of, same_form
+from recordmill.types import RecordRef
+
+# Bytes of elements that are put together while both they and the arrays are in memory, at most.
+_MOST_BYTES = 256 << 20
+
+
+class Table:
+    """Arrays of as many rows as there are elements.
+
+    Parameters
+    ----------
+    value : structure of Tensor
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._form = value
+        self._arrays: list[NDArray[Any]] = [leaf.values for leaf in leaves(value)]
+
+    def row(self, position: int) -> Any:
+        """Value of one element.
+
+        Parameters
+        ----------
+        position : int
+
+        Returns
+        -------
+        structure of Tensor
+        """
+        return filled(self._form, iter([row_of(array, position) for array in self._arrays]))
+
+    def column(self, number: int, positions: Sequence[int]) -> NDArray[Any]:
+        """One leaf of some elements.
+
+        Parameters
+        ----------
+        number : int
+            Of the leaf.
+        positions : sequence of int
+
+        Returns
+        -------
+        ndarray
+            Memory of its own.
+        """
+        return np.take(self._arrays[number], np.asarray(positions), axis=0)
+
+    def batch(self, positions: Sequence[int]) -> Any:
+        """Some elements as one.
+
+        Parameters
+        ----------
+        positions : sequence of int
+
+        Returns
+        -------
+        structure of Tensor
+        """
+        places = range(len(self._arrays))
+        return filled(self._form, iter([Tensor(self.column(number, positions)) for number in places]))
+
+    def has_strings(self, number: int) -> bool:
+        """Whether a leaf is of strings, which may have any length.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        bool
+        """
+        return self._arrays[number].dtype.hasobject
+
+    def __len__(self) -> int:
+        """Return the number of leaves."""
+        return len(self._arrays)
+
+
+class Row(Element):
+    """One element of a table.
+
+    Parameters
+    ----------
+    table : Table
+    position : int
+    place : RecordRef, optional
+        The record that it was made of.
+    """
+
+    __slots__ = ("position", "table")
+
+    def __init__(self, table: Table, position: int, place: RecordRef | None = None) -> None:
+        self.table, self.position, self.place = table, position, place
+
+    @property
+    def value(self) -> Any:
+        """Value, made anew."""
+        return self.table.row(self.position)
+
+
+def table_of(elements: Sequence[Element]) -> Table | None:
+    """Table that all elements are rows of.
+
+    Parameters
+    ----------
+    elements : sequence of Element
+
+    Returns
+    -------
+    Table or None
+    """
+    first = elements[0]
+    if type(first) is not Row or not all(type(one) is Row and one.table is first.table for one in elements):
+        return None
+    return first.table
+
+
+def positions_of(elements: Sequence[Any]) -> list[int]:
+    """Rows of elements of one table.
+
+    Parameters
+    ----------
+    elements : sequence of Row
+
+    Returns
+    -------
+    list of int
+    """
+    return [one.position for one in elements]
+
+
+def kept(elements: list[Element]) -> list[Element]:
+    """Elements as rows of one table, if they are alike and take little memory; otherwise as they are.
+
+    Parameters
+    ----------
+    elements : list of Element
+
+    Returns
+    -------
+    list of Element
+    """
+    if not elements or table_of(elements) is not None:
+        return elements
+    form = elements[0].value
+    columns = []
+    for number, first in enumerate(leaves(form)):
+        column = _column(elements, form, number)
+        if column is None or first.values.nbytes * len(elements) > _MOST_BYTES:
+            return elements
+        columns.append(Tensor(column))
+    table = Table(filled(form, iter(columns)))
+    return [Row(table, position, element.place) for position, element in enumerate(elements)]
+
+
+def _column(elements: Sequence[Element], form: Any, number: int) -> NDArray[Any] | None:
+    rows = list(_leaves_of(elements, form, number))
+    first = rows[0]
+    if any(type(row) is not Tensor for row in rows):
+        return None
+    shape, dtype = first.values.shape, first.values.dtype
+    if any(row.values.shape != shape or row.values.dtype != dtype for row in rows):
+        return None
+    return join([row.values for row in rows])
+
+
+def _leaves_of(elements: Sequence[Element], form: Any, number: int) -> Iterator[Any]:
+    for element in elements:
+        yield list(leaves(element.value))[number] if same_form(element.value, form) else None
