@@ -134,3 +134,24 @@ def test_function_when_one_way_raises_then_is_called_and_raises_where_it_goes_th
     assert [int(next(rows)) for _ in range(4)] == [0, 1, 2, 3]
     with pytest.raises(ValueError, match="more than three"):
         next(rows)
+
+
+PICTURES: dict[str, Callable[[Any], Any]] = {
+    "brighter": lambda image: tf.image.adjust_brightness(image, 0.2),
+    "middle": lambda image: tf.image.central_crop(image, 0.7),
+    "cut": lambda image: tf.image.crop_to_bounding_box(image, 1, 2, 4, 5),
+    "framed": lambda image: tf.image.pad_to_bounding_box(image, 1, 2, 14, 15),
+    "cut or filled": lambda image: tf.image.resize_with_crop_or_pad(image, 8, 16),
+    "grey": tf.image.rgb_to_grayscale,
+    "colours": lambda image: tf.image.grayscale_to_rgb(image[..., :1]),
+    "turned": lambda image: tf.image.rot90(image, 1),
+    "other way": tf.image.transpose,
+}
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_when_changed_together_then_are_those_changed_one_by_one(name: str, dtype: str) -> None:
+    rows = np.random.default_rng(3).integers(0, 256, (21, 9, 13, 3)).astype(dtype)
+    dataset = tf.data.Dataset.from_tensor_slices(rows).map(PICTURES[name])
+    assert [told(step) for step in steps(dataset)] == [told(step) for step in steps(dataset, whole_batches=False)]

@@ -165,6 +165,13 @@ _ELEMENTWISE = (
     *("math.logical_not", "math.equal", "math.not_equal", "math.less", "math.less_equal", "math.greater"),
     *("math.greater_equal", "math.equal_or_false", "math.not_equal_or_true"),
 )
+_OF_PICTURES = tuple(
+    f"image.{name}"
+    for name in (
+        *("adjust_brightness", "central_crop", "crop_to_bounding_box", "grayscale_to_rgb", "pad_to_bounding_box"),
+        *("resize", "resize_with_crop_or_pad", "rgb_to_grayscale", "rot90", "transpose"),
+    )
+)
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE, _elementwise),
     **dict.fromkeys(("math.argmax", "math.argmin"), _place),
@@ -183,7 +190,7 @@ RULES: dict[str, Rule] = {
         ("strings.to_number", "strings.lower", "strings.upper", "strings.strip", "strings.length"), _first_only
     ),
     "image.convert_image_dtype": _first_only,
-    "image.resize": _pictures,
+    **dict.fromkeys(_OF_PICTURES, _pictures),
     "image.flip_left_right": _first_only,
     "image.flip_up_down": _first_only,
 }

@@ -61,8 +61,8 @@ class Shuffle(Node):
                 if len(buffer) == self._size:
                     yield _taken(buffer, places.of_all())
         places.give_back()
-        while buffer:
-            yield _taken(buffer, places.of(len(buffer)))
+        for place in places.of_the_rest(len(buffer)):
+            yield _taken(buffer, place)
 
     def _entropy(self, number: int) -> list[Any]:
         program = global_seed()
@@ -102,9 +102,11 @@ class _Places:
             self._drawn.integers(self._size, size=_AHEAD - len(self._ahead))
             self._ahead = []
 
-    def of(self, count: int) -> int:
-        """Place among the first so many."""
-        return int(self._drawn.integers(count))
+    def of_the_rest(self, count: int) -> Iterator[int]:
+        """Places in a buffer of so many, of one less, and so on; the numbers are those of single draws."""
+        for most in range(count, 0, -_AHEAD):
+            least = max(most - _AHEAD, 0)
+            yield from self._drawn.integers(np.arange(most, least, -1)).tolist()
 
 
 def _taken(buffer: list[Any], place: int) -> Any:

@@ -205,25 +205,28 @@ def _calls(calls: Sequence[Call], known: dict[int, Column], samples: Samples) ->
     if samples.are_few:
         samples.through(calls, known)
         return
-    for call in calls:
-        _call(call, known, samples)
+    for has_rule, group in groupby(calls, lambda call: call.name in RULES):
+        if not has_rule:
+            samples.through(list(group), known)
+            continue
+        for call in group:
+            if not _together(call, known, len(samples)):
+                samples.through([call], known)
 
 
-def _call(call: Call, known: dict[int, Column], samples: Samples) -> None:
-    rule = RULES.get(call.name)
+def _together(call: Call, known: dict[int, Column], count: int) -> bool:
+    """Do a call to all samples at once, if they are alike."""
     taken = {number: _joined(known[number]) for number in call.inputs}
-    if rule is None or not all(isinstance(column, Whole) for column in taken.values()):
-        samples.through([call], known)
-        known.update({number: _joined(known[number]) for number in call.makes})
-        return
-    count = len(samples)
-    args, kwargs = rule(*call.given(taken), count)
+    if not all(isinstance(column, Whole) for column in taken.values()):
+        return False
+    args, kwargs = RULES[call.name](*call.given(taken), count)
     made = run(call.name, *args, **kwargs)
     for number, key in call.outputs:
         array = picked(made, key).values
         if array.shape[:1] != (count,):
             raise ValueError("the result is none for each sample")
         known[number] = Whole(array)
+    return True
 
 
 def _joined(column: Column) -> Column:
