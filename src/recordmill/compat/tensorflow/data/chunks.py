@@ -126,6 +126,20 @@ class Chunked:
         return columns
 
 
+def is_small_file(value: Any) -> bool:
+    """Whether an element is as small as icons are.
+
+    Parameters
+    ----------
+    value : structure of Tensor
+
+    Returns
+    -------
+    bool
+    """
+    return sum(map(_num_bytes, leaves(value))) <= _SMALL_FILE
+
+
 def _num_bytes(leaf: Any) -> int:
     if not isinstance(leaf, Tensor):
         return 0

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from recordmill.compat.processors import num_processors
-from recordmill.compat.tensorflow.data.ahead import mapped_ahead
+from recordmill.compat.tensorflow.data.ahead import close, mapped_ahead
+from recordmill.compat.tensorflow.data.chunks import is_small_file
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, Step, Way
 from recordmill.compat.tensorflow.data.functions import placed
 from recordmill.compat.tensorflow.data.mapping import Deferred, Map
@@ -35,18 +37,32 @@ class Fused:
         self.batch, self.maps, self.programs = batch, maps, programs
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Batches in order, made ahead by as many threads as there are processors.
+        """Batches in order, made ahead by threads.
 
         Parameters
         ----------
         way : Way
 
-        Returns
-        -------
-        iterator of Element or Failed
+        Yields
+        ------
+        Element or Failed
         """
         groups = self.batch.groups(replace(way, put_off=tuple(self.maps)))
-        return mapped_ahead(self._finish, groups, num_processors(), 1)
+        first = next(groups, None)
+        if first is None:
+            return
+        made = mapped_ahead(self._finish, chain((first,), groups), self._threads(first), 1)
+        try:
+            yield from made
+        finally:
+            close(made)
+            close(groups)
+
+    def _threads(self, group: list[Step]) -> int:
+        """One for each processor; small samples that are done one by one keep Python busy, which has one thread."""
+        singly = any(one.single() for one in self.programs)
+        waiting = [step for step in group if isinstance(step, Deferred)]
+        return 1 if singly and waiting and is_small_file(_given(waiting[0]).value) else num_processors()
 
     def _finish(self, group: list[Step]) -> Step:
         waiting = [step for step in group if isinstance(step, Deferred)]
@@ -97,6 +113,14 @@ class Fused:
             if isinstance(step, Element):
                 step = node.finish(Deferred(step, deferred.position))
         return step
+
+
+def _given(element: Deferred) -> Element:
+    """Element that the first map takes."""
+    given: Element = element
+    while isinstance(given, Deferred):
+        given = given.given
+    return given
 
 
 def fused(batch: Batch) -> Fused | str:
