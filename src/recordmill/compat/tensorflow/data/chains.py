@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,12 +70,13 @@ class Chain:
         """Number of the value that it gives."""
         return next(iter(self.makes))
 
-    def run(self, column: Column, room: Room) -> Whole | None:
+    def run(self, known: Mapping[int, Column], room: Room) -> Whole | None:
         """Do it to samples of floats, or of 8-bit levels that become floats.
 
         Parameters
         ----------
-        column : column
+        known : mapping of int to column
+            With the value that it takes.
         room : callable
             Gives an array of a shape and dtype for the result.
 
@@ -84,6 +85,8 @@ class Chain:
         Whole or None
             None where the operations one by one are to do it.
         """
+        (number,) = self.inputs
+        column = known[number]
         rows = column.array if isinstance(column, Whole) else [row.values for row in column] if alike(column) else []
         if not len(rows) or not self._takes(rows[0]):
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,9 @@ from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.chains import begins
 from recordmill.compat.tensorflow.data.recorded import Recorded, recorded_in
 from recordmill.compat.tensorflow.data.recording import Call
-from recordmill.compat.tensorflow.data.rules import Whole
+from recordmill.compat.tensorflow.data.records import Column
+from recordmill.compat.tensorflow.data.rules import Whole, WholeRows
+from recordmill.compat.tensorflow.data.stacking import join
 
 _KERNELS = ("area", "bilinear", "nearest")
 _ANTIALIASED = ("bilinear",)
@@ -42,12 +44,9 @@ class Picture:
 
     def __init__(self, calls: Sequence[Call], image: rm.Image) -> None:
         self.calls, self.image, self._tries = tuple(calls), image, _TRIES
-
-    @property
-    def contents(self) -> Recorded:
-        """Encoded bytes."""
-        found: Recorded = _arguments(self.calls[0], ("contents",))["contents"]
-        return found
+        given = _arguments(calls[0], _NAMES.get(calls[0].name, _OTHER_NAMES))
+        self._contents: int = given["contents"].number
+        self._window: int | None = given["crop_window"].number if _has_window(calls[0]) else None
 
     @property
     def output(self) -> int:
@@ -62,7 +61,7 @@ class Picture:
     @property
     def resizes(self) -> bool:
         """Whether it brings images to one size."""
-        return self.image.resize is not None
+        return self.image.resize is not None or self._window is not None
 
     @property
     def inputs(self) -> frozenset[int]:
@@ -74,12 +73,13 @@ class Picture:
         """Number of the value that it gives."""
         return self.calls[-1].makes
 
-    def run(self, rows: list[bytes] | rm.Ragged, room: Callable[[tuple[int, ...], Any], NDArray[Any]]) -> Whole | None:
+    def run(self, known: Mapping[int, Column], room: Callable[[tuple[int, ...], Any], NDArray[Any]]) -> Whole | None:
         """Decode and resize.
 
         Parameters
         ----------
-        rows : list of bytes, or Ragged of uint8
+        known : mapping of int to column
+            Encoded bytes, and windows, by their numbers.
         room : callable
             Gives an array of a shape and dtype for the pixels.
 
@@ -88,9 +88,16 @@ class Picture:
         Whole or None
             Of shape (num_images, height, width, channels); None where the calls one by one are to do it.
         """
+        rows = _files_of(known[self._contents])
         if not self._takes(rows):
             return None
-        return Whole(rm.decode_batch(rows, {"image": self.image}, empty=room)["image"])
+        data: Any = rows
+        if self._window is not None:
+            windows = _numbers_of(known[self._window])
+            if windows.shape != (len(rows), 4):
+                return None
+            data = {"image": rows, "window": windows[:, [1, 0, 3, 2]]}
+        return Whole(rm.decode_batch(data, {"image": self.image}, empty=room)["image"])
 
     def _takes(self, rows: list[bytes] | rm.Ragged) -> bool:
         """Whether the native call knows all of these files: JPEG, and PNG of 8 bits a sample at its size."""
@@ -113,6 +120,17 @@ class Picture:
         return found
 
 
+def _files_of(column: Column) -> rm.Ragged | list[bytes]:
+    rows = column.tensor.rows if isinstance(column, WholeRows) else None
+    if rows is not None:
+        return rows
+    return bytes_of(column.array if isinstance(column, Whole) else join([one.values for one in column]))
+
+
+def _numbers_of(column: Column) -> NDArray[Any]:
+    return column.array if isinstance(column, Whole) else np.stack([one.values for one in column])
+
+
 def _heads(rows: list[bytes] | rm.Ragged) -> Iterator[bytes]:
     """First bytes of each file."""
     if isinstance(rows, list):
@@ -125,6 +143,11 @@ _DECODE_NAMES = (
     *("contents", "channels", "ratio", "fancy_upscaling", "try_recover_truncated", "acceptable_fraction"),
     "dct_method",
 )
+_CROP_NAMES = ("contents", "crop_window", *_DECODE_NAMES[1:])
+_CROPPER = "io.decode_and_crop_jpeg"
+_NAMES = {"io.decode_jpeg": _DECODE_NAMES, _CROPPER: _CROP_NAMES}
+# What is no constant.
+_VALUES = frozenset({"contents", "crop_window", "images"})
 _OTHER_NAMES = ("contents", "channels", "dtype", "expand_animations")
 _RESIZE_NAMES = ("images", "size", "method", "preserve_aspect_ratio", "antialias")
 
@@ -147,26 +170,29 @@ def picture_of(calls: Sequence[Call]) -> Picture | None:
         None where the native call does not do the same.
     """
     decode, *rest = calls
-    names = [call.name for call in rest]
-    if decode.name not in _DECODERS or names not in (
-        [],
-        ["image.resize"],
-        ["image.convert_image_dtype", "image.resize"],
-    ):
+    has_window = bool(rest) and _has_window(decode)
+    if not (has_window or decode.name in _DECODERS) or tuple(call.name for call in rest) not in _BEHIND:
         return None
-    given = _arguments(decode, _DECODE_NAMES if decode.name == "io.decode_jpeg" else _OTHER_NAMES)
+    given = _arguments(decode, _NAMES.get(decode.name, _OTHER_NAMES))
     options = _arguments(rest[-1], _RESIZE_NAMES) if rest else {}
-    constant = [value for name, value in [*given.items(), *options.items()] if name not in ("contents", "images")]
+    constant = [value for name, value in [*given.items(), *options.items()] if name not in _VALUES]
     if any(next(recorded_in(value), None) is not None for value in constant):
         return None
     how = _reading(given) | (_resizing(options) if rest else {"layout": "hwc", "dtype": "uint8"})
     if len(rest) > 1:
-        how |= (
-            {"scale_first": True, "white": 1.0}
-            if begins(rest[0]) and how.get("dtype") == "float32"
-            else {"dtype": None}
-        )
-    return None if None in how.values() else Picture(calls, rm.Image(**how))
+        is_scaled = begins(rest[0]) and how.get("dtype") == "float32"
+        how |= {"scale_first": True, "white": 1.0} if is_scaled else {"dtype": None}
+    if None in how.values() or (has_window and len(rest) > 1):
+        return None
+    if has_window:
+        how["crop"] = rm.GivenCrop("window", how.pop("resize"))
+    return Picture(calls, rm.Image(**how))
+
+
+def _has_window(call: Call) -> bool:
+    """Whether a decoder is given a window that was computed."""
+    window = _arguments(call, _CROP_NAMES).get("crop_window")
+    return call.name == _CROPPER and isinstance(window, Recorded)
 
 
 def _reading(given: dict[str, Any]) -> dict[str, Any]:

@@ -15,17 +15,16 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.bands import Band, Gathered, alike, part_of
 from recordmill.compat.tensorflow.data.chains import Chain, Room
 from recordmill.compat.tensorflow.data.elements import Element
-from recordmill.compat.tensorflow.data.pictures import Picture, bytes_of
+from recordmill.compat.tensorflow.data.pictures import Picture
 from recordmill.compat.tensorflow.data.planning import Step, divided, is_whole, makes_pictures, steps_of
 from recordmill.compat.tensorflow.data.recorded import Recorded, picked
 from recordmill.compat.tensorflow.data.recording import Call, Program
 from recordmill.compat.tensorflow.data.records import Column, is_parse, parse
-from recordmill.compat.tensorflow.data.rules import RULES, Whole, WholeRows
+from recordmill.compat.tensorflow.data.rules import RULES, Whole
 from recordmill.compat.tensorflow.data.samples import Samples
 from recordmill.compat.tensorflow.data.stacking import join, stacked
 from recordmill.compat.tensorflow.data.structures import leaves, mapped
 from recordmill.compat.tensorflow.data.tables import positions_of, table_of
-from recordmill.types import Ragged
 
 # Bytes of a sample from which on joining several costs more than it saves.
 _LARGE = 64 << 10
@@ -132,9 +131,7 @@ class WholeProgram:
 
     @staticmethod
     def _native(step: Picture | Chain, known: dict[int, Column], samples: Samples, room: Room) -> None:
-        (number,) = step.inputs
-        given = known[number]
-        made = step.run(given, room) if isinstance(step, Chain) else step.run(_files_of(given), room)
+        made = step.run(known, room)
         if made is not None:
             known[step.output] = made
             return
@@ -183,13 +180,6 @@ def whole_of(column: Column) -> Any:
     if not all(isinstance(row, Tensor) and row.values.shape == column[0].values.shape for row in column):
         raise ValueError("samples of different shapes")
     return join([row.values for row in column])
-
-
-def _files_of(column: Column) -> Ragged | list[bytes]:
-    rows = column.tensor.rows if isinstance(column, WholeRows) else None
-    if rows is not None:
-        return rows
-    return bytes_of(column.array if isinstance(column, Whole) else join([one.values for one in column]))
 
 
 def _column(leaf: Any, known: Mapping[int, Column], count: int) -> Column:
