@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.data.rules import Whole, WholeRows
 from recordmill.compat.tensorflow.data.structures import row_of
 
 # Bytes of one value of all samples that are done together, about.
-_HELD = 2 << 20
+_HELD = 4 << 20
 # Samples that are done together before it is known how large they become.
 _FIRST = 4
 
