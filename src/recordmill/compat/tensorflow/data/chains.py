@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.short_axes import combined
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.bands import alike
@@ -36,9 +37,6 @@ _BEGINNINGS = {"array.cast": None, "image.convert_image_dtype": np.float32(1 / 2
 # Bytes of a sample from which on it stays in the processor's cache only by itself.
 _LARGE = 64 << 10
 
-# Constants that are repeated for all pixels of a row, at most.
-_CHANNELS = 4
-
 
 class Chain:
     """Operations, each on the result of the one before it.
@@ -53,7 +51,6 @@ class Chain:
         self.calls = tuple(calls)
         self._begins = calls[0].name if calls[0].name in _BEGINNINGS else None
         self._links = [link for call in calls if call.name not in _BEGINNINGS for link in _links(call)]
-        self._rows: dict[tuple[int, int], Floats] = {}
 
     @property
     def inputs(self) -> frozenset[int]:
@@ -111,22 +108,9 @@ class Chain:
         elif source.dtype != np.float32 or not self._links or not source.flags.c_contiguous:
             np.copyto(made, source)
             source = made
-        for place, (ufunc, constant, is_left) in enumerate(self._links):
-            one, other, result = self._even(source, place, constant, made)
-            source = ufunc(other, one, out=result) if is_left else ufunc(one, other, out=result)
-
-    def _even(
-        self, source: NDArray[Any], place: int, constant: Floats, made: Floats
-    ) -> tuple[NDArray[Any], Floats, Floats]:
-        """Rows of pixels and a row of constants, where a constant is one for each channel: short axes take long."""
-        if constant.ndim != 1 or not 1 < constant.size <= _CHANNELS or made.ndim < 2:
-            return source.reshape(made.shape), constant, made
-        width = made.shape[-2]
-        key = place, width
-        if key not in self._rows:
-            self._rows[key] = np.tile(constant, width)
-        shape = (*made.shape[:-2], width * made.shape[-1])
-        return source.reshape(shape), self._rows[key], made.reshape(shape)
+        for ufunc, constant, is_left in self._links:
+            one, other = (constant, source) if is_left else (source, constant)
+            source = combined(ufunc, one, other, out=made)
 
 
 def is_link(call: Call) -> bool:
