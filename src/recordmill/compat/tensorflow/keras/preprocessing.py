@@ -1,0 +1,17 @@
+"""``tf.keras.preprocessing``: Keras's, with data sets of folders and arrays that are this package's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recordmill.compat.tensorflow.keras.folders import member
+from recordmill.compat.tensorflow.keras.loading import keras
+
+
+def __getattr__(name: str) -> Any:
+    globals()[name] = found = member("preprocessing", name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return dir(keras().preprocessing)
