@@ -9,6 +9,8 @@ from recordmill.compat.tensorflow.keras.loading import keras
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found = member("utils", name)
     return found
 
