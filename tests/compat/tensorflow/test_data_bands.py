@@ -1,4 +1,4 @@
-"""tf.data: samples done a few after the other, pictures of one size, arithmetic in place, functions with branches."""
+"""tf.data: samples done a few after the other, arithmetic in place, pixels moved first, lines taken apart together."""
 
 from __future__ import annotations
 
@@ -79,65 +79,6 @@ def test_band_when_samples_are_large_then_few_are_done_together(count: int, num_
     assert [row for start, stop in bounds for row in range(start, stop)] == list(range(count))
     largest = max((stop - start for start, stop in bounds), default=1)
     assert largest == 1 or largest * (num_bytes // 2) <= 4 << 20
-
-
-DECODERS: dict[str, Callable[[Any], Any]] = {
-    "png": lambda data: tf.io.decode_png(data, channels=1),
-    "colours": lambda data: tf.io.decode_png(data, channels=3),
-    "jpeg": lambda data: tf.io.decode_jpeg(data, channels=3),
-    "image": lambda data: tf.io.decode_image(data, channels=1, expand_animations=False),
-    "as it is": tf.io.decode_png,
-    "jpeg as it is": tf.io.decode_jpeg,
-}
-
-
-@pytest.mark.parametrize("decoder", sorted(DECODERS))
-@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-@pytest.mark.parametrize("shape", [(28, 28), (9, 14, 3)])
-def test_pictures_when_of_one_size_then_are_decoded_together(decoder: str, kind: str, shape: tuple[int, ...]) -> None:
-    files = [encoded(shape, kind, number) for number in range(11)]
-
-    def make() -> Any:
-        dataset = tf.data.Dataset.from_tensor_slices((files, np.arange(11)))
-        return dataset.map(lambda data, label: (tf.cast(DECODERS[decoder](data), tf.float32) / 255.0, label)).batch(4)
-
-    assert make().explain() == "native: map(<lambda>).batch(4) for whole batches: images of one size decoded together"
-    check_equal(make)
-
-
-@pytest.mark.parametrize("transparent", [None, 3, (1, 2, 3)])
-@pytest.mark.parametrize("shape", [(12, 9), (12, 9, 2), (12, 9, 3), (12, 9, 4)])
-def test_pictures_when_channels_are_not_named_then_are_those_of_the_file(shape: Any, transparent: Any) -> None:
-    pixels = np.random.default_rng(3).integers(0, 256, shape, np.uint8)
-    options = {} if transparent is None or shape[2:] in ((2,), (4,)) else {"transparency": transparent}
-    if options and (len(shape) == 2) != isinstance(transparent, int):
-        return
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG", **options)
-    for resized in (lambda image: image, lambda image: tf.image.resize(image, [5, 6])):
-        dataset = tf.data.Dataset.from_tensor_slices([file.getvalue()] * 4)
-        check_equal(lambda d=dataset, r=resized: d.map(lambda data: r(tf.io.decode_png(data))).batch(4))
-
-
-def test_pictures_when_of_several_sizes_then_are_decoded_one_by_one() -> None:
-    files = [encoded((20 + number % 3, 25), "PNG", number) for number in range(9)]
-
-    def make() -> Any:
-        dataset = tf.data.Dataset.from_tensor_slices(files)
-        return dataset.map(lambda data: tf.image.central_crop(tf.io.decode_png(data, channels=1), 0.5)[:8, :8]).batch(3)
-
-    check_equal(make)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot batch tensors with different shapes"):
-        list(tf.data.Dataset.from_tensor_slices(files).map(DECODERS["png"]).batch(3))
-
-
-def test_pictures_when_one_is_damaged_then_the_error_is_the_same_as_one_by_one() -> None:
-    files = [encoded((12, 12), "PNG", number) for number in range(6)]
-    files[4] = files[4][:40]
-    dataset = tf.data.Dataset.from_tensor_slices(files).map(DECODERS["png"])
-    for batches in (dataset.batch(3), dataset):
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            list(batches)
 
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {

@@ -26,7 +26,7 @@ _BEHIND = ((), ("image.resize",), ("image.convert_image_dtype", "image.resize"))
 _DCT = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
 _CHANNELS: dict[Any, Any] = {0: "stored", None: "stored", 1: 1, 3: 3}
 _JPEG, _PNG = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-# Where a PNG tells the bits of a sample, and bytes in which it tells what is transparent.
+# Where a PNG tells the bits of a sample, and bytes in which it is to have told what is transparent.
 _DEPTH, _HEAD = 24, 1200
 # Bands of images of several sizes in a row, behind which no more are looked at.
 _TRIES = 3
@@ -110,7 +110,7 @@ class Picture:
             return True
         is_png = self.image.reduce == 1 and head[:8] == _PNG and head[_DEPTH : _DEPTH + 1] == b"\x08"
         # Of grey and of colours in which one stands for transparent, the decoder makes nothing transparent.
-        return is_png and (self.image.channels != "stored" or b"tRNS" not in head)
+        return is_png and (self.image.channels != "stored" or (b"IDAT" in head and b"tRNS" not in head))
 
     def _are_even(self, rows: list[bytes] | rm.Ragged) -> bool:
         """Whether images have one size; where they hardly ever do, it is not asked for ever."""

@@ -54,7 +54,9 @@ def reordered(calls: Sequence[Call], wanted: Counter[int]) -> list[Call]:
             call = found[place] = Call(call.name, (before.args[0], *call.args[1:]), call.kwargs, call.outputs)
             makers[call.outputs[0][0]] = call
             wanted[before.outputs[0][0]] -= 1
+            wanted[call.args[0].number] += 1
             if not wanted[before.outputs[0][0]]:
+                wanted[call.args[0].number] -= 1
                 found.remove(before)
                 continue
         place += 1
