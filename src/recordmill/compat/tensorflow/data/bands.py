@@ -13,6 +13,7 @@ from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.records import Column
 from recordmill.compat.tensorflow.data.rules import Whole, WholeRows
+from recordmill.compat.tensorflow.data.stacking import alike
 from recordmill.compat.tensorflow.data.structures import row_of
 
 # Bytes of one value of all samples that are done together, about.
@@ -93,23 +94,6 @@ def rows_of(column: Column, count: int) -> list[Any]:
     list
     """
     return [row_of(column.array, row) for row in range(count)] if isinstance(column, Whole) else column
-
-
-def alike(rows: Sequence[Any]) -> bool:
-    """Whether values are tensors of one shape and dtype.
-
-    Parameters
-    ----------
-    rows : sequence
-
-    Returns
-    -------
-    bool
-    """
-    if not all(type(row) is Tensor for row in rows):
-        return False
-    first = rows[0].values
-    return all(row.values.shape == first.shape and row.values.dtype == first.dtype for row in rows)
 
 
 class Gathered:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from recordmill.compat.tensorflow.core.arrays import array_of
-from recordmill.compat.tensorflow.core.dispatch import op, run
-from recordmill.compat.tensorflow.data.recorded import Recorded, picked
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.data.recorded import Recorded
 from recordmill.compat.tensorflow.data.structures import leaves
 
 Choice = tuple[Any, tuple[int, ...] | None, list[Any]]
@@ -49,9 +49,7 @@ class Branch:
             Leaves of the result.
         """
         for call in self.calls:
-            args, kwargs = call.given(known)
-            made = run(call.name, *args, **kwargs)
-            known.update({number: picked(made, key) for number, key in call.outputs})
+            call.make(known)
         return [known[leaf.number] if isinstance(leaf, Recorded) else leaf for leaf in self.leaves]
 
 

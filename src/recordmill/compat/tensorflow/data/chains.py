@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from recordmill.compat.short_axes import combined
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
-from recordmill.compat.tensorflow.data.bands import alike
 from recordmill.compat.tensorflow.data.recorded import Recorded, recorded_in
 from recordmill.compat.tensorflow.data.recording import Call
 from recordmill.compat.tensorflow.data.records import Column
 from recordmill.compat.tensorflow.data.rules import Whole
-from recordmill.compat.tensorflow.data.stacking import join
+from recordmill.compat.tensorflow.data.stacking import alike, join
 
 Floats = NDArray[np.float32]
 Room = Callable[[tuple[int, ...], Any], NDArray[Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recordmill.compat.tensorflow.core.dispatch import operation
+from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.data.recorded import (
     Recorded,
     picked,
@@ -63,6 +63,19 @@ class Call:
         """
         return tuple([one(known) for one in self._placed]), {key: one(known) for key, one in self._named.items()}
 
+    def make(self, known: dict[int, Any]) -> None:
+        """Run the operation.
+
+        Parameters
+        ----------
+        known : dict of int to value
+            With what it takes; what it gives is added.
+        """
+        args, kwargs = self.given(known)
+        made = run(self.name, *args, **kwargs)
+        for number, key in self.outputs:
+            known[number] = picked(made, key)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Program:
@@ -110,15 +123,11 @@ class Replay:
     """
 
     def __init__(self, program: Program) -> None:
-        self._result = program.result
-        self._steps = [(operation(call.name), call) for call in program.calls]
+        self._program = program
 
     def __call__(self, value: Any) -> Any:
         """Do it to the value of an element."""
         known: dict[int, Any] = dict(enumerate(leaves(value)))
-        for operate, call in self._steps:
-            args, kwargs = call.given(known)
-            made = operate(*args, **kwargs)
-            for number, key in call.outputs:
-                known[number] = picked(made, key)
-        return mapped(lambda leaf: known[leaf.number] if isinstance(leaf, Recorded) else leaf, self._result)
+        for call in self._program.calls:
+            call.make(known)
+        return mapped(lambda leaf: known[leaf.number] if isinstance(leaf, Recorded) else leaf, self._program.result)

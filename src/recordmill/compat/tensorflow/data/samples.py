@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from recordmill.compat.tensorflow.core import draws
-from recordmill.compat.tensorflow.core.dispatch import operation
 from recordmill.compat.tensorflow.data.bands import rows_of
-from recordmill.compat.tensorflow.data.recorded import picked
 from recordmill.compat.tensorflow.data.recording import Call
 from recordmill.compat.tensorflow.data.records import Column
 
@@ -59,18 +57,12 @@ class Samples:
         made = {number for call in calls for number in call.makes}
         taken = {number for call in calls for number in call.inputs} - made
         columns = {number: rows_of(known[number], len(self)) for number in taken}
-        steps = [(operation(call.name), call) for call in calls]
-        rows = [context.run(_through, steps, columns, row) for row, context in enumerate(self._contexts)]
+        rows = [context.run(_through, calls, columns, row) for row, context in enumerate(self._contexts)]
         known.update({number: [row[number] for row in rows] for number in made})
 
 
-def _through(
-    steps: Sequence[tuple[Callable[..., Any], Call]], columns: Mapping[int, list[Any]], row: int
-) -> dict[int, Any]:
+def _through(calls: Sequence[Call], columns: Mapping[int, list[Any]], row: int) -> dict[int, Any]:
     known = {number: column[row] for number, column in columns.items()}
-    for operate, call in steps:
-        args, kwargs = call.given(known)
-        result = operate(*args, **kwargs)
-        for number, key in call.outputs:
-            known[number] = picked(result, key)
+    for call in calls:
+        call.make(known)
     return known

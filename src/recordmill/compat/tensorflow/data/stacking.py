@@ -72,6 +72,23 @@ def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     return whole
 
 
+def alike(rows: Sequence[Any]) -> bool:
+    """Whether values are tensors of one shape and dtype.
+
+    Parameters
+    ----------
+    rows : sequence
+
+    Returns
+    -------
+    bool
+    """
+    if not all(type(row) is Tensor for row in rows):
+        return False
+    first = rows[0].values
+    return all(row.values.shape == first.shape and row.values.dtype == first.dtype for row in rows)
+
+
 def _spelled(shape: tuple[int, ...]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 

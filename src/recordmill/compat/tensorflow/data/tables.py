@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import Element
-from recordmill.compat.tensorflow.data.stacking import join
+from recordmill.compat.tensorflow.data.stacking import alike, join
 from recordmill.compat.tensorflow.data.structures import filled, leaves, row_of, same_form
 from recordmill.types import RecordRef
 
@@ -157,28 +157,12 @@ def kept(elements: list[Element]) -> list[Element]:
     """
     if not elements or table_of(elements) is not None:
         return elements
-    form = elements[0].value
-    columns = []
-    for number, first in enumerate(leaves(form)):
-        column = _column(elements, form, number)
-        if column is None or first.values.nbytes * len(elements) > _MOST_BYTES:
-            return elements
-        columns.append(Tensor(column))
-    table = Table(filled(form, iter(columns)))
+    values = [element.value for element in elements]
+    form = values[0]
+    if not all(same_form(form, value) for value in values):
+        return elements
+    columns = list(zip(*map(leaves, values), strict=True))
+    if not all(alike(rows) and rows[0].values.nbytes * len(rows) <= _MOST_BYTES for rows in columns):
+        return elements
+    table = Table(filled(form, iter([Tensor(join([row.values for row in rows])) for rows in columns])))
     return [Row(table, position, element.place) for position, element in enumerate(elements)]
-
-
-def _column(elements: Sequence[Element], form: Any, number: int) -> NDArray[Any] | None:
-    rows = list(_leaves_of(elements, form, number))
-    first = rows[0]
-    if any(type(row) is not Tensor for row in rows):
-        return None
-    shape, dtype = first.values.shape, first.values.dtype
-    if any(row.values.shape != shape or row.values.dtype != dtype for row in rows):
-        return None
-    return join([row.values for row in rows])
-
-
-def _leaves_of(elements: Sequence[Element], form: Any, number: int) -> Iterator[Any]:
-    for element in elements:
-        yield list(leaves(element.value))[number] if same_form(element.value, form) else None

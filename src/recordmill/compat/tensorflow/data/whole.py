@@ -12,7 +12,7 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.bands import Band, Gathered, alike, part_of
+from recordmill.compat.tensorflow.data.bands import Band, Gathered, part_of
 from recordmill.compat.tensorflow.data.chains import Chain, Room
 from recordmill.compat.tensorflow.data.elements import Element
 from recordmill.compat.tensorflow.data.pictures import Picture
@@ -22,7 +22,7 @@ from recordmill.compat.tensorflow.data.recording import Call, Program
 from recordmill.compat.tensorflow.data.records import Column, is_parse, parse
 from recordmill.compat.tensorflow.data.rules import RULES, Whole
 from recordmill.compat.tensorflow.data.samples import Samples
-from recordmill.compat.tensorflow.data.stacking import join, stacked
+from recordmill.compat.tensorflow.data.stacking import alike, join, stacked
 from recordmill.compat.tensorflow.data.structures import leaves, mapped
 from recordmill.compat.tensorflow.data.tables import positions_of, table_of
 
