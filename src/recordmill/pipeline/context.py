@@ -16,6 +16,7 @@ from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.crew.slate import Slate
 from recordmill.pipeline.failing import Skipped
 from recordmill.pipeline.spent import Spent
+from recordmill.pipeline.turns import Turns
 
 if TYPE_CHECKING:
     from recordmill.pipeline.order.places import Places
@@ -153,6 +154,8 @@ class Context:
         Sources of the run before those of what is evaluated, as one part of a mixture.
     part : int
         Of a mixture, what tells the random numbers of its parts apart; 0 outside of any.
+    turns : Turns
+        In which threads call functions; shared by all evaluations of a run.
     """
 
     collects: bool = False
@@ -165,6 +168,7 @@ class Context:
     num_bytes: int = 0
     first_source: int = 0
     part: int = 0
+    turns: Turns = field(default_factory=Turns)
     called: tuple[Called, int, float] | None = None
 
     @property

@@ -21,6 +21,7 @@ from recordmill.pipeline.spent import Spent
 from recordmill.pipeline.stages.batch import Batch
 from recordmill.pipeline.stages.filter import Filter
 from recordmill.pipeline.stages.map import Map
+from recordmill.pipeline.turns import Turns
 
 
 @dataclass(slots=True)
@@ -73,6 +74,8 @@ class Maker:
         Where large arrays come from.
     handed_over : tuple of Map
         Functions of which what they return has to be what can be pickled.
+    turns : Turns
+        In which threads call functions.
     """
 
     program: Program
@@ -86,6 +89,7 @@ class Maker:
     shares_memory: bool = True
     memory: Memory | None = field(default=None, compare=False)
     handed_over: tuple[Map, ...] = ()
+    turns: Turns = field(default_factory=Turns, compare=False)
     _contexts: dict[int, Context] = field(default_factory=dict, compare=False)
 
     @property
@@ -169,7 +173,9 @@ class Maker:
 
     def context(self) -> Context:
         """Return what stages are handed in this thread."""
-        context = Context(self.on_error != "raise", self.threads, self.memory, self.returned, self.handed_over)
+        context = Context(
+            self.on_error != "raise", self.threads, self.memory, self.returned, self.handed_over, turns=self.turns
+        )
         self._contexts[get_ident()] = context
         return context
 

@@ -57,14 +57,22 @@ class Filter:
         Rows
         """
         caller = Caller(self.function, repr(self), work, rng=self.rng, timeout=self.timeout)
+        samples, kept, done = work.rows.samples(), list[int](), 0
+        while done < len(samples):
+            with work.context.turns.taken(id(self), len(samples) - done) as count:
+                kept += self._kept(caller, samples, range(done, done + count))
+            done += count
+        return work.rows if len(kept) == len(work.rows) else work.rows.take(np.array(kept, np.int64))
+
+    def _kept(self, caller: Caller, samples: list[dict[str, object]], rows: range) -> list[int]:
         kept = []
-        for row, sample in enumerate(work.rows.samples()):
+        for row in rows:
             try:
-                if self._holds(caller, row, sample):
+                if self._holds(caller, row, samples[row]):
                     kept.append(row)
             except MapError as error:
                 caller.fail(row, error)
-        return work.rows if len(kept) == len(work.rows) else work.rows.take(np.array(kept, np.int64))
+        return kept
 
     @staticmethod
     def _holds(caller: Caller, row: int, sample: dict[str, object]) -> bool:

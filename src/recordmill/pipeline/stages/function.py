@@ -12,6 +12,7 @@ from recordmill.decode.draws import Stage
 from recordmill.errors import MapError
 from recordmill.pipeline.checks import is_number, seed_of
 from recordmill.pipeline.context import Calling
+from recordmill.pipeline.generators import Generators
 from recordmill.types import Ragged
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Caller:
         self._function, self._stage, self._work = function, stage, work
         self._timeout, self._key, self._first = timeout, key, work.context.first_source
         self._name = function_name(function)
-        self._words = self._drawn() if rng else None
+        self._generators = Generators(self._drawn()) if rng else None
 
     def _drawn(self) -> Any:
         positions = self._work.places.array
@@ -112,9 +113,9 @@ class Caller:
         context = self._work.context
         context.begin(self, row)
         try:
-            if self._words is None:
+            if self._generators is None:
                 return self._function(value)
-            return self._function(value, np.random.Generator(np.random.Philox(key=self._words[row])))
+            return self._function(value, self._generators.of(row))
         except Exception as error:
             raise self.error(row, f"raised {type(error).__name__}: {error}", error) from error
         finally:
@@ -190,6 +191,19 @@ class Caller:
         """
         self._check_names(row, result)
         self._compare(row, {name: _form(value) for name, value in result.items()})
+
+    def hands_over(self, stage: object) -> bool:
+        """Whether what a stage returns goes to another process.
+
+        Parameters
+        ----------
+        stage : Map
+
+        Returns
+        -------
+        bool
+        """
+        return stage in self._work.context.handed_over
 
     def check_portable(self, row: int, result: Mapping[str, Any]) -> None:
         """Refuse what a worker process cannot hand over.

@@ -63,22 +63,27 @@ class Map:
         -------
         Rows
         """
-        caller = self._caller(work)
-        kept: list[int] = []
-        gathered = Gathering(len(work.rows))
-        for row, sample in enumerate(work.rows.samples()):
-            try:
-                result = caller(row, sample)
-                caller.check(row, result)
-                if work.context.handed_over and self in work.context.handed_over:
-                    caller.check_portable(row, result)
-            except MapError as error:
-                caller.fail(row, error)
-            else:
-                gathered.add(result)
-                kept.append(row)
+        caller, samples, done = self._caller(work), work.rows.samples(), 0
+        gathered, kept = Gathering(len(samples)), list[int]()
+        while done < len(samples):
+            with work.context.turns.taken(id(self), len(samples) - done) as count:
+                for row in range(done, done + count):
+                    self._add(gathered, kept, caller, row, samples[row])
+            done += count
         rows = work.rows
         return Rows(gathered.columns(), rows.ordinals[kept], rows.origins[kept])
+
+    def _add(self, gathered: Gathering, kept: list[int], caller: Caller, row: int, sample: dict[str, Any]) -> None:
+        try:
+            result = caller(row, sample)
+            caller.check(row, result)
+            if caller.hands_over(self):
+                caller.check_portable(row, result)
+        except MapError as error:
+            caller.fail(row, error)
+        else:
+            gathered.add(result)
+            kept.append(row)
 
     def apply_batch(self, work: Work, batch: Columns) -> Columns:
         """Batch that the function returned.
@@ -94,10 +99,11 @@ class Map:
         dict of str to column
         """
         caller = self._caller(work)
-        returned = caller(0, locked(batch))
+        with work.context.turns.taken(id(self), 1):
+            returned = caller(0, locked(batch))
         caller.check_batch(returned)
         result: Columns = dict(returned)
-        if work.context.handed_over and self in work.context.handed_over:
+        if caller.hands_over(self):
             caller.check_portable(0, result)
         return result
 
