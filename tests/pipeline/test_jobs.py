@@ -11,9 +11,9 @@ from recordmill.pipeline.run import Jobs, Pace, run
 from recordmill.pipeline.state import State
 
 
-def plan_all(jobs: Jobs) -> list[tuple[int, int]]:
+def plan_all(jobs: Jobs) -> list[range]:
     """Jobs in order, planned as they are taken."""
-    found: list[tuple[int, int]] = []
+    found: list[range] = []
     while jobs.plan(len(found)) > len(found):
         found.append(jobs[len(found)])
         jobs.done(len(found) - 1)
@@ -22,12 +22,13 @@ def plan_all(jobs: Jobs) -> list[tuple[int, int]]:
     return found
 
 
-@given(st.integers(0, 500), st.integers(0, 9), st.integers(0, 8), st.booleans())
+@given(st.integers(0, 500), st.integers(0, 9), st.integers(0, 8), st.booleans(), st.integers(1, 5))
 def test_jobs_when_planned_to_the_end_then_make_each_element_once_in_order(
-    total: int, workers: int, prefetch: int, first_alone: bool
+    total: int, workers: int, prefetch: int, first_alone: bool, count: int
 ) -> None:
-    found = plan_all(Jobs(total, Pace(workers, prefetch), 1, first_alone=first_alone))
-    assert [first + ahead for first, count in found for ahead in range(count)] == list(range(total))
+    for index in range(count):
+        found = plan_all(Jobs(total, Pace(workers, prefetch, (index, count)), 1, first_alone=first_alone))
+        assert [number for numbers in found for number in numbers] == list(range(total))[index::count]
 
 
 def test_jobs_when_the_first_is_to_be_alone_then_others_follow_once_it_is_taken() -> None:
@@ -41,7 +42,7 @@ def test_jobs_when_few_elements_are_left_then_every_worker_gets_some() -> None:
     jobs.plan(0)
     jobs.size_known(10)
     assert jobs.plan(1) == 4
-    assert [jobs[number] for number in range(4)] == [(0, 1), (1, 1), (2, 1), (3, 1)]
+    assert [jobs[number] for number in range(4)] == [range(number, number + 1) for number in range(4)]
 
 
 def test_jobs_when_functions_are_slow_then_few_elements_are_made_together() -> None:
@@ -49,16 +50,16 @@ def test_jobs_when_functions_are_slow_then_few_elements_are_made_together() -> N
         jobs = Jobs(None, Pace(1, 1), 1)
         jobs.plan(0)
         jobs.size_known(10, seconds)
-        assert jobs[jobs.plan(3) - 1][1] == count
+        assert len(jobs[jobs.plan(3) - 1]) == count
 
 
 def test_jobs_when_only_the_first_call_is_slow_then_many_elements_are_made_together() -> None:
     jobs = Jobs(None, Pace(1, 1), 1)
     jobs.plan(0)
     jobs.size_known(10, 1.0)
-    assert jobs[jobs.plan(3) - 1][1] == 1
+    assert len(jobs[jobs.plan(3) - 1]) == 1
     jobs.size_known(10, 0.001)
-    assert jobs[jobs.plan(6) - 1][1] == 64
+    assert len(jobs[jobs.plan(6) - 1]) == 64
 
 
 def test_run_when_an_earlier_one_told_how_large_elements_are_then_makes_them_in_bundles_at_once(tmp_path: Path) -> None:

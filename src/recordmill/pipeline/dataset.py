@@ -293,7 +293,7 @@ class Dataset(Chain):
 
 
 def _only(maker: Maker, place: int) -> Any:
-    made = maker.make(place)
+    made = maker.make(range(place, place + 1))
     if made.error is not None:
         raise made.error
     return made.elements[0][1]

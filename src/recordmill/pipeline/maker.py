@@ -115,7 +115,7 @@ class Maker:
         -------
         Made
         """
-        return self.careful().make(number)
+        return self.careful().make(range(number, number + 1))
 
     def careful(self) -> Maker:
         """The same, but what its last functions return has to be what can be pickled.
@@ -136,31 +136,30 @@ class Maker:
         """State without what belongs to threads of this process."""
         return self.__dict__ | {"_contexts": {}, "returned": {}, "memory": None}
 
-    def make(self, first: int, count: int = 1) -> Made:
-        """Elements one behind the other; an error is where its element would be.
+    def make(self, numbers: range) -> Made:
+        """Elements in order; an error is where its element would be.
 
         Parameters
         ----------
-        first : int
-            Number of the first one.
-        count : int
+        numbers : range
+            Of the elements, rising.
 
         Returns
         -------
         Made
         """
-        if count > 1 and not len(self.cuts.positions(first + count - 1)):
+        if len(numbers) > 1 and not len(self.cuts.positions(numbers[-1])):
             # A share without samples has the form of another rank's, not of those that would be made with it.
-            return self._one_by_one(first, count)
+            return self._one_by_one(numbers)
         try:
-            return self._made(first, count)
+            return self._made(numbers)
         except Exception as error:  # noqa: BLE001 (it reaches the caller in the place of the element)
-            return Made([], error) if count == 1 else self._one_by_one(first, count)
+            return Made([], error) if len(numbers) == 1 else self._one_by_one(numbers)
 
-    def _one_by_one(self, first: int, count: int) -> Made:
+    def _one_by_one(self, numbers: range) -> Made:
         whole = Made([])
-        for number in range(first, first + count):
-            one = self.make(number)
+        for number in numbers:
+            one = self.make(range(number, number + 1))
             whole.elements += one.elements
             whole.skipped += one.skipped
             whole.num_samples += one.num_samples
@@ -179,22 +178,22 @@ class Maker:
         self._contexts[get_ident()] = context
         return context
 
-    def _made(self, first: int, count: int) -> Made:
-        parts = [Places(self.epoch, self.cuts.positions(number)) for number in range(first, first + count)]
+    def _made(self, numbers: range) -> Made:
+        parts = [Places(self.epoch, self.cuts.positions(number)) for number in numbers]
         context = self.context()
         places = _together(parts)
         if not len(places):
-            return self.finished(self._like(first, context), parts, first, context)
+            return self.finished(self._like(numbers[0], context), parts, numbers, context)
         fill = self.on_error == "substitute"
         rows = self.program.evaluate_full(places, context) if fill else self.program.evaluate(places, context)
-        return self.finished(rows, parts, first, context)
+        return self.finished(rows, parts, numbers, context)
 
     def _like(self, number: int, context: Context) -> Rows:
         """No samples; the columns hold one that other ranks have in an element, for its form."""
         places = Places(self.epoch, np.array([self.cuts.behind(number)], np.int64))
         return replace(self.program.evaluate(places, context), ordinals=np.empty(0, np.int64))
 
-    def finished(self, rows: Rows, parts: list[Places], first: int, context: Context) -> Made:
+    def finished(self, rows: Rows, parts: list[Places], numbers: range, context: Context) -> Made:
         """Elements of samples.
 
         Parameters
@@ -202,8 +201,8 @@ class Maker:
         rows : Rows
         parts : list of Places
             Of the samples that were asked for, an element each.
-        first : int
-            Number of the first element.
+        numbers : range
+            Of the elements.
         context : Context
 
         Returns
@@ -211,12 +210,11 @@ class Maker:
         Made
         """
         if self.batch is None:
-            numbers = (first + rows.ordinals).tolist()
-            elements: list[tuple[int, Any]] = list(
-                zip(numbers, samples_of(rows.columns, len(rows), lock=False), strict=True)
-            )
+            found = (numbers[0] + numbers.step * rows.ordinals).tolist()
+            samples = samples_of(rows.columns, len(rows), lock=False)
+            elements: list[tuple[int, Any]] = list(zip(found, samples, strict=True))
         else:
-            elements = list(enumerate(self._batches(self.batch, rows, parts, context), first))
+            elements = list(zip(numbers, self._batches(self.batch, rows, parts, context), strict=True))
         asked = sum(len(part) for part in parts)
         return Made(elements, None, asked, context.skipped, context.spent, context.num_bytes)
 

@@ -67,9 +67,9 @@ class Jobs:
 
     def __init__(self, total: int | None, pace: Pace, at_first: int, *, first_alone: bool = False) -> None:
         self._total, self._pace, self._first_alone = total, pace, first_alone
-        self._bundle = at_first if pace.bundles and pace.part[1] == 1 else 1
+        self._bundle = at_first if pace.bundles else 1
         self._next, self._seconds = pace.part[0], inf
-        self._jobs: dict[int, tuple[int, int]] = {}
+        self._jobs: dict[int, range] = {}
         self.ordered = 0
 
     def size_known(self, num_bytes: int, seconds: float = 0.0) -> None:
@@ -83,7 +83,7 @@ class Jobs:
             That functions took for one element; the least that was told counts.
         """
         self._seconds = min(self._seconds, seconds)
-        if self._pace.bundles and self._pace.part[1] == 1:
+        if self._pace.bundles:
             quick = _BUNDLE_MOST if self._seconds * _BUNDLE_MOST <= _BUNDLE_S else int(_BUNDLE_S / self._seconds)
             self._bundle = max(1, min(quick, _BUNDLE_BYTES // max(num_bytes, 1)))
 
@@ -103,17 +103,18 @@ class Jobs:
         if self._first_alone and not taken:
             ahead = 1
         while self.ordered - taken < ahead and (self._total is None or self._next < self._total):
-            step = self._pace.part[1]
-            count = self._bundle
+            step, count = self._pace.part[1], self._bundle
             if self._total is not None:  # the last ones are shared out among all workers
-                count = min(count, -(-(self._total - self._next) // max(self._pace.workers, 1)))
-            self._jobs[self.ordered] = (self._next, count)
-            self._next += step if step > 1 else count
+                left = len(range(self._next, self._total, step))
+                count = min(count, -(-left // max(self._pace.workers, 1)))
+            behind = self._next + count * step
+            self._jobs[self.ordered] = range(self._next, behind, step)
+            self._next = behind
             self.ordered += 1
         return self.ordered
 
-    def __getitem__(self, job: int) -> tuple[int, int]:
-        """Number of the first element of a job, and how many it makes."""
+    def __getitem__(self, job: int) -> range:
+        """Numbers of the elements that a job makes."""
         return self._jobs[job]
 
     def done(self, job: int) -> None:
@@ -129,7 +130,7 @@ class _Work:
         self._first = replace(maker, threads=threads_at_first)
 
     def __call__(self, job: int) -> Made:
-        return (self._maker if job else self._first).make(*self._jobs[job])
+        return (self._maker if job else self._first).make(self._jobs[job])
 
 
 class PlainWork:
@@ -147,7 +148,8 @@ class PlainWork:
 
     def __call__(self, job: int) -> Made:
         """Elements of a job."""
-        return _sound(self._maker.make(self._number(job)))
+        number = self._number(job)
+        return _sound(self._maker.make(range(number, number + 1)))
 
     def carefully(self, job: int) -> Made:
         """Elements of a job that could not be handed over; an error names the function that is at fault."""

@@ -97,7 +97,7 @@ class _Tails:
         maker = self._maker
         context = maker.context()
         places = Places(maker.epoch, portion.positions)
-        made = maker.finished(self._worked(portion, places, context), [places], number, context)
+        made = maker.finished(self._worked(portion, places, context), [places], range(number, number + 1), context)
         # Its samples were counted when they were held against the filter.
         return replace(made, num_samples=0)
 
