@@ -12,6 +12,7 @@ from recordmill.decode.draws import Stage
 from recordmill.errors import MapError
 from recordmill.pipeline.checks import is_number, seed_of
 from recordmill.pipeline.context import Calling
+from recordmill.pipeline.gathering import NUMBERS
 from recordmill.pipeline.generators import Generators
 from recordmill.types import Ragged
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import Work
 
 Function = Callable[..., Any]
+# Forms of single numbers whose types tell them; an `int` may be too large for the dtype of the others.
+_FORMS = {kind: (dtype.str, ()) for kind, dtype in NUMBERS.items() if kind is not int}
+_NONE: Mapping[str, Any] = {}
 
 
 def function_name(function: Function) -> str:
@@ -242,6 +246,8 @@ class Caller:
         self._compare(0, {name: _dtype(value) for name, value in result.items()})
 
     def _check_names(self, row: int, result: Any) -> None:
+        if type(result) is dict and result.keys() == self._work.context.returned.get(self._key, _NONE).keys():
+            return
         if not isinstance(result, Mapping):
             raise self.error(row, f"returned {type(result).__name__}, not a dict of features")
         if other := [name for name in result if not isinstance(name, str)]:
@@ -250,6 +256,8 @@ class Caller:
 
     def _compare(self, row: int, forms: dict[str, Any]) -> None:
         first = self._work.context.returned.setdefault(self._key, forms)
+        if forms == first:
+            return
         if forms.keys() != first.keys():
             raise self.error(row, f"returned the features {', '.join(forms)}; before: {', '.join(first)}")
         for name, form in forms.items():
@@ -259,6 +267,8 @@ class Caller:
 
 def _form(value: Any) -> Any:
     """What stays the same from sample to sample: pictures have one shape, sequences may differ in length."""
+    if (known := _FORMS.get(type(value))) is not None:
+        return known
     if isinstance(value, np.ndarray | np.generic):
         free = 1 <= value.ndim <= 2
         return _kind(value.dtype), (None, *value.shape[1:]) if free else value.shape
