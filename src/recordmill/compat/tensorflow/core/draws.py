@@ -12,6 +12,8 @@ from contextvars import ContextVar, Token
 
 import numpy as np
 
+from recordmill.compat.tensorflow.core.seeding import seeded
+
 
 class Draws:
     """Generators of one place in a program: one for each seed of an operation, and one for those without.
@@ -43,14 +45,16 @@ class Draws:
             The same one each time.
         """
         if seed not in self._generators:
-            self._generators.setdefault(seed, np.random.default_rng(self._entropy(seed)))
+            self._generators.setdefault(seed, self._begun(seed))
         return self._generators[seed]
 
-    def _entropy(self, seed: int | None) -> list[int]:
+    def _begun(self, seed: int | None) -> np.random.Generator:
         program = self.seed
         if program is None:
             program = _UNSEEDED if seed is None else 0
-        return entropy_of(program, seed, self._position)
+        if self._position:
+            return seeded(program, seed, self._position)
+        return np.random.default_rng(entropy_of(program, seed, ()))
 
 
 def words_of(*numbers: int) -> list[int]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from recordmill.compat.tensorflow.core import draws
 from recordmill.compat.tensorflow.data.bands import rows_of
@@ -44,6 +46,21 @@ class Samples:
         for context, position in zip(contexts, self._positions, strict=True):
             context.run(draws.begin, *position)
         return contexts
+
+    def numbers(self, seed: int | None) -> Iterator[np.random.Generator]:
+        """Generators of the samples, one after the other.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Of the operation that draws.
+
+        Yields
+        ------
+        numpy.random.Generator
+        """
+        for context in self._contexts:
+            yield context.run(draws.generator, seed)
 
     def through(self, calls: Sequence[Call], known: dict[int, Column]) -> None:
         """Do all of some calls to one sample after the other.

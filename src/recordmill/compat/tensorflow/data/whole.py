@@ -14,10 +14,11 @@ from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.bands import Band, Gathered, part_of
 from recordmill.compat.tensorflow.data.chains import Chain, Room
+from recordmill.compat.tensorflow.data.drawn import DRAWN
 from recordmill.compat.tensorflow.data.elements import Element
 from recordmill.compat.tensorflow.data.pictures import Picture
 from recordmill.compat.tensorflow.data.planning import Step, divided, is_whole, makes_pictures, steps_of
-from recordmill.compat.tensorflow.data.recorded import Recorded, picked
+from recordmill.compat.tensorflow.data.recorded import Recorded, picked, recorded_in
 from recordmill.compat.tensorflow.data.recording import Call, Program
 from recordmill.compat.tensorflow.data.records import Column, is_parse, parse
 from recordmill.compat.tensorflow.data.rules import RULES, Whole
@@ -195,17 +196,38 @@ def _calls(calls: Sequence[Call], known: dict[int, Column], samples: Samples) ->
     if samples.are_few:
         samples.through(calls, known)
         return
-    for has_rule, group in groupby(calls, lambda call: call.name in RULES):
-        if not has_rule:
+    for way, group in groupby(calls, _way):
+        if way is None:
             samples.through(list(group), known)
             continue
         for call in group:
-            if not _together(call, known, len(samples)):
+            if not way(call, known, samples):
                 samples.through([call], known)
 
 
-def _together(call: Call, known: dict[int, Column], count: int) -> bool:
+def _way(call: Call) -> Callable[[Call, dict[int, Column], Samples], bool] | None:
+    """How a call is done to all samples at once; says whether it could be."""
+    if call.name in RULES:
+        return _together
+    return _by_chance if call.name in DRAWN else None
+
+
+def _by_chance(call: Call, known: dict[int, Column], samples: Samples) -> bool:
+    """Do a call that draws numbers to all samples, each with its own, if they are alike."""
+    if not call.args or next(recorded_in((call.args[1:], call.kwargs)), None) is not None:
+        return False
+    (value, *more), kwargs = call.given({number: _joined(known[number]) for number in call.inputs})
+    num_axes, made = DRAWN[call.name]
+    if type(value) is not Whole or num_axes not in (None, value.array.ndim - 1):
+        return False
+    array = made(samples.numbers, value.array, *more, **kwargs)
+    known.update({number: Whole(array) for number, _ in call.outputs})
+    return True
+
+
+def _together(call: Call, known: dict[int, Column], samples: Samples) -> bool:
     """Do a call to all samples at once, if they are alike."""
+    count = len(samples)
     taken = {number: _joined(known[number]) for number in call.inputs}
     if not all(isinstance(column, Whole) for column in taken.values()):
         return False

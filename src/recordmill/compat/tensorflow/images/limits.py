@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import lt
 from typing import Any
 
 import numpy as np
@@ -82,12 +83,12 @@ def check_window(min_quality: int, max_quality: int) -> None:
     _refuse(min_quality >= max_quality, "`min_jpeg_quality` must be less than `max_jpeg_quality`.")
 
 
-def check_size(value: Any, size: Any) -> NDArray[np.int64]:
+def check_size(value: NDArray[Any], size: Any) -> NDArray[np.int64]:
     """Lengths of a part of a tensor.
 
     Parameters
     ----------
-    value : tensor
+    value : ndarray
     size : tensor of int32
 
     Returns
@@ -99,9 +100,8 @@ def check_size(value: Any, size: Any) -> NDArray[np.int64]:
     InvalidArgumentError
         The part is larger than the tensor.
     """
-    shape = np.array(array_of(value).shape, np.int64)
     lengths = array_of(size, dtypes.int32).astype(np.int64)
-    if lengths.shape != shape.shape or (shape < lengths).any():
-        message = f"Need value.shape >= size, got {shape.tolist()} {lengths.tolist()}"
+    if lengths.shape != (value.ndim,) or any(map(lt, value.shape, lengths.tolist())):
+        message = f"Need value.shape >= size, got {list(value.shape)} {lengths.tolist()}"
         raise InvalidArgumentError(message, kind="bad_shape")
     return lengths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,17 +37,17 @@ def mirrored(image: NDArray[Any], axis: int, chances: NDArray[np.float32]) -> ND
     return out
 
 
-def sliced(values: NDArray[Any], first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[Any]:
+def sliced(values: NDArray[Any], first: Sequence[int], lengths: Sequence[int]) -> NDArray[Any]:
     """Part of an array.
 
     Parameters
     ----------
     values : ndarray
-    first, lengths : ndarray of int, one for each axis
+    first, lengths : sequence of int, one for each axis
 
     Returns
     -------
     ndarray of the same dtype
     """
-    ranges = zip(first.tolist(), lengths.tolist(), strict=True)
+    ranges = zip(first, lengths, strict=True)
     return np.ascontiguousarray(values[tuple(slice(start, start + length) for start, length in ranges)])

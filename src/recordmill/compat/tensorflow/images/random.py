@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,39 @@ from recordmill.compat.tensorflow.images.quality import adjust_jpeg_quality
 
 def _uniform(low: float, high: float, seed: int | None) -> float:
     return float(np.float32(generator(seed).uniform(low, high)))
+
+
+def chance(numbers: np.random.Generator) -> np.float32:
+    """Draw for one image.
+
+    Parameters
+    ----------
+    numbers : numpy.random.Generator
+
+    Returns
+    -------
+    numpy.float32
+        From 0 to 1.
+    """
+    return numbers.random(dtype=np.float32)  # type: ignore[return-value]
+
+
+def corner(numbers: np.random.Generator, shape: Sequence[int], lengths: Sequence[int]) -> list[int]:
+    """Draw where a part of a tensor begins.
+
+    Parameters
+    ----------
+    numbers : numpy.random.Generator
+    shape, lengths : sequence of int
+        Of the tensor, and of the part.
+
+    Returns
+    -------
+    list of int
+        A place on each axis.
+    """
+    rooms = [whole - part for whole, part in zip(shape, lengths, strict=True)]
+    return [int(numbers.integers(room + 1)) if room else 0 for room in rooms]
 
 
 def _chances(image: NDArray[Any], seed: int | None) -> NDArray[np.float32]:
@@ -209,6 +243,6 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
     InvalidArgumentError
         The part is larger than the tensor.
     """
-    whole, lengths = array_of(value), check_size(value, size)
-    first = generator(seed).integers(0, np.array(whole.shape) - lengths + 1)
-    return Tensor(sliced(whole, first, lengths))
+    whole = array_of(value)
+    lengths = check_size(whole, size).tolist()
+    return Tensor(sliced(whole, corner(generator(seed), whole.shape, lengths), lengths))

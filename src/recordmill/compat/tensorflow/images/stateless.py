@@ -177,7 +177,9 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
     InvalidArgumentError
         The part is larger than the tensor.
     """
-    whole, lengths = array_of(value), check_size(value, size)
+    whole = array_of(value)
+    lengths = check_size(whole, size)
     numbers = Philox(seed)
     drawn = np.array([numbers.below(_LARGEST) for _ in lengths], np.int64)
-    return Tensor(sliced(whole, drawn % (np.array(whole.shape) - lengths + 1), lengths))
+    first = drawn % (np.array(whole.shape) - lengths + 1)
+    return Tensor(sliced(whole, first.tolist(), lengths.tolist()))

@@ -1,0 +1,43 @@
+"""Moves by chance of all samples of a batch, each drawn from the numbers of its sample as if it were alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.pixel_copies import put
+from recordmill.compat.tensorflow.images.limits import check_size
+from recordmill.compat.tensorflow.images.random import chance, corner
+
+# Generators of the samples, for the seed of an operation.
+Numbers = Callable[[int | None], Iterable[np.random.Generator]]
+
+
+def _crop(numbers: Numbers, values: NDArray[Any], size: Any, seed: int | None = None) -> NDArray[Any]:
+    lengths = check_size(values[0], size).tolist()
+    out = np.empty((len(values), *lengths), values.dtype)
+    for target, value, drawn in zip(out, values, numbers(seed), strict=True):
+        first = corner(drawn, value.shape, lengths)
+        target[...] = value[tuple(slice(start, start + length) for start, length in zip(first, lengths, strict=True))]
+    return out
+
+
+def _flip(axis: int) -> Callable[..., NDArray[Any]]:
+    def flipped(numbers: Numbers, pixels: NDArray[Any], seed: int | None = None) -> NDArray[Any]:
+        turned, out = np.flip(pixels, axis), np.empty(pixels.shape, pixels.dtype)
+        for row, drawn in enumerate(numbers(seed)):
+            put(out[row], (turned if chance(drawn) < 0.5 else pixels)[row])
+        return out
+
+    return flipped
+
+
+# How many axes a sample has (None: any), and what is made of all of them. Arguments are those of the operations.
+DRAWN: dict[str, tuple[int | None, Callable[..., NDArray[Any]]]] = {
+    "image.random_crop": (None, _crop),
+    "image.random_flip_left_right": (3, _flip(-2)),
+    "image.random_flip_up_down": (3, _flip(-3)),
+}
