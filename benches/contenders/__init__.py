@@ -17,6 +17,7 @@ MODULES = (
     "ours_index",
     "ours_memory",
     "ours_images",
+    "ours_functions",
     "ours_random",
     "ours_tensors",
     "ours_waiting",

@@ -13,7 +13,7 @@ from benches.steps import Steps
 ENVIRONMENT = "torch"
 REQUIREMENTS = ("torch==2.13.0", "opencv-python-headless==5.0.0.93", "numpy==2.4.6")
 _CV2 = ("cv2",)
-VARIANTS = dict.fromkeys(("P4a", "P4b", "P4c", "P4-large", "P4-progressive", "P5", "P6a"), _CV2)
+VARIANTS = dict.fromkeys(("P4a", "P4b", "P4c", "P4-large", "P4-progressive", "P5", "P5-function", "P6a"), _CV2)
 VARIANTS |= {"P6b": ("files of a folder",)}
 
 

@@ -13,8 +13,8 @@ Measure = Literal["pack", "pass", "value", "start"]
 # that the program was written for.
 Compare = Literal["", "payloads", "columns", "records", "pixels", "centre", "crops", "twin"]
 # What is made of an image: a random-resized crop, mirrored at random, of normalised float32 or of uint8; a centre crop,
-# normalised; a digit as float32 from 0 to 1, from a PNG or from the bytes of an array.
-Recipe = Literal["", "crop", "crop-uint8", "centre", "digit", "array"]
+# normalised; a digit as float32 from 0 to 1, from a PNG or from the bytes of an array, or by a function of NumPy calls.
+Recipe = Literal["", "crop", "crop-uint8", "centre", "digit", "array", "function"]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ AS_THEY_ARE, WITH_POINTS = "files as they are", "row entry points"
 # As TensorFlow's fused forms compute it: two taps, the quick inverse transform; the fast one without fancy upsampling.
 LIKE_FUSED, LIKE_FAST = "like TensorFlow's fused", "like TensorFlow's fused, fast"
 _LIKE_FOR_LIKE = (Ratio("tensorflow", 2.2, LIKE_FUSED, "fused"), Ratio("tensorflow", 2.2, LIKE_FAST, "fused, fast"))
+ONE_THREAD, TWO_THREADS, TWO_PROCESSES = "1 thread", "2 threads", "2 processes"
 # Variant of the limits: the same records by positioned reads into memory that is kept.
 CACHE_READ, ONE_READ = "page cache read, batches of 128", "page cache read, one"
 
@@ -93,6 +94,16 @@ IMAGE_TASKS = (
         (Bound("rate", True, 600_000, "digits/s"), Ratio("", 1)),
         compare="pixels",
         recipe="array",
+    ),
+    Task(
+        "P5-function",
+        "PNG digits through a Python function on each (padded, cut out, scaled by NumPy), batches of 128",
+        "pass",
+        "digits",
+        128,
+        (Ratio("torch", 1, TWO_THREADS), Ratio("torch", 1, TWO_PROCESSES), Ratio("ours", 0.9, TWO_THREADS, ONE_THREAD)),
+        compare="pixels",
+        recipe="function",
     ),
     Task(
         "sorted",
