@@ -9,8 +9,9 @@ AS_THEY_ARE, WITH_POINTS = "files as they are", "row entry points"
 LIKE_FUSED, LIKE_FAST = "like TensorFlow's fused", "like TensorFlow's fused, fast"
 _LIKE_FOR_LIKE = (Ratio("tensorflow", 2.2, LIKE_FUSED, "fused"), Ratio("tensorflow", 2.2, LIKE_FAST, "fused, fast"))
 ONE_THREAD, TWO_THREADS, TWO_PROCESSES = "1 thread", "2 threads", "2 processes"
-# Variant of the limits: the same records by positioned reads into memory that is kept.
+# Variants of the limits: the same records by positioned reads into memory that is kept, and copied out of mapped files.
 CACHE_READ, ONE_READ = "page cache read, batches of 128", "page cache read, one"
+ONE_COPY = "copied out of mapped files, one"
 
 IMAGE_TASKS = (
     Task(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from recordmill.compat.tensorflow.core.dispatch import RECORDING
@@ -13,6 +13,7 @@ from recordmill.compat.tensorflow.data.inferring import inferred
 from recordmill.compat.tensorflow.data.known_shapes import are_fixed, told
 from recordmill.compat.tensorflow.data.recorded import Path, Recorded, Untraceable, frozen, instances, recorded_in
 from recordmill.compat.tensorflow.data.recording import IN_ORDER, Call, Program
+from recordmill.compat.tensorflow.data.sharing import key_of
 from recordmill.compat.tensorflow.data.specs import spec_of
 from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped, same_form
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
@@ -30,6 +31,7 @@ class _Notes:
 
     def __init__(self, fixed: bool, decided: tuple[bool, ...]) -> None:
         self.calls: list[Call] = []
+        self._noted: dict[Hashable, Recorded] = {}
         self.count, self.fixed = 0, fixed
         self._decided, self._is_inside = decided, False
         self.decisions: list[tuple[int, Recorded]] = []
@@ -63,7 +65,9 @@ class _Notes:
             return self._branched(*chosen)
         if name in _CLOSURES:
             raise Untraceable(f"{name} calls functions, which may hold values")
-        spec = inferred(name, args, kwargs)
+        spec, shared = inferred(name, args, kwargs), key_of(name, args, kwargs)
+        if shared in self._noted and self._noted[shared].spec == spec:
+            return self._noted[shared]
         if isinstance(spec, dict):
             result: Any = {key: self.new(one) for key, one in spec.items()}
             outputs = tuple((one.number, key) for key, one in result.items())
@@ -81,18 +85,20 @@ class _Notes:
         args, kwargs = told(name, args, kwargs, fixed=self.fixed)
         kept = frozen(args), frozen(kwargs)
         self.calls.append(Call(name, *kept, outputs))
+        if shared is not None and isinstance(result, Recorded):
+            self._noted[shared] = result
         return result
 
     def _branched(self, value: Any, keys: tuple[int, ...] | None, functions: list[Callable[[], Any]]) -> Any:
         """Note each of the functions by itself, and that one of them is called."""
-        before, was_inside, found = self.calls, self._is_inside, []
+        before, noted, was_inside, found = self.calls, self._noted, self._is_inside, []
         for function in functions:
-            self.calls, self._is_inside = [], True
+            self.calls, self._noted, self._is_inside = [], dict(noted), True
             try:
                 result = mapped(lambda leaf: leaf if isinstance(leaf, Recorded) else as_tensor(leaf), function())
                 found.append((self.calls, result))
             finally:
-                self.calls, self._is_inside = before, was_inside
+                self.calls, self._noted, self._is_inside = before, noted, was_inside
         return self.choose(value, keys, found)
 
     def choose(self, value: Any, keys: tuple[int, ...] | None, ways: list[tuple[list[Call], Any]]) -> Any:
