@@ -6,7 +6,6 @@ Like MXNet's, they keep the dtype, and the value of a whole array is an array of
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,8 @@ import numpy as np
 
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 from recordmill.compat.mxnet.nd.refusing import named
-from recordmill.compat.short_axes import added, reduced
+from recordmill.compat.mxnet.nd.sums import added, is_added
+from recordmill.compat.short_axes import reduced
 
 Axes = int | Sequence[int] | None
 
@@ -38,9 +38,9 @@ def sum(data: Any, axis: Axes = None, keepdims: bool = False, exclude: bool = Fa
 
 def _sum(values: Any, axis: Any, keepdims: bool) -> Any:
     axes = _axes(values, axis)
-    if axes is None or values.dtype.kind != "f" or values.dtype.itemsize < 4:
-        return np.sum(values, dtype=values.dtype, axis=axis, keepdims=keepdims)
-    return added(values, axes, keepdims=keepdims)
+    if is_added(values) and (axis is None or axes is not None):
+        return added(values, axes, keepdims=keepdims)
+    return np.sum(values, dtype=values.dtype, axis=axis, keepdims=keepdims)
 
 
 def _axes(values: Any, axis: Any) -> tuple[int, ...] | None:
@@ -55,7 +55,11 @@ def _axes(values: Any, axis: Any) -> tuple[int, ...] | None:
 @named
 def nansum(data: Any, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> NDArray:
     """Sum along axes of what is a number."""
-    return _reduced(np.nansum, data, axis, keepdims, exclude)
+    return _reduced(_nansum, data, axis, keepdims, exclude)
+
+
+def _nansum(values: Any, axis: Any, keepdims: bool) -> Any:
+    return _sum(np.nan_to_num(values, nan=0, posinf=np.inf, neginf=-np.inf), axis, keepdims)
 
 
 @named
@@ -71,9 +75,9 @@ def mean(data: Any, axis: Axes = None, keepdims: bool = False, exclude: bool = F
 
 
 def _mean(values: Any, axis: Any, keepdims: bool) -> Any:
-    axes = _axes(values, axis)
-    if values.dtype.kind == "f" and values.dtype.itemsize > 2 and values.size and axes is not None:
-        return added(values, axes, keepdims=keepdims) / math.prod(values.shape[one] for one in axes)
+    if is_added(values) and values.size:
+        total = np.asarray(_sum(values, axis, keepdims))
+        return total / values.dtype.type(values.size // (total.size or 1))
     if values.dtype.kind == "f":
         return np.mean(values, axis=axis, keepdims=keepdims)
     total = np.sum(values, dtype=values.dtype, axis=axis, keepdims=keepdims)
