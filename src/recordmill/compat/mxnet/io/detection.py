@@ -164,14 +164,16 @@ class _LabelRows(RecordTable):
         self.label_width = _IN_FRONT + max(longest, width)
 
     def _longest(self) -> int:
-        longest = 1
+        """Labels of the record of this part that has most; of all records, whether they are whole."""
+        longest, start, stop = 1, int(self.positions[0]), int(self.positions[-1]) + 1
         with translated():
-            for reader in self.readers:
+            for reader, offset in zip(self.readers, self.firsts.tolist(), strict=False):
                 first = 0
                 for ragged in reader.batches(1024):
                     counts = _counted(ragged)
                     _refuse_short(reader, first, counts, np.diff(ragged.row_splits))
-                    longest = max(longest, int(counts.max(initial=0)))
+                    ours = slice(max(start - offset - first, 0), max(stop - offset - first, 0))
+                    longest = max(longest, int(counts[ours].max(initial=0)))
                     first += len(counts)
         return longest
 
