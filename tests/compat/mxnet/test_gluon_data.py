@@ -52,7 +52,7 @@ def test_loader_when_left_or_failing_then_ends_its_threads(tmp_path: Path) -> No
 def test_names_of_networks_when_asked_for_then_say_what_to_do() -> None:
     for run, hint in (
         (lambda: mx.gluon.nn, "train with Keras"),
-        (lambda: mx.gluon.utils, "leave it out"),
+        (lambda: mx.gluon.utils.download, "urllib.request"),
         (lambda: mx.gluon.data.vision.MNIST, "fetch the files yourself"),
         (lambda: mx.gluon.data.vision.transforms.RandomRotation, "NumPy or OpenCV"),
     ):
