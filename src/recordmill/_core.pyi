@@ -50,6 +50,7 @@ __all__ = [
     "parse",
     "parse_each",
     "permute",
+    "pick_pixels",
     "random_order",
     "read_columns",
     "read_example",
@@ -204,6 +205,7 @@ def cut_boxes(
     nearest: bool,
     beyond: float,
 ) -> Block: ...
+def pick_pixels(pixels: _Buffer, source: str, shape: tuple[int, ...], size: tuple[int, ...], rule: str) -> Block: ...
 def resize_floats(
     pixels: _Buffer, source: str, shape: tuple[int, ...], size: tuple[int, ...], kernel: str
 ) -> Block: ...

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import recordmill.compat.mxnet as mx
@@ -58,3 +60,21 @@ def test_names_of_networks_when_asked_for_then_say_what_to_do() -> None:
     ):
         with pytest.raises(mx.MXNetError, match=hint):
             run()
+
+
+def test_colours_when_drawn_by_gluon_then_are_those_of_the_augmenters_but_for_last_bits() -> None:
+    pixels = np.random.default_rng(4).random((40, 50, 3)).astype(np.float32) * 255
+    steps, image = mx.gluon.data.vision.transforms, mx.image
+    for step, augmenter in (
+        (steps.RandomContrast(0.4), image.ContrastJitterAug(0.4)),
+        (steps.RandomSaturation(0.4), image.SaturationJitterAug(0.4)),
+        (steps.RandomColorJitter(0.3, 0.3, 0.3), image.ColorJitterAug(0.3, 0.3, 0.3)),
+    ):
+        found = []
+        for change in (step, augmenter):
+            random.seed(8)
+            found.append(change(mx.nd.array(pixels)).asnumpy())
+        assert np.allclose(*found, rtol=1e-5, atol=1e-3)
+        assert not np.allclose(found[0], pixels)
+    grey = mx.nd.array(pixels[:, :, :1])
+    assert np.array_equal(steps.RandomSaturation(0.4)(grey).asnumpy(), pixels[:, :, :1])

@@ -48,6 +48,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(colours::change_colours, module)?)?;
     module.add_function(wrap_pyfunction!(sums::add_compensated, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::cut_boxes, module)?)?;
+    module.add_function(wrap_pyfunction!(resizing::pick_pixels, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::resize_floats, module)?)?;
     module.add_function(wrap_pyfunction!(entry::entry_points, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;

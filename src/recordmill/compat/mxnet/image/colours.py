@@ -46,9 +46,13 @@ class ContrastJitterAug(Augmenter):
         super().__init__(contrast=contrast)
         self.contrast = contrast
 
+    def draw(self) -> float:
+        """Factor by which levels are moved."""
+        return _factor(self.contrast)
+
     def __call__(self, src: Any) -> Any:
         """Change the contrast, in place."""
-        alpha = _factor(self.contrast)
+        alpha = self.draw()
         toned = src * _LUMA  # of three channels, also where the image has one
         grey = sum(toned) * (3.0 * (1.0 - alpha) / toned.size)
         src *= alpha
@@ -63,9 +67,13 @@ class SaturationJitterAug(Augmenter):
         super().__init__(saturation=saturation)
         self.saturation = saturation
 
+    def draw(self) -> float:
+        """Factor by which colours are moved."""
+        return _factor(self.saturation)
+
     def __call__(self, src: Any) -> Any:
         """Change the saturation, in place."""
-        alpha = _factor(self.saturation)
+        alpha = self.draw()
         grey = sum(src * _LUMA, axis=2, keepdims=True) * (1.0 - alpha)
         src *= alpha
         src += grey

@@ -138,7 +138,10 @@ def pick(data: Any, index: Any, axis: int = -1, keepdims: bool = False) -> NDArr
 def one_hot(indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = "float32") -> NDArray:
     """A row for each number, with one value at its place; outside of the row there is none."""
     numbers = np.asarray(indices).astype(np.int64)
-    return wrap(np.where(numbers[..., None] == np.arange(depth), on_value, off_value).astype(dtype))
+    rows = np.full((numbers.size, depth), off_value, dtype)
+    [there] = np.nonzero((numbers.reshape(-1) >= 0) & (numbers.reshape(-1) < depth))
+    rows[there, numbers.reshape(-1)[there]] = on_value
+    return wrap(rows.reshape(*numbers.shape, depth))
 
 
 @named

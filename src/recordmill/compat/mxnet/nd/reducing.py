@@ -16,6 +16,8 @@ from recordmill.compat.mxnet.nd.refusing import named
 from recordmill.compat.mxnet.nd.sums import added, is_added
 from recordmill.compat.short_axes import reduced
 
+# Values that are sooner found one by one than by sorting all.
+_FEW = 8
 Axes = int | Sequence[int] | None
 
 
@@ -146,6 +148,18 @@ def sort(data: Any, axis: int | None = -1, is_ascend: bool = True) -> NDArray:
     return wrap(ordered if is_ascend else np.ascontiguousarray(np.flip(ordered, axis)))
 
 
+def _first_places(values: Any, axis: int, k: int, is_ascend: bool) -> Any:
+    """Places of the first `k` values in their order."""
+    if not 0 < k <= _FEW or k > values.shape[axis] or values.dtype.kind != "f" or not np.isfinite(values).all():
+        return np.take(_order(values, axis, is_ascend), range(k), axis=axis)
+    left = -values if is_ascend else values.copy()
+    found = []
+    for _ in range(k):
+        found.append(np.argmax(left, axis=axis, keepdims=True))
+        np.put_along_axis(left, found[-1], -np.inf, axis)
+    return np.concatenate(found, axis=axis)
+
+
 @named
 def topk(
     data: Any,
@@ -160,6 +174,6 @@ def topk(
         raise ValueError(f"ret_typ is 'indices', 'value' or 'both', not {ret_typ!r}")
     values = np.asarray(data).reshape(-1) if axis is None else np.asarray(data)
     along = 0 if axis is None else axis
-    places = np.take(_order(values, along, is_ascend), range(k), axis=along)
+    places = _first_places(values, along, k, is_ascend)
     found = {"indices": wrap(places.astype(dtype)), "value": wrap(np.take_along_axis(values, places, axis=along))}
     return [found["value"], found["indices"]] if ret_typ == "both" else found[ret_typ]

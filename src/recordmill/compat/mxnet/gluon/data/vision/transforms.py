@@ -11,7 +11,9 @@ import numpy as np
 from recordmill.compat.mxnet import nd
 from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.gluon.block import Block, Sequential
+from recordmill.compat.mxnet.gluon.data.vision import jitters
 from recordmill.compat.mxnet.image import colours, functions
+from recordmill.compat.mxnet.image.augmenters import RandomOrderAug
 from recordmill.compat.mxnet.nd import image as nd_image
 
 __getattr__ = absent(__name__, {}, "do it with NumPy or OpenCV in a function given to transform_first")
@@ -216,14 +218,14 @@ class RandomContrast(_Coloured):
     """Contrast changed by up to `contrast`."""
 
     def __init__(self, contrast: float) -> None:
-        super().__init__(colours.ContrastJitterAug(contrast))
+        super().__init__(jitters.Contrast(contrast))
 
 
 class RandomSaturation(_Coloured):
     """Saturation changed by up to `saturation`."""
 
     def __init__(self, saturation: float) -> None:
-        super().__init__(colours.SaturationJitterAug(saturation))
+        super().__init__(jitters.Saturation(saturation))
 
 
 class RandomHue(_Coloured):
@@ -237,7 +239,13 @@ class RandomColorJitter(Compose):
     """Brightness, contrast and saturation in random order, then hue; each by up to its amount."""
 
     def __init__(self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> None:
-        steps: list[Any] = [_Coloured(colours.ColorJitterAug(brightness, contrast, saturation))]
+        kinds = (
+            (colours.BrightnessJitterAug, brightness),
+            (jitters.Contrast, contrast),
+            (jitters.Saturation, saturation),
+        )
+        mixed = RandomOrderAug([kind(amount) for kind, amount in kinds if amount > 0])
+        steps: list[Any] = [_Coloured(mixed)]
         super().__init__([*steps, RandomHue(hue)] if hue else steps)
 
 
