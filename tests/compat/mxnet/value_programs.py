@@ -188,6 +188,24 @@ def own_steps(mx, folder):
     return [told(steps(image)), told(always(image)), told(never(image))]
 
 
+def tables(mx, folder):
+    rng = np.random.RandomState(0)
+    data, label = f"{folder}/data.csv", f"{folder}/label.csv"
+    np.savetxt(data, rng.rand(10, 6) * 100, delimiter=",", fmt="%.5f")
+    np.savetxt(label, np.arange(20).reshape(10, 2), delimiter=",", fmt="%d")
+    rows = {}
+    for name, options in {
+        "plain": {"data_shape": (6,), "batch_size": 4},
+        "labels": {"data_shape": (2, 3), "label_csv": label, "label_shape": (2,), "batch_size": 5},
+        "whole": {"data_shape": (6,), "batch_size": 5, "dtype": "int32"},
+        "named": {"data_shape": "(6,)", "batch_size": 10, "data_name": "x", "label_name": "y", "dtype": "int64"},
+    }.items():
+        it = mx.io.CSVIter(data_csv=data, **options)
+        rows[name] = [[one.name, list(one.shape)] for one in (*it.provide_data, *it.provide_label)]
+        rows[name] += [[told(batch.data[0]), told(batch.label[0]), batch.pad] for batch in it]
+    return rows
+
+
 PROGRAMS = {
     one.__name__: one
     for one in (
@@ -200,5 +218,6 @@ PROGRAMS = {
         devices,
         folders,
         own_steps,
+        tables,
     )
 }
