@@ -62,7 +62,7 @@ def moved_boxes(mx, folder):
     return rows
 
 
-def parts_of_records(mx, folder):
+def detection_records(mx, folder):
     rec, _ = boxes(mx, folder)
     rows = {}
     for part in range(3):
@@ -70,6 +70,13 @@ def parts_of_records(mx, folder):
             path_imgrec=rec, data_shape=(3, 24, 32), batch_size=1, num_parts=3, part_index=part, verbose=False
         )
         rows[str(part)] = [list(data.provide_label[0].shape), told(next(iter(data)).label[0])]
+    for name, options in {
+        "mirrored": {"rand_mirror_prob": 1.0, "mean_r": 100},
+        "by size": {"inter_method": 9, "data_shape": (3, 20, 30)},
+    }.items():
+        given = {"data_shape": (3, 24, 32), "batch_size": 9, "verbose": False, "path_imgrec": rec} | options
+        [batch] = mx.io.ImageDetRecordIter(**given)
+        rows[name] = [told(batch.data[0]), told(batch.label[0])]
     return rows
 
 
@@ -212,7 +219,7 @@ PROGRAMS = {
         sums,
         jitters,
         moved_boxes,
-        parts_of_records,
+        detection_records,
         own_iterators,
         operations,
         devices,

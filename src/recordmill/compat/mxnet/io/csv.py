@@ -109,7 +109,8 @@ def _numbers(path: str, dtype: np.dtype[Any]) -> NDArray[Any]:
             return np.loadtxt(path, np.int64, **options).astype(dtype)
         except ValueError:  # fractions, of which the whole part counts
             return np.loadtxt(path, np.float64, **options).astype(dtype)
-    values = np.loadtxt(path, np.float64, **options)
+    values: NDArray[np.float64] = np.loadtxt(path, np.float64, **options)
     whole = np.trunc(values)
     # Digits in front of the point and behind it are rounded apart, and then together, as MXNet reads them.
-    return whole.astype(dtype) + (values - whole).astype(dtype)
+    found: NDArray[Any] = whole.astype(dtype) + (values - whole).astype(dtype)
+    return found
