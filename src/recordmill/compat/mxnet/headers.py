@@ -167,7 +167,7 @@ def _is_coloured_jpeg(data: bytes) -> bool:
         kind, length = data[place + 1], int.from_bytes(data[place + 2 : place + 4], "big")
         if kind in _FRAMES:
             return data[place + 9] > 1
-        place += 2 + length
+        place += 1 if kind == 0xFF else 2 + length  # a marker may have more bytes of 255 in front of it
     return False
 
 
