@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pipeline.opening": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},
     "compat": BASE | {PACKAGE},
+    "compat.mxnet.nd.sums": NATIVE | {PACKAGE},
     "demo": {PACKAGE},
     "cli": {PACKAGE},
     "cli.demo": {PACKAGE, "cli", "demo"},

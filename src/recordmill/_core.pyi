@@ -24,6 +24,7 @@ __all__ = [
     "Plan",
     "Source",
     "WholeFiles",
+    "add_compensated",
     "change_colours",
     "change_image",
     "count_fitting",
@@ -49,6 +50,7 @@ __all__ = [
     "parse",
     "parse_each",
     "permute",
+    "pick_pixels",
     "random_order",
     "read_columns",
     "read_example",
@@ -190,6 +192,7 @@ def decode_images(job: Any, dtype: str, out: NDArray[Any], threads: int) -> list
 def decode_each_image(job: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
 def decode_masks(masks: Any, dtype: str, out: NDArray[Any], threads: int) -> list[tuple[int, _Refused]]: ...
 def decode_each_mask(masks: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
+def add_compensated(values: _Buffer, source: str, before: int, among: int, after: int) -> Block: ...
 def change_colours(pixels: _Buffer, source: str, change: str, amount: float) -> Block: ...
 def change_image(pixels: NDArray[Any], shape: tuple[int, ...], source: str, job: Any, dtype: str) -> _Image: ...
 def cut_boxes(
@@ -202,6 +205,7 @@ def cut_boxes(
     nearest: bool,
     beyond: float,
 ) -> Block: ...
+def pick_pixels(pixels: _Buffer, source: str, shape: tuple[int, ...], size: tuple[int, ...], rule: str) -> Block: ...
 def resize_floats(
     pixels: _Buffer, source: str, shape: tuple[int, ...], size: tuple[int, ...], kernel: str
 ) -> Block: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from operator import index
 from typing import Any, Literal
 
@@ -190,7 +191,20 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
         More than `max_pixels` pixels.
     """
     check_word("depth", depth, ("stored", "8"))
-    preset, dtype = preset_of(like), "uint8" if depth == "8" else "uint16"
+    options = (like, channels, orientation, dct, upsampling, scale, "uint8" if depth == "8" else "uint16")
+    try:
+        reading, turn, reverse = _choices(*options)
+    except TypeError:  # an option that is no word, which the checks name
+        reading, turn, reverse = _choices.__wrapped__(*options)
+    return _decoded(data, reading, _window_of(window), turn, reverse, max_pixels)
+
+
+@functools.lru_cache(64)
+def _choices(
+    like: Like, channels: Any, orientation: Any, dct: Any, upsampling: Any, scale: Any, dtype: Any
+) -> tuple[Reading, Orientation, bool]:
+    """What is read, whether EXIF counts, and whether blue comes first."""
+    preset = preset_of(like)
     spec = Image(
         like=like,
         channels=channels,
@@ -198,10 +212,9 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
         dct=dct,
         upsampling=upsampling,
         reduce=scale,
-        dtype=dtype,  # type: ignore[arg-type]
+        dtype=dtype,
     )
-    reverse = (channels or preset.channels) == "bgr"
-    return _decoded(data, reading_of(spec), _window_of(window), orientation or preset.orientation, reverse, max_pixels)
+    return reading_of(spec), orientation or preset.orientation, (channels or preset.channels) == "bgr"
 
 
 def _check_magic(data: Any, magic: bytes, name: str) -> None:

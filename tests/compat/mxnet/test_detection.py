@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 
+import numpy as np
 import pytest
 
 import recordmill.compat.mxnet as mx
@@ -55,7 +56,10 @@ def test_labels_when_they_do_not_fit_then_are_refused(wrong) -> None:
         mx.io.ImageDetRecordIter(**BASE, **wrong).next()
 
 
-@pytest.mark.parametrize("wrong", [{"inter_method": 9}, {"dtype": "uint8"}, {"data_shape": (4, 8, 8)}, {"nothing": 1}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"inter_method": 10}, {"rand_mirror_prob": 1.5}, {"dtype": "uint8"}, {"data_shape": (4, 8, 8)}, {"nothing": 1}],
+)
 def test_values_that_mean_nothing_when_given_then_are_refused(wrong) -> None:
     with pytest.raises(mx.MXNetError):
         mx.io.ImageDetRecordIter(**{**BASE, **wrong})
@@ -70,3 +74,39 @@ def test_labels_when_more_are_promised_than_there_are_then_the_record_is_named(f
     with pytest.raises(mx.MXNetError, match="fewer labels than it says") as caught:
         mx.io.ImageDetRecordIter(**{**BASE, "path_imgrec": "short.rec", "batch_size": 1})
     assert (caught.value.shard, caught.value.record, caught.value.offset) == ("short.rec", 1, 48)
+
+
+def test_boxes_when_mirrored_by_chance_then_half_of_them_are_and_draws_repeat() -> None:
+    given = {**BASE, "batch_size": 7, "rand_mirror_prob": 0.5, "seed": 3}
+    [plain] = mx.io.ImageDetRecordIter(**{**BASE, "batch_size": 7})
+    data = mx.io.ImageDetRecordIter(**given)
+    epochs = []
+    for _ in range(20):
+        [batch] = data
+        epochs.append(batch)
+        data.reset()
+    [again] = mx.io.ImageDetRecordIter(**given)
+    assert np.array_equal(epochs[0].data[0], again.data[0]) and np.array_equal(epochs[0].label[0], again.label[0])
+    count = 0
+    for batch in epochs:
+        for row in range(7):
+            pixels, label = np.asarray(batch.data[0])[row], np.asarray(batch.label[0])[row]
+            original, before = np.asarray(plain.data[0])[row], np.asarray(plain.label[0])[row]
+            is_mirrored = not np.array_equal(pixels, original)
+            assert np.array_equal(pixels, original[:, :, ::-1] if is_mirrored else original)
+            assert is_mirrored or np.array_equal(label, before)
+            count += is_mirrored
+    assert 45 < count < 95
+
+
+@pytest.mark.parametrize("label", [[1.0, 5, 0, 0, 0, 1, 1], [2.0, 4, 0, 0, 1, 1], [2.0, 5, 0, 0, 1, 1], [7.0]])
+def test_labels_when_they_are_no_boxes_then_mirroring_names_the_record(label) -> None:
+    record = mx.recordio.MXRecordIO("other.rec", "w")
+    header = mx.recordio.IRHeader(0, label, 0, 0)
+    record.write(mx.recordio.pack_img(header, np.zeros((4, 4, 3), np.uint8), img_fmt=".png"))
+    record.close()
+    given = {"path_imgrec": "other.rec", "data_shape": (3, 4, 4), "batch_size": 1}
+    assert len(list(mx.io.ImageDetRecordIter(**given))) == 1
+    with pytest.raises(ValueError, match="cannot be mirrored") as caught:
+        mx.io.ImageDetRecordIter(**given, rand_mirror_prob=1.0).next()
+    assert (caught.value.shard, caught.value.record) == ("other.rec", 0)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import recordmill.compat.mxnet as mx
@@ -52,9 +54,27 @@ def test_loader_when_left_or_failing_then_ends_its_threads(tmp_path: Path) -> No
 def test_names_of_networks_when_asked_for_then_say_what_to_do() -> None:
     for run, hint in (
         (lambda: mx.gluon.nn, "train with Keras"),
-        (lambda: mx.gluon.utils, "leave it out"),
+        (lambda: mx.gluon.utils.download, "urllib.request"),
         (lambda: mx.gluon.data.vision.MNIST, "fetch the files yourself"),
         (lambda: mx.gluon.data.vision.transforms.RandomRotation, "NumPy or OpenCV"),
     ):
         with pytest.raises(mx.MXNetError, match=hint):
             run()
+
+
+def test_colours_when_drawn_by_gluon_then_are_those_of_the_augmenters_but_for_last_bits() -> None:
+    pixels = np.random.default_rng(4).random((40, 50, 3)).astype(np.float32) * 255
+    steps, image = mx.gluon.data.vision.transforms, mx.image
+    for step, augmenter in (
+        (steps.RandomContrast(0.4), image.ContrastJitterAug(0.4)),
+        (steps.RandomSaturation(0.4), image.SaturationJitterAug(0.4)),
+        (steps.RandomColorJitter(0.3, 0.3, 0.3), image.ColorJitterAug(0.3, 0.3, 0.3)),
+    ):
+        found = []
+        for change in (step, augmenter):
+            random.seed(8)
+            found.append(change(mx.nd.array(pixels)).asnumpy())
+        assert np.allclose(*found, rtol=1e-5, atol=1e-3)
+        assert not np.allclose(found[0], pixels)
+    grey = mx.nd.array(pixels[:, :, :1])
+    assert np.array_equal(steps.RandomSaturation(0.4)(grey).asnumpy(), pixels[:, :, :1])

@@ -140,9 +140,8 @@ def test_operands_when_no_numbers_then_are_a_type_error() -> None:
         (lambda: mx.sym.Variable("data"), "mx.sym"),
         (lambda: nd.LeakyReLU(A), "mx.nd.LeakyReLU"),
         (lambda: A.softmax(axis=1), "NDArray.softmax"),
-        (lambda: mx.image.DetRandomPadAug(p=1), "mx.image.DetRandomPadAug"),
         (lambda: mx.image.imrotate(A, 3), "mx.image.imrotate"),
-        (lambda: mx.io.CSVIter(data_csv="a"), "mx.io.CSVIter"),
+        (lambda: mx.io.LibSVMIter(data_libsvm="a"), "mx.io.LibSVMIter"),
         (lambda: mx.random.uniform(0, 1), "mx.random.uniform"),
     ],
 )
@@ -170,3 +169,26 @@ def test_arrays_when_of_two_dtypes_then_are_refused_and_stay_as_they_were() -> N
     with pytest.raises(TypeError):
         pixels += np.array([0.5])
     assert pixels.asnumpy().tolist() == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize("is_ascend", [False, True])
+@pytest.mark.parametrize("k", [1, 5, 9])
+def test_topk_when_values_are_alike_or_not_finite_then_is_the_front_of_the_order(k, is_ascend) -> None:
+    values = np.array([[3, 1, 3, 2, 3, 0, 2, 1, 9, 9], [0, 0, 0, -5, 5, 7, 7, 7, 7, 1]], np.float32)
+    for some in (values, np.where(values == 7, -np.inf, values), np.where(values == 9, np.nan, values)):
+        for axis, most in ((1, k), (0, min(k, 2))):
+            array, to = nd.array(some), {"axis": axis, "is_ascend": is_ascend}
+            found = nd.topk(array, k=most, ret_typ="both", **to)
+            expected = np.take(nd.argsort(array, **to).asnumpy(), range(most), axis)
+            assert np.array_equal(found[1].asnumpy(), expected)
+            picked = np.take_along_axis(some, expected.astype(int), axis)
+            assert np.array_equal(found[0].asnumpy(), picked, equal_nan=True)
+    with pytest.raises(ValueError, match="topk"):
+        nd.topk(nd.array(values), k=11)
+
+
+def test_one_hot_when_numbers_lie_outside_then_rows_have_no_one() -> None:
+    numbers = nd.array([[0, 2], [-1, 3]])
+    found = nd.one_hot(numbers, 3, on_value=5, off_value=-1, dtype="int32").asnumpy()
+    assert found.dtype == np.int32
+    assert found.tolist() == [[[5, -1, -1], [-1, -1, 5]], [[-1, -1, -1], [-1, -1, -1]]]

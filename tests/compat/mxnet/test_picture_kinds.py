@@ -39,6 +39,18 @@ def test_unpack_img_when_files_are_unusual_then_gives_opencvs_pixels(data: bytes
     assert found.dtype == expected.dtype and found.shape == expected.shape and (found == expected).all()
 
 
+@pytest.mark.parametrize("fill", [b"", b"\xff\xff"], ids=["plain", "filled"])
+@pytest.mark.parametrize("kind", ["L", "RGB", "CMYK"])
+def test_unpack_img_when_markers_are_filled_up_then_colours_are_those_of_the_plain_file(kind: str, fill: bytes) -> None:
+    image = {"L": LEVELS[:, :, 0], "RGB": LEVELS[:, :, :3]}.get(kind, LEVELS)
+    data = PRINTED if kind == "CMYK" else encoded(Image.fromarray(image), "JPEG")
+    place = data.index(b"\xff\xdb")
+    _, found = mx.recordio.unpack_img(mx.recordio.pack(HEADER, data[:place] + fill + data[place:]))
+    assert np.array_equal(found, mx.recordio.unpack_img(mx.recordio.pack(HEADER, data), 1 if image.ndim == 3 else 0)[1])
+    for length in (3, 5, 20, len(data) // 2):
+        assert mx.recordio.unpack_img(mx.recordio.pack(HEADER, data[:length]))[1] is None
+
+
 @pytest.mark.deep
 def test_imdecode_when_printing_colours_are_wanted_grey_then_gives_opencvs_pixels() -> None:
     import cv2

@@ -6,4 +6,5 @@ pub(crate) mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod planes;
 pub mod slot;
+pub mod sums;
 pub(crate) mod writer;

@@ -11,6 +11,7 @@ mod plain;
 mod recode;
 mod resizing;
 mod single;
+mod sums;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -45,7 +46,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(masks::decode_each_mask, module)?)?;
     module.add_function(wrap_pyfunction!(pixels::change_image, module)?)?;
     module.add_function(wrap_pyfunction!(colours::change_colours, module)?)?;
+    module.add_function(wrap_pyfunction!(sums::add_compensated, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::cut_boxes, module)?)?;
+    module.add_function(wrap_pyfunction!(resizing::pick_pixels, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::resize_floats, module)?)?;
     module.add_function(wrap_pyfunction!(entry::entry_points, module)?)?;
     module.add_function(wrap_pyfunction!(single::decode_jpeg, module)?)?;

@@ -1,12 +1,13 @@
 //! Images in memory, or boxes of them, at other sizes in floats.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use recordmill_image::geometry;
 use recordmill_image::geometry::level::Level;
 use recordmill_image::geometry::resize::boxes::{Boxes, Images, resize_boxes};
-use recordmill_image::geometry::resize::{Kernel, resize_many};
+use recordmill_image::geometry::resize::{Kernel, Nearest, resize_many, resize_nearest};
 use recordmill_image::pixels::Size;
 
-use super::kernels::kernel_of;
+use super::kernels::{kernel_of, rule_of};
 use super::refused;
 use crate::buffers::{Block, Numbers, View, vector};
 
@@ -41,6 +42,42 @@ fn resized<T: Level + pyo3::buffer::Element>(
     let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
     let made = py.detach(|| resize_many(values, from, channels, size, kernel)).map_err(refused)?;
     Ok(Block::new(Numbers::Float32(made)))
+}
+
+/// One image of height, width and channels in a flat array, at another height and width, by its nearest pixels; raises
+/// ImageRefused.
+#[pyfunction]
+pub fn pick_pixels(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    source: &str,
+    shape: (usize, usize, usize),
+    size: (usize, usize),
+    rule: &str,
+) -> PyResult<Block> {
+    let rule = rule_of(rule)?;
+    match source {
+        "uint8" => picked(py, pixels, shape, size, rule, Numbers::UInt8),
+        "uint16" => picked(py, pixels, shape, size, rule, Numbers::UInt16),
+        "float32" => picked(py, pixels, shape, size, rule, Numbers::Float32),
+        other => Err(PyValueError::new_err(format!("pixels are not {other:?}"))),
+    }
+}
+
+fn picked<T: Level + pyo3::buffer::Element>(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    (height, width, channels): (usize, usize, usize),
+    size: (usize, usize),
+    rule: Nearest,
+    wrap: fn(Vec<T>) -> Numbers,
+) -> PyResult<Block> {
+    let view = View::<T>::get(pixels)?;
+    let values = view.slice();
+    let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
+    let pick = || resize_nearest(geometry::view::View::new(values, from, channels)?, size, rule);
+    let made = py.detach(pick).map_err(refused)?;
+    Ok(Block::new(wrap(made)))
 }
 
 /// Boxes of such images: four places and the image of each, and the height and width of all; raises ImageRefused.

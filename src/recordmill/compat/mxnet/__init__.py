@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+
 from recordmill.compat.mxnet import base, context, gluon, image, io, nd, random, recordio
 from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.context import Context, cpu, cpu_pinned, current_context, gpu
 
+importlib.import_module(f"{__name__}.nd.image")
 img, ndarray, rnd = image, nd, random
+sys.modules[f"{__name__}.ndarray"] = nd  # import mxnet.ndarray as nd
 # The version whose behaviour this is.
 __version__ = "1.9.1"
 

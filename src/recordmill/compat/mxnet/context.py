@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from recordmill.dataclass import dataclass
 
 
@@ -17,6 +19,13 @@ class Context:
         return f"{self.device_type}({self.device_id})"
 
     __repr__ = __str__
+
+    def __enter__(self) -> Self:
+        """Return the device; arrays lie in the memory of the host all the same."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing."""
 
 
 def cpu(device_id: int = 0) -> Context:

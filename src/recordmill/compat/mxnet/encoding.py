@@ -47,12 +47,23 @@ def encode_picture(pixels: NDArray[Any], quality: int, suffix: str) -> bytes:
     elif name == "PNG":
         options["compress_level"] = min(max(int(quality), 0), 9)
     out = io.BytesIO()
-    module.fromarray(_colours_of(pixels, name)).save(out, name, **options)
+    _picture(module, _checked(pixels, name), name).save(out, name, **options)
     return out.getvalue()
 
 
-def _colours_of(pixels: NDArray[Any], name: str) -> NDArray[Any]:
-    """Pixels with red first, and without what the format has no room for."""
+def _picture(module: Any, pixels: NDArray[Any], name: str) -> Any:
+    """Pillow's picture, without what the format has no room for."""
+    if pixels.ndim == 2:
+        return module.fromarray(pixels)
+    height, width, channels = pixels.shape
+    if channels == 3:
+        return module.frombytes("RGB", (width, height), pixels, "raw", "BGR", 0, 1)
+    keeps_alpha = name in ("PNG", "WEBP", "TIFF")
+    return module.fromarray(reordered(pixels, (2, 1, 0, 3) if keeps_alpha else (2, 1, 0)))
+
+
+def _checked(pixels: NDArray[Any], name: str) -> NDArray[Any]:
+    """Pixels side by side in memory that can be encoded; a single channel has no axis of its own."""
     if pixels.ndim == 3 and pixels.shape[2] == 1:
         pixels = pixels[:, :, 0]
     deep = pixels.dtype == np.uint16 and name == "PNG" and pixels.ndim == 2
@@ -69,10 +80,7 @@ def _colours_of(pixels: NDArray[Any], name: str) -> NDArray[Any]:
             expected="a pixel at least, uint8, one, three or four channels",
             found=f"{pixels.dtype} of shape {pixels.shape}",
         )
-    if channels == 1:
-        return np.ascontiguousarray(pixels)
-    keeps_alpha = channels == 4 and name in ("PNG", "WEBP", "TIFF")
-    return reordered(pixels, (2, 1, 0, 3) if keeps_alpha else (2, 1, 0))
+    return np.ascontiguousarray(pixels)
 
 
 def _pillow() -> Any:

@@ -16,7 +16,11 @@ from recordmill.compat.pixel_copies import reordered
 
 # flag, label, id, id2; little-endian, without padding.
 _HEADER = struct.Struct("<IfQQ")
+# Markers of JPEG frames: SOF0 to SOF15 without the tables that lie between them.
+_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _JPEG, _PNG, _PNG_COLOURS, _PNG_GREY = b"\xff\xd8", b"\x89PNG", 25, 0
+# Depth and colours of a PNG of bytes in grey.
+_GREY_BYTES = b"\x08\x00"
 
 HEADER = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # noqa: PYI024 (programs call _replace)
 IRHeader: Any = HEADER
@@ -145,12 +149,26 @@ def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
 
 
 def _stored(data: bytes) -> NDArray[Any]:
-    picture = rm.decode_image(data, like="opencv", channels="stored", orientation="ignore", depth="stored")
-    if picture.ndim == 3 and picture.shape[2] == 4 and data.startswith(_JPEG):
+    if _is_coloured_jpeg(data):
         return rm.decode_image(data, like="opencv", channels="bgr", orientation="ignore")
+    if data.startswith(_PNG) and data[_PNG_COLOURS - 1 : _PNG_COLOURS + 1] == _GREY_BYTES:
+        picture = rm.decode_png(data)
+        return picture if picture.ndim == 2 else np.ascontiguousarray(picture[:, :, 0])
+    picture = rm.decode_image(data, like="opencv", channels="stored", orientation="ignore", depth="stored")
     if picture.ndim == 3 and data.startswith(_PNG) and data[_PNG_COLOURS] == _PNG_GREY:
         return np.ascontiguousarray(picture[:, :, 0])  # one grey is transparent: OpenCV has no channel for that
     return _blue_first(picture)
+
+
+def _is_coloured_jpeg(data: bytes) -> bool:
+    """Whether a file is a JPEG whose frame has more than one component, as far as its markers tell."""
+    place = 2 if data.startswith(_JPEG) else len(data)
+    while place + 9 < len(data) and data[place] == 0xFF:
+        kind, length = data[place + 1], int.from_bytes(data[place + 2 : place + 4], "big")
+        if kind in _FRAMES:
+            return data[place + 9] > 1
+        place += 1 if kind == 0xFF else 2 + length  # a marker may have more bytes of 255 in front of it
+    return False
 
 
 def _grey(data: bytes) -> NDArray[Any]:

@@ -1,6 +1,19 @@
 """OneFlow's names for reading records: ``import recordmill.compat.oneflow as flow``."""
 
-from recordmill.compat.oneflow import data, environment as env, image, nn, random, record_pb2, scope, typing
+import contextlib
+
+from recordmill.compat.oneflow import (
+    config,
+    core,
+    data,
+    environment as env,
+    image,
+    nn,
+    random,
+    record_pb2,
+    scope,
+    typing,
+)
 from recordmill.compat.oneflow.absent import absent
 from recordmill.compat.oneflow.jobs import FunctionConfig, function_config, global_function
 from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_buffer_to_tensor
@@ -18,13 +31,33 @@ from recordmill.compat.oneflow.types import (
 )
 
 __getattr__ = absent("flow")
+# The version whose behaviour this is.
+__version__ = "0.9.0"
+
+
+def no_grad() -> contextlib.ContextDecorator:
+    """For ``with``, or a decorator: there are no gradients anyway."""
+    return contextlib.nullcontext()  # type: ignore[return-value]
+
+
+def enable_eager_execution(val: bool = True) -> None:
+    """Nothing: functions run when they are called."""
+
+
+def clear_default_session() -> None:
+    """Nothing: there is no session."""
+
 
 __all__ = [
     "FunctionConfig",
     "Tensor",
     "TensorBuffer",
+    "clear_default_session",
+    "config",
+    "core",
     "data",
     "double",
+    "enable_eager_execution",
     "env",
     "float",
     "float32",
@@ -36,6 +69,7 @@ __all__ = [
     "int32",
     "int64",
     "nn",
+    "no_grad",
     "of_record",
     "random",
     "record_pb2",

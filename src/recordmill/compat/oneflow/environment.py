@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import os
 
+from recordmill.compat.oneflow.absent import absent
+
+__getattr__ = absent("flow.env")
+
+
+def init() -> bool:
+    """Return True: there is nothing to begin."""
+    return True
+
 
 def get_rank() -> int:
     """Return the number of this process, from the variable RANK."""
@@ -13,6 +22,11 @@ def get_rank() -> int:
 def get_world_size() -> int:
     """Return the number of processes, from the variable WORLD_SIZE."""
     return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def get_local_rank() -> int:
+    """Return the number of this process on its machine, from the variable LOCAL_RANK."""
+    return int(os.environ.get("LOCAL_RANK", "0"))
 
 
 def share_of(num_parts: int, rank: int, world_size: int) -> range:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import typing
 from collections.abc import Callable
 from typing import Any
 
-from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer
+from recordmill.compat.oneflow.absent import AbsentError
+from recordmill.compat.oneflow.answers import answer_of, plain_arrays
 
 
 class FunctionConfig:
@@ -24,12 +26,23 @@ class FunctionConfig:
         """Nothing: it is the processor."""
         del value
 
+    default_distribute_strategy = default_logical_view
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        """Take settings of networks' computation, which change no records; refuse those of training."""
+        if name.startswith(("enable_", "cudnn_", "prune_", "use_", "allow_", "concurrency_")):
+            return lambda *_: None
+        raise AbsentError(f"FunctionConfig.{name} is not supported: networks are not part of this package")
+
 
 function_config = FunctionConfig
 
 
 def global_function(type: Any = "predict", function_config: Any = None) -> Any:  # noqa: A002 (OneFlow's name)
     """Decorate a function whose tensors are to be given as NumPy's arrays.
+
+    A function that says ``-> typing.Callback[...]`` gives a function that takes what is to be called with them. What
+    one that says nothing gives has ``get()`` and ``async_get(callback)`` too.
 
     Parameters
     ----------
@@ -58,16 +71,15 @@ def global_function(type: Any = "predict", function_config: Any = None) -> Any: 
 
 
 def _job(function: Callable[..., Any]) -> Callable[..., Any]:
+    says = getattr(function, "__annotations__", {}).get("return")
+
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        return _arrays(function(*args, **kwargs))
+        found = function(*args, **kwargs)
+        if says is None:
+            return answer_of(found)
+        if typing.get_origin(says) is not Callable and "Callback" not in str(says):
+            return plain_arrays(found)
+        return lambda callback: callback(plain_arrays(found))
 
     return run
-
-
-def _arrays(value: Any) -> Any:
-    if isinstance(value, Tensor | TensorBuffer):
-        return value.numpy()
-    if isinstance(value, list | tuple):
-        return type(value)(_arrays(one) for one in value)
-    return {key: _arrays(one) for key, one in value.items()} if isinstance(value, dict) else value

@@ -24,3 +24,20 @@ class Module:
     def eval(self) -> Self:
         """Return the module itself: it does the same in training and evaluation."""
         return self
+
+    def to(self, device: Any = None, *_: Any, **__: Any) -> Self:
+        """Return the module itself; NotImplementedError for another device than the processor."""
+        if device is not None and str(device).partition(":")[0] != "cpu":
+            raise NotImplementedError(
+                f"device {device!r} is not supported: records are read on the processor; hand the arrays to your "
+                "framework"
+            )
+        return self
+
+    def cuda(self, device: Any = None) -> Self:
+        """Refuse: records are read on the processor."""
+        return self.to("cuda" if device is None else f"cuda:{device}")
+
+    def cpu(self) -> Self:
+        """Return the module itself."""
+        return self

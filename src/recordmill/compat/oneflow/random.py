@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from recordmill.compat.oneflow import normalizing
+from recordmill.compat.oneflow.absent import absent
 from recordmill.compat.oneflow.sites import kept
 from recordmill.compat.oneflow.tensors import Tensor
+
+__getattr__ = absent("flow.random")
 
 
 def CoinFlip(batch_size: int = 1, seed: int | None = None, probability: float = 0.5, name: str | None = None) -> Tensor:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +67,20 @@ class Records:
         return len(self.payloads)
 
 
+class _Size(int):
+    """Number of values for NumPy, and OneFlow's method at once."""
+
+    shape: tuple[int, ...]
+
+    def __new__(cls, shape: tuple[int, ...]) -> Self:
+        made = super().__new__(cls, math.prod(shape))
+        made.shape = shape
+        return made
+
+    def __call__(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim]
+
+
 class _TensorType(type):
     """What says that it stands for a tensor is an instance too."""
 
@@ -90,10 +105,15 @@ class Tensor(np.ndarray[Any, np.dtype[Any]], metaclass=_TensorType):
         """Axes in another order."""
         return super().transpose(*dims)
 
-    def to(self, *wanted: Any) -> Any:
+    @property
+    def size(self) -> Any:
+        """Number of values; called, the shape, or the length of one axis."""
+        return _Size(self.shape)
+
+    def to(self, *wanted: Any, device: Any = None, dtype: Any = None) -> Any:
         """Values of another dtype; ``"cpu"`` is where they are."""
         made: Any = self
-        for one in wanted:
+        for one in (*wanted, *(given for given in (device, dtype) if given is not None)):
             if not isinstance(one, str):
                 made = made.astype(number_type(one))
             elif one.partition(":")[0] != "cpu":
@@ -158,7 +178,7 @@ class Tensor(np.ndarray[Any, np.dtype[Any]], metaclass=_TensorType):
 
     def numel(self) -> Any:
         """Number of values."""
-        return self.size
+        return int(self.size)
 
 
 def tensor_of(values: Any) -> Tensor:

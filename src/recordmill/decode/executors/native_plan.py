@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -178,6 +179,7 @@ def _scaled(window: NDArray[np.int64], scales: NDArray[np.int64]) -> NDArray[np.
     return np.concatenate([start, stop - start], axis=1)
 
 
+@functools.lru_cache(64)
 def _levels(values: Values, brightest: int) -> tuple[list[float], list[float]]:
     """Mean and factor for levels from 0 to `brightest`, as `finish` has them."""
     if values.first:

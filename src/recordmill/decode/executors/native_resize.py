@@ -53,7 +53,9 @@ def resize_one(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDAr
     ndarray, shape (*size, channels)
         Of the same dtype, but float32 from TensorFlow's kernels other than the nearest neighbour, as there.
     """
-    if gives_floats(kernel):
+    if kernel.endswith(":nearest"):
+        return _picked(pixels, size, kernel)
+    if gives_floats(kernel) or (pixels.dtype == np.float32 and kernel.startswith("opencv:")):
         return resize_floats(pixels, size, kernel)
     height, width, _ = pixels.shape
     wanted = np.array([[0, 0, size[1], size[0]]])
@@ -62,8 +64,17 @@ def resize_one(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDAr
     return change_one(pixels, Values(pixels.dtype.name, white=white), moves=moves, kernel=kernel)
 
 
+def _picked(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
+    flat, shape = np.ascontiguousarray(pixels).reshape(-1), pixels.shape
+    try:
+        made: Any = _core.pick_pixels(flat, pixels.dtype.name, shape, size, kernel)
+    except _core.ImageRefused as refused:
+        raise image_error(refused.args) from None
+    return np.frombuffer(made, pixels.dtype).reshape(*size, shape[2])
+
+
 def resize_floats(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[np.float32]:
-    """Scale images by a kernel that gives floats.
+    """Scale images by a kernel that gives floats, or floats by one of OpenCV's.
 
     Parameters
     ----------

@@ -74,6 +74,9 @@ pub fn resize_many<T: Level>(
         let found = format!("{} values for {count} x {wanted}", pixels.len());
         return refuse(format!("whole images of {values} values, and no more than {MAX_VALUES} of results"), found);
     }
+    if count == 1 && from != size && !matches!(kernel, Kernel::Tensorflow { .. }) {
+        return resize_f32(View::new(pixels, from, channels)?, size, kernel);
+    }
     let mut output = Vec::with_capacity(count * wanted);
     for image in pixels.chunks_exact(values) {
         let source = View::new(image, from, channels)?;

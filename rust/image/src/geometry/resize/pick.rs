@@ -14,14 +14,15 @@ pub(crate) fn pick<T: Copy>(source: View<T>, columns: &[usize], rows: &[usize]) 
 fn gather<T: Copy, const CHANNELS: usize>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
     let mut output: Vec<T> = Vec::with_capacity(columns.len() * rows.len() * CHANNELS);
     let length = columns.len() * CHANNELS;
-    let mut previous = None;
+    let (mut row, mut previous) = (vec![[source.row(0)[0]; CHANNELS]; columns.len()], None);
     for y in rows {
         if previous == Some(y) {
             output.extend_from_within(output.len() - length..);
             continue;
         }
         let (pixels, _) = source.row(*y).as_chunks::<CHANNELS>();
-        columns.iter().for_each(|x| output.extend_from_slice(&pixels[*x]));
+        row.iter_mut().zip(columns).for_each(|(out, x)| *out = pixels[*x]);
+        output.extend_from_slice(row.as_flattened());
         previous = Some(y);
     }
     output

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from recordmill.compat.mxnet.absent import absent
-from recordmill.compat.mxnet.gluon import data
+from recordmill.compat.mxnet.gluon import data, utils
+from recordmill.compat.mxnet.gluon.block import Block, HybridBlock
 
-__all__ = ["data"]
+__all__ = ["Block", "HybridBlock", "data", "utils"]
 __getattr__ = absent(
     __name__,
-    {"utils": "leave it out: arrays lie in the memory of the host; use urllib.request to download"},
+    {},
     "train with Keras, PyTorch or JAX: see the guides",
 )

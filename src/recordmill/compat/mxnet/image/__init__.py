@@ -33,6 +33,7 @@ from recordmill.compat.mxnet.image.det_augmenters import (
     DetBorrowAug,
     DetHorizontalFlipAug,
     DetRandomCropAug,
+    DetRandomPadAug,
     DetRandomSelectAug,
 )
 from recordmill.compat.mxnet.image.det_iter import ImageDetIter
@@ -51,12 +52,10 @@ from recordmill.compat.mxnet.image.functions import (
 )
 from recordmill.compat.mxnet.image.image_iter import ImageIter
 
-_BOXES = "move images and boxes together with rm.Image and rm.Boxes, or read them with mx.io.ImageDetRecordIter"
 _TURN = "rotate with rm.RandomAffine(degrees=...) in rm.Image"
 __getattr__ = absent(
     __name__,
     {
-        **dict.fromkeys(("DetRandomPadAug", "detection"), _BOXES),
         **dict.fromkeys(("imrotate", "random_rotate"), _TURN),
     },
 )
@@ -76,6 +75,7 @@ __all__ = [
     "DetBorrowAug",
     "DetHorizontalFlipAug",
     "DetRandomCropAug",
+    "DetRandomPadAug",
     "DetRandomSelectAug",
     "ForceResizeAug",
     "HorizontalFlipAug",

@@ -89,14 +89,15 @@ def cut(labels: Boxes, window: Window, width: int, height: int, least: float) ->
     ndarray, shape (m, 5 or more), or None
         None if nothing is left.
     """
-    start = np.array([window[0] / width, window[1] / height] * 2)
-    size = np.array([window[2] / width, window[3] / height] * 2)
+    # Numbers of Python's: they become of the labels' dtype before they are used.
+    start = [window[0] / width, window[1] / height] * 2
+    size = [window[2] / width, window[3] / height] * 2
     found = labels.copy()
     for column in range(4):  # one after the other, as each step is rounded
         found[:, 1 + column] -= start[column]
         found[:, 1 + column] /= size[column]
     found[:, 1:5] = np.clip(found[:, 1:5], 0, 1)
-    left = areas_of(found[:, 1:]) * float(size[0]) * float(size[1]) / areas_of(labels[:, 1:])
+    left = areas_of(found[:, 1:]) * size[0] * size[1] / areas_of(labels[:, 1:])
     kept = (found[:, 3] > found[:, 1]) & (found[:, 4] > found[:, 2]) & (left > least)
     return found[kept] if kept.any() else None
 
@@ -134,6 +135,62 @@ def windows(width: int, height: int, ratios: Any, areas: Any, count: int) -> Ite
         if low <= w * h <= high and 0 <= w <= width and 0 <= h <= height:
             y, x = random.randint(0, height - h), random.randint(0, width - w)
             yield x, y, w, h
+
+
+def frames(width: int, height: int, ratios: Any, areas: Any, count: int) -> Iterator[Window]:
+    """Random windows around a picture, drawn by Python's ``random``.
+
+    Parameters
+    ----------
+    width, height : int
+        Of the picture.
+    ratios : (float, float)
+        Of the windows' width and height.
+    areas : (float, float)
+        Their area, in pictures.
+    count : int
+        Attempts; those that leave less than two pixels around the picture give none.
+
+    Yields
+    ------
+    (int, int, int, int)
+        The picture's left and top in the window, the window's width and height.
+    """
+    low, high = (share * height * width for share in areas)
+    for _ in range(count):
+        ratio = random.uniform(*ratios)
+        h, most = round(math.sqrt(low / ratio)), round(math.sqrt(high / ratio))
+        if round(h * ratio) < width:
+            h = int((width + 0.499999) / ratio)
+        h = min(max(h, height), most)
+        if h < most:
+            h = random.randint(h, most)
+        w = round(h * ratio)
+        if h - height >= 2 and w - width >= 2:
+            y, x = random.randint(0, h - height), random.randint(0, w - width)
+            yield x, y, w, h
+
+
+def framed(labels: Boxes, window: Window, width: int, height: int) -> Boxes:
+    """Boxes in shares of a window around the picture.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n, 5 or more)
+    window : (int, int, int, int)
+        The picture's left and top in it, its width and height.
+    width, height : int
+        Of the picture.
+
+    Returns
+    -------
+    ndarray, shape (n, 5 or more)
+    """
+    x, y, w, h = window
+    found = labels.copy()
+    for first, length, start, whole in ((1, width, x, w), (2, height, y, h)):
+        found[:, first:5:2] = (found[:, first:5:2] * length + start) / whole
+    return found
 
 
 def _height(ratio: float, low: float, high: float, width: int, height: int) -> int:

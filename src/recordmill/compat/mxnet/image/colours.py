@@ -9,8 +9,7 @@ import numpy as np
 
 from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.image.augmenters import Augmenter, RandomOrderAug
-from recordmill.compat.mxnet.nd import array, wrap
-from recordmill.compat.short_axes import added
+from recordmill.compat.mxnet.nd import array, sum, wrap  # noqa: A004 (MXNet's)
 
 # Weights of red, green and blue in brightness (ITU-R BT.601).
 _LUMA = array([0.299, 0.587, 0.114])
@@ -47,11 +46,15 @@ class ContrastJitterAug(Augmenter):
         super().__init__(contrast=contrast)
         self.contrast = contrast
 
+    def draw(self) -> float:
+        """Factor by which levels are moved."""
+        return _factor(self.contrast)
+
     def __call__(self, src: Any) -> Any:
         """Change the contrast, in place."""
-        alpha = _factor(self.contrast)
+        alpha = self.draw()
         toned = src * _LUMA  # of three channels, also where the image has one
-        grey = np.float32(3.0 * (1.0 - alpha) / toned.size) * np.sum(toned, dtype=np.float32)
+        grey = sum(toned) * (3.0 * (1.0 - alpha) / toned.size)
         src *= alpha
         src += grey
         return src
@@ -64,11 +67,14 @@ class SaturationJitterAug(Augmenter):
         super().__init__(saturation=saturation)
         self.saturation = saturation
 
+    def draw(self) -> float:
+        """Factor by which colours are moved."""
+        return _factor(self.saturation)
+
     def __call__(self, src: Any) -> Any:
         """Change the saturation, in place."""
-        alpha = _factor(self.saturation)
-        toned = np.asarray(src * _LUMA, np.float32)
-        grey = added(toned, (2,), keepdims=True) * np.float32(1.0 - alpha)
+        alpha = self.draw()
+        grey = sum(src * _LUMA, axis=2, keepdims=True) * (1.0 - alpha)
         src *= alpha
         src += grey
         return src

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from recordmill.compat.mxnet.base import ParameterError, UnsupportedError
+from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.image import boxes, functions
 from recordmill.compat.mxnet.image.augmenters import (
     Augmenter,
@@ -114,9 +114,7 @@ class DetRandomCropAug(DetAugmenter):
         min_eject_coverage: float = 0.3,
         max_attempts: int = 50,
     ) -> None:
-        ratios, areas = (
-            tuple(one) if isinstance(one, list | tuple) else (one, one) for one in (aspect_ratio_range, area_range)
-        )
+        ratios, areas = (_range(one) for one in (aspect_ratio_range, area_range))
         super().__init__(
             min_object_covered=min_object_covered,
             aspect_ratio_range=ratios,
@@ -124,9 +122,8 @@ class DetRandomCropAug(DetAugmenter):
             min_eject_coverage=min_eject_coverage,
             max_attempts=max_attempts,
         )
-        for name, pair, above in (("aspect_ratio_range", ratios, ratios[0]), ("area_range", areas, areas[1])):
-            if above <= 0 or pair[0] > pair[1]:
-                raise ParameterError(f"{name} is two numbers above 0 in order", kind="bad_parameter", found=str(pair))
+        _check_range("aspect_ratio_range", ratios, ratios[0] > 0)
+        _check_range("area_range", areas, areas[1] > 0)
         self._ratios, self._areas, self._attempts = ratios, areas, max_attempts
         self._covered, self._left = min_object_covered, min_eject_coverage
 
@@ -139,6 +136,57 @@ class DetRandomCropAug(DetAugmenter):
                 if found is not None:
                     return functions.fixed_crop(src, *window), found
         return src, label
+
+
+class DetRandomPadAug(DetAugmenter):
+    """A random frame around the picture.
+
+    Parameters
+    ----------
+    aspect_ratio_range, area_range : (float, float)
+        Of the framed picture's width and height; its area, in pictures.
+    max_attempts : int
+        The picture stays as it is after so many.
+    pad_val : (float, float, float)
+        Level of each channel of the frame.
+
+    Raises
+    ------
+    ParameterError
+        Ranges without a frame.
+    """
+
+    def __init__(
+        self,
+        aspect_ratio_range: Any = (0.75, 1.33),
+        area_range: Any = (1.0, 3.0),
+        max_attempts: int = 50,
+        pad_val: Any = (128, 128, 128),
+    ) -> None:
+        ratios, areas = (_range(one) for one in (aspect_ratio_range, area_range))
+        super().__init__(aspect_ratio_range=ratios, area_range=areas, max_attempts=max_attempts, pad_val=pad_val)
+        _check_range("aspect_ratio_range", ratios, ratios[0] > 0)
+        _check_range("area_range", areas, areas[1] > 1)
+        self._ratios, self._areas, self._attempts = ratios, areas, max_attempts
+        self._fill = pad_val if isinstance(pad_val, list | tuple) else (pad_val,) * 3
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
+        """Frame picture and boxes."""
+        height, width = src.shape[:2]
+        for window in boxes.frames(width, height, self._ratios, self._areas, self._attempts):
+            x, y, w, h = window
+            src = functions.copyMakeBorder(src, y, h - y - height, x, w - x - width, values=self._fill)
+            return src, boxes.framed(label, window, width, height)
+        return src, label
+
+
+def _range(value: Any) -> tuple[float, float]:
+    return tuple(value) if isinstance(value, list | tuple) else (value, value)
+
+
+def _check_range(name: str, pair: tuple[float, float], is_sound: bool) -> None:
+    if not is_sound or pair[0] > pair[1]:
+        raise ParameterError(f"{name} is two numbers in order that leave room", kind="bad_parameter", found=str(pair))
 
 
 def CreateMultiRandCropAugmenter(
@@ -209,35 +257,25 @@ def CreateDetAugmenter(
     rand_crop : float
         Probability of a window; the further parameters are those of `CreateMultiRandCropAugmenter`.
     rand_pad : float
-        0.
+        Probability of a frame, up to the upper end of `area_range`.
     min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts
-        Of the windows.
-    pad_val : optional
-        Without influence.
+        Of the windows and frames.
+    pad_val : float, or (float, float, float)
+        Levels of the frames.
 
     Returns
     -------
     list of DetAugmenter
-
-    Raises
-    ------
-    UnsupportedError
-        `rand_pad` above 0.
     """
-    del pad_val
-    if rand_pad > 0:
-        raise UnsupportedError(
-            "rand_pad is not supported",
-            kind="unsupported",
-            found=f"rand_pad={rand_pad}",
-            hint="leave it out, or give an augmenter of your own in aug_list",
-        )
     made: list[DetAugmenter] = [DetBorrowAug(ResizeAug(resize, inter_method))] if resize > 0 else []
     if rand_crop > 0:
         crops = (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)
         made.append(CreateMultiRandCropAugmenter(*crops, skip_prob=1 - rand_crop))
     if rand_mirror:
         made.append(DetHorizontalFlipAug(0.5))
+    if rand_pad > 0:
+        frame = DetRandomPadAug(aspect_ratio_range, (1.0, _range(area_range)[1]), max_attempts, pad_val)
+        made.append(DetRandomSelectAug([frame], 1 - rand_pad))
     plain = [ForceResizeAug((data_shape[2], data_shape[1]), inter_method), CastAug()]
     plain += colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
     return made + [DetBorrowAug(one) for one in plain + normalising_augmenters(mean, std)]

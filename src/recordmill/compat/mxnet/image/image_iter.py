@@ -187,7 +187,7 @@ class ImageIter(DataIter):
             values = np.asarray(found)
             if values.size != self.label_width:
                 message = f"a label has {values.size} values but label_width is {self.label_width}"
-                raise MXNetError(message, kind="bad_label", **self._source.last)
+                raise ParameterError(message, kind="bad_label", **self._source.last)
             label[row] = values.reshape(label[row].shape)
         return self.batch_size
 

@@ -6,13 +6,13 @@ from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.io.arrays import NDArrayIter
 from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
 from recordmill.compat.mxnet.io.combined import PrefetchingIter, ResizeIter
+from recordmill.compat.mxnet.io.csv import CSVIter
 from recordmill.compat.mxnet.io.detection import ImageDetRecordIter
 from recordmill.compat.mxnet.io.image_record import ImageRecordInt8Iter, ImageRecordIter, ImageRecordUInt8Iter
 
 __getattr__ = absent(
     __name__,
     {
-        "CSVIter": "read the file with numpy.loadtxt, and give the array to NDArrayIter",
         "ImageRecordIter_v1": "use ImageRecordIter",
         "ImageRecordUInt8Iter_v1": "use ImageRecordUInt8Iter",
         "LibSVMIter": "sparse arrays are not supported",
@@ -22,6 +22,7 @@ __getattr__ = absent(
 )
 
 __all__ = [
+    "CSVIter",
     "DataBatch",
     "DataDesc",
     "DataIter",

@@ -176,10 +176,15 @@ class PrefetchingIter(_Holding):
             ahead.close()
 
 
-def _renamed(described: Sequence[Sequence[DataDesc]], names: Sequence[Mapping[str, str]] | None) -> list[DataDesc]:
+def _renamed(described: Sequence[Sequence[Any]], names: Sequence[Mapping[str, str]] | None) -> list[DataDesc]:
     changes = names or [{}] * len(described)
     return [
         DataDesc(change.get(one.name, one.name), one.shape, one.dtype, one.layout)
         for descriptions, change in zip(described, changes, strict=True)
-        for one in descriptions
+        for one in map(_described, descriptions)
     ]
+
+
+def _described(pair: Any) -> DataDesc:
+    """Description of an array, for which iterators of programs' own often give a pair of name and shape."""
+    return pair if isinstance(pair, DataDesc) else DataDesc(*pair)

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError, translated
+from recordmill.compat.mxnet.image.boxes import mirrored
+from recordmill.compat.mxnet.io.batches import DataBatch
 from recordmill.compat.mxnet.io.image_record import ImageRecordIter
 from recordmill.compat.mxnet.io.parameters import DEFAULTS, read_parameters
 from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable
-from recordmill.compat.mxnet.kernels import KERNELS
+from recordmill.compat.mxnet.kernels import BY_SIZE, KERNELS
 
 Ints = NDArray[np.int64]
+_BY_SIZE = "opencv:auto"
 # Values of a row in front of an image's own labels: channels, height, width, number of labels.
 _IN_FRONT = 4
 _SHARED = (
@@ -63,7 +66,7 @@ _DEFAULTS: dict[str, Any] = {
     "label_pad_width": 0,
     "label_pad_value": -1.0,
 }
-_ONLY_DEFAULT = dict.fromkeys((*_RANDOM, "resize"), _HINT) | {
+_ONLY_DEFAULT = dict.fromkeys((name for name in (*_RANDOM, "resize") if name != "rand_mirror_prob"), _HINT) | {
     "path_imglist": "pack the labels into the records: im2rec --pack-label",
     "mean_img": "give mean_r, mean_g and mean_b",
     "shuffle_chunk_size": "shuffle=True permutes all records",
@@ -75,7 +78,8 @@ class ImageDetRecordIter(ImageRecordIter):
     """Batches of whole images brought to one size, with all labels of each.
 
     A row of labels is the channels, height and width of the image's data, the number of its labels, the labels, and
-    `label_pad_value` up to the width of the longest row. Orders of `shuffle` are not MXNet's here.
+    `label_pad_value` up to the width of the longest row. Orders of `shuffle` are not MXNet's here. `rand_mirror_prob`
+    mirrors pictures and boxes, by draws of the seed, epoch and position.
 
     Parameters
     ----------
@@ -96,13 +100,41 @@ class ImageDetRecordIter(ImageRecordIter):
             raise ParameterError(message, kind="bad_parameter", expected="1 or 3 channels")
         if values["dtype"] not in (None, "float32"):
             raise UnsupportedError("the parameter dtype is float32 here", kind="unsupported", found=values["dtype"])
-        if values["inter_method"] not in range(5):
+        if values["inter_method"] not in (*range(5), BY_SIZE):
             message = f"inter_method={values['inter_method']} is not supported"
-            raise UnsupportedError(message, kind="unsupported", expected="0 to 4")
+            raise UnsupportedError(message, kind="unsupported", expected="0 to 4, or 9")
+        if not 0 <= values["rand_mirror_prob"] <= 1:
+            message = f"value {values['rand_mirror_prob']} for Parameter rand_mirror_prob is out of range"
+            raise ParameterError(message, kind="bad_parameter", expected="0 to 1")
         return values | {"path_imgidx": ""}
 
     def _open(self, values: dict[str, Any]) -> tuple[Any, RecordTable]:
         return _WholeImages(values), _LabelRows(values)
+
+    def _make(self, rows: Ints, epoch: int, start: int, pad: int) -> DataBatch:
+        batch = super()._make(rows, epoch, start, pad)
+        share = self._values["rand_mirror_prob"]
+        if share > 0:
+            draws, positions = rm.Draws(self._values["seed"] % 2**64, epoch), np.arange(start, start + len(rows))
+            chosen = np.flatnonzero(draws.booleans(positions, rm.Stage.FLIP, share))
+            data, labels = np.asarray(batch.data[0]), np.asarray(batch.label[0])
+            data[chosen] = data[chosen, :, :, ::-1]
+            for row in chosen.tolist():
+                mirrored(self._boxes(labels[row, _IN_FRONT : _IN_FRONT + int(labels[row, 3])], int(rows[row])))
+        return batch
+
+    def _boxes(self, labels: NDArray[np.float32], row: int) -> NDArray[np.float32]:
+        """Boxes of one image: its labels begin with the width of their header, and of a box."""
+        header, width = labels[:2].tolist() if len(labels) > 1 else (0, 0)
+        if not (2 <= header <= len(labels) and width >= 5) or (len(labels) - header) % width:
+            message, expected = (
+                "labels that are no boxes cannot be mirrored",
+                "a header of 2, boxes of 5, or more",
+            )
+            found = f"{len(labels)} labels, widths {header:g} and {width:g}"
+            place = self._table.place(row)
+            raise ParameterError(message, kind="bad_label", expected=expected, found=found, **place)
+        return labels[int(header) :].reshape(-1, int(width))
 
 
 def _counted(ragged: rm.Ragged) -> Ints:
@@ -129,7 +161,7 @@ class _WholeImages:
     def __init__(self, values: Mapping[str, Any]) -> None:
         channels, *size = values["data_shape"]
         words: Any = {1: "grey", 3: "rgb"}
-        resize, kernel = rm.Resize(tuple(size)), KERNELS[values["inter_method"]]
+        resize, kernel = rm.Resize(tuple(size)), (*KERNELS, *[_BY_SIZE] * 5)[values["inter_method"]]
         self._spec = rm.Image(like="mxnet", channels=words[channels], resize=resize, kernel=kernel, dtype="uint8")
         self._threads = values["preprocess_threads"]
         colours = "rgba"[:channels]
@@ -164,14 +196,16 @@ class _LabelRows(RecordTable):
         self.label_width = _IN_FRONT + max(longest, width)
 
     def _longest(self) -> int:
-        longest = 1
+        """Labels of the record of this part that has most; of all records, whether they are whole."""
+        longest, start, stop = 1, int(self.positions[0]), int(self.positions[-1]) + 1
         with translated():
-            for reader in self.readers:
+            for reader, offset in zip(self.readers, self.firsts.tolist(), strict=False):
                 first = 0
                 for ragged in reader.batches(1024):
                     counts = _counted(ragged)
                     _refuse_short(reader, first, counts, np.diff(ragged.row_splits))
-                    longest = max(longest, int(counts.max(initial=0)))
+                    ours = slice(max(start - offset - first, 0), max(stop - offset - first, 0))
+                    longest = max(longest, int(counts[ours].max(initial=0)))
                     first += len(counts)
         return longest
 

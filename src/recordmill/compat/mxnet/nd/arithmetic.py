@@ -11,6 +11,10 @@ from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.short_axes import combined
 
 _INTO = {np.add, np.subtract, np.multiply, np.true_divide}
+# Functions whose last bits in single precision are NumPy's own; in double precision, rounded, they are the C library's.
+_ROUNDED = {
+    np.exp, np.expm1, np.log, np.log1p, np.log2, np.log10, np.sin, np.cos, np.tanh, np.power, np.cbrt
+}  # fmt: skip
 _COMPARISONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
 
 
@@ -91,6 +95,8 @@ def _fits(out: Any, values: list[Any], kind: np.dtype[Any] | None) -> bool:
 def _computed(ufunc: Any, values: list[Any], kind: np.dtype[Any] | None) -> Any:
     if kind is None:
         return ufunc(*values)
+    if ufunc in _ROUNDED and kind == np.float32:
+        return ufunc(*values, dtype=np.float64).astype(kind)
     simple = ufunc.nin == 2 and ufunc.nout == 1 and ufunc.signature is None
     found = combined(ufunc, *values) if simple else ufunc(*values)
     found = np.trunc(found) if ufunc is np.true_divide and kind.kind in "iu" else found

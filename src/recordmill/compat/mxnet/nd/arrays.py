@@ -11,7 +11,7 @@ from numpy.typing import NDArray as Array
 
 from recordmill.allocator import keep_freed_memory
 from recordmill.compat.mxnet.absent import AbsentError
-from recordmill.compat.mxnet.base import ParameterError
+from recordmill.compat.mxnet.base import ParameterError, UnsupportedError
 from recordmill.compat.mxnet.context import Context, cpu
 from recordmill.compat.mxnet.nd.arithmetic import apply, plain
 
@@ -109,6 +109,12 @@ class NDArray(np.ndarray[Any, Any]):
         return self
 
     as_in_ctx = as_in_context
+
+    def tostype(self, stype: str) -> Self:
+        """Return the array itself: there are no sparse ones."""
+        if stype != "default":
+            raise UnsupportedError(f"stype {stype!r} is not supported", kind="unsupported", expected="default")
+        return self
 
     def as_nd_ndarray(self) -> Self:
         """Return the array itself."""

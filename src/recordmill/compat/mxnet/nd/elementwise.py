@@ -10,13 +10,13 @@ from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 from recordmill.compat.mxnet.nd.refusing import named
 
 
-def _unary(ufunc: Any, says: str) -> Any:
+def _unary(compute: Any, says: str) -> Any:
     def operation(data: Any) -> NDArray:
-        found: NDArray = ufunc(wrap(data))
+        found: NDArray = compute(wrap(data))
         return found
 
-    operation.__name__, operation.__doc__ = ufunc.__name__, says
-    return operation
+    operation.__name__, operation.__doc__ = compute.__name__, says
+    return named(operation)
 
 
 def _binary(ufunc: Any, says: str) -> Any:
@@ -24,7 +24,16 @@ def _binary(ufunc: Any, says: str) -> Any:
         return ufunc(lhs, rhs)
 
     operation.__name__, operation.__doc__ = ufunc.__name__, says
-    return operation
+    return named(operation)
+
+
+def _logical(ufunc: Any, says: str) -> Any:
+    def operation(*sides: Any) -> Any:
+        kind = next(one.dtype for one in sides if isinstance(one, NDArray))
+        return wrap(ufunc(*(np.asarray(one) for one in sides)).astype(kind))
+
+    operation.__name__, operation.__doc__ = ufunc.__name__, says
+    return named(operation)
 
 
 abs = _unary(np.absolute, "Values without their sign.")  # noqa: A001 (MXNet's)
@@ -37,6 +46,19 @@ ceil = _unary(np.ceil, "Next whole number above.")
 sign = _unary(np.sign, "Minus one, zero or one.")
 sin = _unary(np.sin, "Sines.")
 cos = _unary(np.cos, "Cosines.")
+tanh = _unary(np.tanh, "Hyperbolic tangents.")
+log2 = _unary(np.log2, "Logarithms to the base 2.")
+log10 = _unary(np.log10, "Logarithms to the base 10.")
+log1p = _unary(np.log1p, "Natural logarithms of values one above.")
+expm1 = _unary(np.expm1, "Powers of e, less one.")
+cbrt = _unary(np.cbrt, "Cube roots.")
+trunc = fix = _unary(np.trunc, "Next whole number towards zero.")
+negative = _unary(np.negative, "Values with the other sign.")
+reciprocal = _unary(lambda data: 1 / data, "One by the values.")
+rsqrt = _unary(lambda data: 1 / np.sqrt(data), "One by the square roots.")
+relu = _unary(lambda data: np.maximum(data, 0), "Values, and zero for those below.")
+sigmoid = _unary(lambda data: 1 / (1 + np.exp(-data)), "One by one and a power of e.")
+logical_not = _logical(np.logical_not, "Ones where values are zero.")
 
 add = broadcast_add = elemwise_add = _binary(np.add, "Sums.")
 subtract = broadcast_sub = elemwise_sub = _binary(np.subtract, "Differences.")
@@ -46,6 +68,16 @@ power = broadcast_power = _binary(np.power, "Powers.")
 maximum = broadcast_maximum = _binary(np.maximum, "Larger values.")
 minimum = broadcast_minimum = _binary(np.minimum, "Smaller values.")
 equal = broadcast_equal = _binary(np.equal, "Ones where values are equal.")
+not_equal = broadcast_not_equal = _binary(np.not_equal, "Ones where values differ.")
+greater = broadcast_greater = _binary(np.greater, "Ones where the first values are larger.")
+greater_equal = broadcast_greater_equal = _binary(np.greater_equal, "Ones where the first values are not smaller.")
+lesser = broadcast_lesser = _binary(np.less, "Ones where the first values are smaller.")
+lesser_equal = broadcast_lesser_equal = _binary(np.less_equal, "Ones where the first values are not larger.")
+modulo = broadcast_mod = _binary(np.mod, "What division leaves.")
+true_divide = divide
+logical_and = broadcast_logical_and = _logical(np.logical_and, "Ones where both values are not zero.")
+logical_or = broadcast_logical_or = _logical(np.logical_or, "Ones where one of the values is not zero.")
+logical_xor = broadcast_logical_xor = _logical(np.logical_xor, "Ones where one of the values alone is not zero.")
 
 
 def round(data: Any) -> NDArray:  # noqa: A001 (MXNet's)
@@ -54,6 +86,7 @@ def round(data: Any) -> NDArray:  # noqa: A001 (MXNet's)
     return wrap((np.sign(values) * np.floor(np.abs(values) + values.dtype.type(0.5))).astype(values.dtype))
 
 
+@named
 def add_n(*args: Any) -> Any:
     """Sum of several arrays."""
     total = wrap(args[0]).copy()
@@ -105,7 +138,10 @@ def pick(data: Any, index: Any, axis: int = -1, keepdims: bool = False) -> NDArr
 def one_hot(indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = "float32") -> NDArray:
     """A row for each number, with one value at its place; outside of the row there is none."""
     numbers = np.asarray(indices).astype(np.int64)
-    return wrap(np.where(numbers[..., None] == np.arange(depth), on_value, off_value).astype(dtype))
+    rows = np.full((numbers.size, depth), off_value, dtype)
+    [there] = np.nonzero((numbers.reshape(-1) >= 0) & (numbers.reshape(-1) < depth))
+    rows[there, numbers.reshape(-1)[there]] = on_value
+    return wrap(rows.reshape(*numbers.shape, depth))
 
 
 @named

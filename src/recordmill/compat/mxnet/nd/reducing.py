@@ -6,7 +6,6 @@ Like MXNet's, they keep the dtype, and the value of a whole array is an array of
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,8 +13,11 @@ import numpy as np
 
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 from recordmill.compat.mxnet.nd.refusing import named
-from recordmill.compat.short_axes import added, reduced
+from recordmill.compat.mxnet.nd.sums import added, is_added
+from recordmill.compat.short_axes import reduced
 
+# Values that are sooner found one by one than by sorting all.
+_FEW = 8
 Axes = int | Sequence[int] | None
 
 
@@ -38,9 +40,9 @@ def sum(data: Any, axis: Axes = None, keepdims: bool = False, exclude: bool = Fa
 
 def _sum(values: Any, axis: Any, keepdims: bool) -> Any:
     axes = _axes(values, axis)
-    if axes is None or values.dtype.kind != "f" or values.dtype.itemsize < 4:
-        return np.sum(values, dtype=values.dtype, axis=axis, keepdims=keepdims)
-    return added(values, axes, keepdims=keepdims)
+    if is_added(values) and (axis is None or axes is not None):
+        return added(values, axes, keepdims=keepdims)
+    return np.sum(values, dtype=values.dtype, axis=axis, keepdims=keepdims)
 
 
 def _axes(values: Any, axis: Any) -> tuple[int, ...] | None:
@@ -55,7 +57,11 @@ def _axes(values: Any, axis: Any) -> tuple[int, ...] | None:
 @named
 def nansum(data: Any, axis: Axes = None, keepdims: bool = False, exclude: bool = False) -> NDArray:
     """Sum along axes of what is a number."""
-    return _reduced(np.nansum, data, axis, keepdims, exclude)
+    return _reduced(_nansum, data, axis, keepdims, exclude)
+
+
+def _nansum(values: Any, axis: Any, keepdims: bool) -> Any:
+    return _sum(np.nan_to_num(values, nan=0, posinf=np.inf, neginf=-np.inf), axis, keepdims)
 
 
 @named
@@ -71,9 +77,9 @@ def mean(data: Any, axis: Axes = None, keepdims: bool = False, exclude: bool = F
 
 
 def _mean(values: Any, axis: Any, keepdims: bool) -> Any:
-    axes = _axes(values, axis)
-    if values.dtype.kind == "f" and values.dtype.itemsize > 2 and values.size and axes is not None:
-        return added(values, axes, keepdims=keepdims) / math.prod(values.shape[one] for one in axes)
+    if is_added(values) and values.size:
+        total = np.asarray(_sum(values, axis, keepdims))
+        return total / values.dtype.type(values.size // (total.size or 1))
     if values.dtype.kind == "f":
         return np.mean(values, axis=axis, keepdims=keepdims)
     total = np.sum(values, dtype=values.dtype, axis=axis, keepdims=keepdims)
@@ -142,6 +148,18 @@ def sort(data: Any, axis: int | None = -1, is_ascend: bool = True) -> NDArray:
     return wrap(ordered if is_ascend else np.ascontiguousarray(np.flip(ordered, axis)))
 
 
+def _first_places(values: Any, axis: int, k: int, is_ascend: bool) -> Any:
+    """Places of the first `k` values in their order."""
+    if not 0 < k <= _FEW or k > values.shape[axis] or values.dtype.kind != "f" or not np.isfinite(values).all():
+        return np.take(_order(values, axis, is_ascend), range(k), axis=axis)
+    left = -values if is_ascend else values.copy()
+    found = []
+    for _ in range(k):
+        found.append(np.argmax(left, axis=axis, keepdims=True))
+        np.put_along_axis(left, found[-1], -np.inf, axis)
+    return np.concatenate(found, axis=axis)
+
+
 @named
 def topk(
     data: Any,
@@ -156,6 +174,6 @@ def topk(
         raise ValueError(f"ret_typ is 'indices', 'value' or 'both', not {ret_typ!r}")
     values = np.asarray(data).reshape(-1) if axis is None else np.asarray(data)
     along = 0 if axis is None else axis
-    places = np.take(_order(values, along, is_ascend), range(k), axis=along)
+    places = _first_places(values, along, k, is_ascend)
     found = {"indices": wrap(places.astype(dtype)), "value": wrap(np.take_along_axis(values, places, axis=along))}
     return [found["value"], found["indices"]] if ret_typ == "both" else found[ret_typ]

@@ -1,4 +1,4 @@
-"""What NumPy refuses, as an MXNetError that names the operation."""
+"""What every operation has: an array for its result, and an MXNetError with its name for what NumPy refuses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def named(function: Callable[..., T]) -> Callable[..., T]:
-    """Wrap an operation so that shapes, axes and numbers that do not go together are a ParameterError.
+    """Wrap an operation so that it takes `out`, and what does not go together is a ParameterError.
 
     Parameters
     ----------
@@ -24,12 +24,23 @@ def named(function: Callable[..., T]) -> Callable[..., T]:
     """
 
     @functools.wraps(function)
-    def checked(*arguments: Any, **options: Any) -> T:
+    def checked(*arguments: Any, out: Any = None, **options: Any) -> T:
         try:
-            return function(*arguments, **options)
+            found = function(*arguments, **options)
         except MXNetError:
             raise
         except (ValueError, IndexError) as error:
             raise ParameterError(f"{function.__name__}: {error}", kind="bad_parameter") from error
+        return found if out is None else _put(found, out, function.__name__)
 
     return checked
+
+
+def _put(found: Any, out: Any, name: str) -> Any:
+    """Put a result into the array that was given for it."""
+    if (found.shape, found.dtype) != (out.shape, out.dtype):
+        message, expected = f"{name}: out is of another shape or dtype", f"{found.dtype} of shape {found.shape}"
+        found = f"{out.dtype} of shape {out.shape}"
+        raise ParameterError(message, kind="bad_shape", expected=expected, found=found)
+    out[...] = found
+    return out

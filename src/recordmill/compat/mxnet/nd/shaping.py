@@ -161,6 +161,26 @@ def split(data: Any, num_outputs: int, axis: int = 1, squeeze_axis: bool = False
 
 
 @named
+def split_v2(ary: Any, indices_or_sections: int | Sequence[int], axis: int = 0, squeeze_axis: bool = False) -> Any:
+    """Equal parts of an axis, or parts that begin at places; one alone is no list."""
+    places = indices_or_sections if isinstance(indices_or_sections, int) else list(indices_or_sections)
+    parts = [wrap(part) for part in np.split(np.asarray(ary), places, axis)]
+    if squeeze_axis:
+        parts = [squeeze(part, axis) for part in parts]
+    return parts[0] if len(parts) == 1 else parts
+
+
+def shape_array(data: Any) -> NDArray:
+    """Lengths of the axes."""
+    return wrap(np.array(data.shape, np.int64))
+
+
+def size_array(data: Any) -> NDArray:
+    """Number of values."""
+    return wrap(np.array([data.size], np.int64))
+
+
+@named
 def concat(*data: Any, dim: int = 1) -> NDArray:
     """Arrays behind one another along an axis."""
     parts = [np.asarray(one) for one in data]

@@ -3,6 +3,7 @@
 use super::Interpolation;
 use super::area;
 use super::coefficients::{Axis, Taps};
+use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::level::Level;
 use crate::geometry::view::View;
 use crate::pixels::Size;
@@ -33,33 +34,77 @@ fn linear<T: Level>(source: View<T>, columns: Vec<Taps<2>>, lines: Vec<Taps<2>>)
 }
 
 fn separable<T: Level, const K: usize>(source: View<T>, columns: &[Taps<K>], lines: &[Taps<K>]) -> Vec<f32> {
-    let channels = source.channels();
-    let rows: Vec<Vec<f32>> = source.rows().map(|row| stretched(row, channels, columns)).collect();
-    let length = columns.len() * channels;
-    let mut output = Vec::with_capacity(lines.len() * length);
-    let whole = length / BLOCK * BLOCK;
-    for line in lines {
-        let taps = |place: usize| line.places.map(|y| rows[y][place]);
-        output.extend((0..whole).map(|place| weigh_backwards(taps(place), line.exact)));
-        output.extend((whole..length).map(|place| weigh(taps(place), line.exact)));
+    match source.channels() {
+        1 => dispatch::run(Separable::<T, K, 1> { source, columns, lines }),
+        2 => dispatch::run(Separable::<T, K, 2> { source, columns, lines }),
+        3 => dispatch::run(Separable::<T, K, 3> { source, columns, lines }),
+        _ => dispatch::run(Separable::<T, K, 4> { source, columns, lines }),
     }
-    output
 }
 
-fn stretched<T: Level, const K: usize>(row: &[T], channels: usize, columns: &[Taps<K>]) -> Vec<f32> {
-    let mut output = Vec::with_capacity(columns.len() * channels);
-    for taps in columns {
-        let value = |channel: usize| weigh(taps.places.map(|x| row[x * channels + channel].into()), taps.exact);
-        output.extend((0..channels).map(value));
-    }
-    output
+struct Separable<'a, T, const K: usize, const CHANNELS: usize> {
+    source: View<'a, T>,
+    columns: &'a [Taps<K>],
+    lines: &'a [Taps<K>],
 }
 
+impl<T: Level, const K: usize, const CHANNELS: usize> Kernel for Separable<'_, T, K, CHANNELS> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<f32> {
+        let length = self.columns.len() * CHANNELS;
+        let mut output = vec![0.0; self.lines.len() * length];
+        // The rows that a line weighs, and their numbers: the next one shares most of them.
+        let mut rows: [Vec<f32>; K] = std::array::from_fn(|_| vec![0.0; length]);
+        let mut held = [usize::MAX; K];
+        for (line, out) in self.lines.iter().zip(output.chunks_exact_mut(length)) {
+            for y in line.places {
+                if !held.contains(&y) {
+                    let free = held.iter().position(|row| !line.places.contains(row)).unwrap_or(0);
+                    stretch::<T, K, CHANNELS>(self.source.row(y), self.columns, &mut rows[free]);
+                    held[free] = y;
+                }
+            }
+            let slots = line.places.map(|y| held.iter().position(|row| *row == y).unwrap_or(0));
+            combine(slots.map(|slot| &rows[slot][..length]), line.exact, out);
+        }
+        output
+    }
+}
+
+/// One row at another width.
+#[inline(always)]
+fn stretch<T: Level, const K: usize, const CHANNELS: usize>(row: &[T], columns: &[Taps<K>], output: &mut [f32]) {
+    let (pixels, (output, _)) = (row.as_chunks::<CHANNELS>().0, output.as_chunks_mut::<CHANNELS>());
+    for (taps, out) in columns.iter().zip(output) {
+        let near = taps.places.map(|x| pixels[x]);
+        *out = std::array::from_fn(|channel| weigh(near.map(|pixel| pixel[channel].into()), taps.exact));
+    }
+}
+
+/// One row of several.
+#[inline(always)]
+fn combine<const K: usize>(rows: [&[f32]; K], weights: [f32; K], output: &mut [f32]) {
+    let length = output.len();
+    let (whole, rows) = (length / BLOCK * BLOCK, rows.map(|row| &row[..length]));
+    let (front, back) = output.split_at_mut(whole);
+    let fronts = rows.map(|row| &row[..whole]);
+    for (place, out) in front.iter_mut().enumerate() {
+        *out = weigh_backwards(fronts.map(|row| row[place]), weights);
+    }
+    for (place, out) in back.iter_mut().enumerate() {
+        *out = weigh(rows.map(|row| row[whole + place]), weights);
+    }
+}
+
+#[inline(always)]
 fn weigh<const K: usize>(values: [f32; K], weights: [f32; K]) -> f32 {
     let terms: [f32; K] = std::array::from_fn(|tap| values[tap] * weights[tap]);
     terms.into_iter().reduce(|sum, term| sum + term).unwrap_or(0.0)
 }
 
+#[inline(always)]
 fn weigh_backwards<const K: usize>(values: [f32; K], weights: [f32; K]) -> f32 {
     let terms: [f32; K] = std::array::from_fn(|tap| values[tap] * weights[tap]);
     terms.into_iter().rev().reduce(|sum, term| term + sum).unwrap_or(0.0)

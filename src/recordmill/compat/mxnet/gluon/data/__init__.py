@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.gluon.data import vision
-from recordmill.compat.mxnet.gluon.data.datasets import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
-from recordmill.compat.mxnet.gluon.data.loading import DataLoader
-from recordmill.compat.mxnet.gluon.data.samplers import (
+from recordmill.compat.mxnet.gluon.data.dataloader import DataLoader
+from recordmill.compat.mxnet.gluon.data.dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
+from recordmill.compat.mxnet.gluon.data.sampler import (
     BatchSampler,
     FilterSampler,
     RandomSampler,

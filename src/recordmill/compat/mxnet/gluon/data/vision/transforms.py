@@ -10,13 +10,16 @@ import numpy as np
 
 from recordmill.compat.mxnet import nd
 from recordmill.compat.mxnet.absent import absent
-from recordmill.compat.mxnet.base import ParameterError
+from recordmill.compat.mxnet.gluon.block import Block, Sequential
+from recordmill.compat.mxnet.gluon.data.vision import jitters
 from recordmill.compat.mxnet.image import colours, functions
+from recordmill.compat.mxnet.image.augmenters import RandomOrderAug
+from recordmill.compat.mxnet.nd import image as nd_image
 
 __getattr__ = absent(__name__, {}, "do it with NumPy or OpenCV in a function given to transform_first")
 
 
-class Compose:
+class Compose(Sequential):
     """Steps, one after the other.
 
     Parameters
@@ -25,16 +28,30 @@ class Compose:
     """
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
-        self._steps = list(transforms)
-
-    def __call__(self, x: Any) -> Any:
-        """Do them."""
-        for step in self._steps:
-            x = step(x)
-        return x
+        super().__init__()
+        self.add(*transforms)
 
 
-class Cast:
+class RandomApply(Sequential):
+    """Steps that are done with a probability, as Python's ``random`` draws.
+
+    Parameters
+    ----------
+    transforms : callable, or sequence of callable
+    p : float, default 0.5
+    """
+
+    def __init__(self, transforms: Any, p: float = 0.5) -> None:
+        super().__init__()
+        self.add(*(transforms if isinstance(transforms, list | tuple) else [transforms]))
+        self.p = p
+
+    def forward(self, x: Any) -> Any:
+        """Do them, or not."""
+        return x if random.random() > self.p else super().forward(x)  # noqa: S311
+
+
+class Cast(Block):
     """Another dtype.
 
     Parameters
@@ -45,21 +62,20 @@ class Cast:
     def __init__(self, dtype: Any = "float32") -> None:
         self._dtype = dtype
 
-    def __call__(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """Cast."""
         return x.astype(self._dtype)
 
 
-class ToTensor:
+class ToTensor(Block):
     """Channels in front, values from 0 to 1 as float32."""
 
-    def __call__(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """Turn a picture (height, width, channels), or several, into such an array."""
-        values = np.asarray(x.asnumpy(), np.float32) / np.float32(255)
-        return nd.array(np.ascontiguousarray(np.moveaxis(values, -1, -3)), dtype="float32")
+        return nd_image.to_tensor(x)
 
 
-class Normalize:
+class Normalize(Block):
     """Values minus `mean`, divided by `std`, of each channel.
 
     Parameters
@@ -68,14 +84,14 @@ class Normalize:
     """
 
     def __init__(self, mean: Any = 0.0, std: Any = 1.0) -> None:
-        self._mean, self._std = (np.atleast_1d(np.asarray(one, np.float32))[:, None, None] for one in (mean, std))
+        self._mean, self._std = mean, std
 
-    def __call__(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """Normalise what `ToTensor` gives."""
-        return nd.array((x.asnumpy() - self._mean) / self._std, dtype="float32")
+        return nd_image.normalize(x, self._mean, self._std)
 
 
-class Resize:
+class Resize(Block):
     """Another size.
 
     Parameters
@@ -90,27 +106,16 @@ class Resize:
     def __init__(self, size: Any, keep_ratio: bool = False, interpolation: int = 1) -> None:
         self._size, self._keep, self._kernel = size, keep_ratio, interpolation
 
-    def __call__(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """Resize a picture, or several."""
-        if x.ndim == 4:
-            return nd.stack(*[self(one) for one in x])
-        return functions.imresize(x, *self._sides(*x.shape[:2]), self._kernel)
-
-    def _sides(self, height: int, width: int) -> tuple[int, int]:
-        if not isinstance(self._size, int):
-            return int(self._size[0]), int(self._size[1])
-        if not self._keep:
-            return self._size, self._size
-        if height > width:
-            return self._size, height * self._size // width
-        return width * self._size // height, self._size
+        return nd_image.resize(x, self._size, self._keep, self._kernel)
 
 
 def _pair(size: Any) -> tuple[int, int]:
     return (size, size) if isinstance(size, int) else (int(size[0]), int(size[1]))
 
 
-class CenterCrop:
+class CenterCrop(Block):
     """The middle of a picture; smaller pictures are enlarged.
 
     Parameters
@@ -122,12 +127,12 @@ class CenterCrop:
     def __init__(self, size: Any, interpolation: int = 1) -> None:
         self._size, self._kernel = _pair(size), interpolation
 
-    def __call__(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """Crop."""
         return functions.center_crop(x, self._size, self._kernel)[0]
 
 
-class CropResize:
+class CropResize(Block):
     """One part of a picture, of another size if one is given.
 
     Parameters
@@ -142,19 +147,16 @@ class CropResize:
     def __init__(
         self, x: int, y: int, width: int, height: int, size: Any = None, interpolation: int | None = None
     ) -> None:
-        self._place = slice(y, y + height), slice(x, x + width)
+        self._place = x, y, width, height
         self._resize = None if size is None else Resize(size, False, 1 if interpolation is None else interpolation)
 
-    def __call__(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """Crop a picture, or several."""
-        rows, columns = self._place
-        if rows.stop > x.shape[-3] or columns.stop > x.shape[-2]:
-            raise ParameterError(f"a part of {rows.stop} rows and {columns.stop} columns lies outside of {x.shape}")
-        part = x[..., rows, columns, :]
+        part = nd_image.crop(x, *self._place)
         return part if self._resize is None else self._resize(part)
 
 
-class RandomResizedCrop:
+class RandomResizedCrop(Block):
     """A random part of a picture, of one size.
 
     Parameters
@@ -172,17 +174,17 @@ class RandomResizedCrop:
     ) -> None:
         self._options = _pair(size), scale, ratio, interpolation
 
-    def __call__(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """Crop."""
         return functions.random_size_crop(x, *self._options)[0]
 
 
-class RandomFlipLeftRight:
+class RandomFlipLeftRight(Block):
     """Left and right exchanged, every other time; as Python's ``random`` draws."""
 
     axis = -2
 
-    def __call__(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """Flip, or not."""
         return nd.flip(x, axis=x.ndim + self.axis) if random.random() < 0.5 else x  # noqa: S311
 
@@ -193,13 +195,13 @@ class RandomFlipTopBottom(RandomFlipLeftRight):
     axis = -3
 
 
-class _Coloured:
+class _Coloured(Block):
     """Colours changed by one of ``mx.image``'s augmenters."""
 
     def __init__(self, augmenter: Any) -> None:
         self._augmenter = augmenter
 
-    def __call__(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """Change them: of uint8 too, whose values stay within their range."""
         found = self._augmenter(x.astype("float32"))
         return found if x.dtype != np.uint8 else nd.array(np.clip(found.asnumpy(), 0, 255), dtype="uint8")
@@ -216,14 +218,14 @@ class RandomContrast(_Coloured):
     """Contrast changed by up to `contrast`."""
 
     def __init__(self, contrast: float) -> None:
-        super().__init__(colours.ContrastJitterAug(contrast))
+        super().__init__(jitters.Contrast(contrast))
 
 
 class RandomSaturation(_Coloured):
     """Saturation changed by up to `saturation`."""
 
     def __init__(self, saturation: float) -> None:
-        super().__init__(colours.SaturationJitterAug(saturation))
+        super().__init__(jitters.Saturation(saturation))
 
 
 class RandomHue(_Coloured):
@@ -237,7 +239,13 @@ class RandomColorJitter(Compose):
     """Brightness, contrast and saturation in random order, then hue; each by up to its amount."""
 
     def __init__(self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> None:
-        steps: list[Any] = [_Coloured(colours.ColorJitterAug(brightness, contrast, saturation))]
+        kinds = (
+            (colours.BrightnessJitterAug, brightness),
+            (jitters.Contrast, contrast),
+            (jitters.Saturation, saturation),
+        )
+        mixed = RandomOrderAug([kind(amount) for kind, amount in kinds if amount > 0])
+        steps: list[Any] = [_Coloured(mixed)]
         super().__init__([*steps, RandomHue(hue)] if hue else steps)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from recordmill.compat.mxnet import nd
 from recordmill.compat.mxnet.base import ParameterError
-from recordmill.compat.mxnet.gluon.data.samplers import BatchSampler, RandomSampler, SequentialSampler
+from recordmill.compat.mxnet.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 
 
 def default_batchify_fn(data: Any) -> Any:

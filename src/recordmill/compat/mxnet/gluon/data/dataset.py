@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from recordmill.compat.mxnet.base import ParameterError
-from recordmill.compat.mxnet.gluon.data.samplers import FilterSampler, SequentialSampler
+from recordmill.compat.mxnet.gluon.data.sampler import FilterSampler, SequentialSampler
 from recordmill.compat.mxnet.nd import NDArray
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
 

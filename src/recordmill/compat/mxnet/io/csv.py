@@ -1,0 +1,116 @@
+"""``mx.io.CSVIter``: batches of the rows of text files."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.mxnet.base import ParameterError, translated
+from recordmill.compat.mxnet.io.arrays import NDArrayIter
+from recordmill.compat.mxnet.io.parameters import read_parameters
+from recordmill.compat.mxnet.nd import wrap
+
+# No file of labels, in MXNet's words.
+_NONE = "NULL"
+_DTYPES = (None, "float32", "int32", "int64")
+_DEFAULTS: dict[str, Any] = {
+    "data_csv": "",
+    "label_csv": _NONE,
+    "data_shape": None,
+    "label_shape": (1,),
+    "batch_size": None,
+    "data_name": "data",
+    "label_name": "softmax_label",
+    "round_batch": True,
+    "prefetch_buffer": 4,
+    "ctx": "gpu",
+    "device_id": 0,
+    "dtype": None,
+}
+_NEEDED = ("data_csv", "data_shape")
+
+
+class CSVIter(NDArrayIter):
+    """Batches of the rows of one or two files of numbers with commas between, which are read when it is made.
+
+    The last batch is completed with the first rows, and says in `pad` with how many; every epoch begins with the first
+    row.
+
+    Parameters
+    ----------
+    **parameters
+        Those of MXNet 1.9.1 by name: ``data_csv``, ``data_shape`` (of one row) and ``batch_size`` are needed. Labels
+        are zeros without ``label_csv``.
+
+    Raises
+    ------
+    ParameterError
+        A parameter that does not exist, or rows of another length than their shape.
+    MissingFileError
+        A file that is not there.
+    """
+
+    def __init__(self, **parameters: Any) -> None:
+        for name in _NEEDED:
+            if not parameters.get(name):
+                raise ParameterError(f"Required parameter {name} is not presented", kind="bad_parameter", expected=name)
+        shapes = {name: _lengths(name, parameters.get(name, (1,))) for name in ("data_shape", "label_shape")}
+        values = read_parameters(parameters | {"data_shape": (1, 1, 1), "label_shape": (1,)}, _DEFAULTS, {})
+        if values["dtype"] not in _DTYPES:
+            message, expected = f"unknown dtype for CSVIter: {values['dtype']}", "float32, int32 or int64"
+            raise ParameterError(message, kind="bad_parameter", expected=expected, found=values["dtype"])
+        dtype = np.dtype(values["dtype"] or "float32")
+        data = _rows(values["data_csv"], shapes["data_shape"], dtype)
+        if values["label_csv"] == _NONE:
+            label = np.zeros((len(data), *shapes["label_shape"]), dtype)
+        else:
+            label = _rows(values["label_csv"], shapes["label_shape"], dtype)
+        label = label[:, 0] if shapes["label_shape"] == (1,) else label
+        names = {"data_name": values["data_name"], "label_name": values["label_name"]}
+        super().__init__(wrap(data), wrap(label), values["batch_size"], **names)
+
+
+def _lengths(name: str, value: Any) -> tuple[int, ...]:
+    parts = value.strip("()[] ").rstrip(",").split(",") if isinstance(value, str) else value
+    try:
+        shape = tuple(int(part) for part in ((parts,) if isinstance(parts, int) else parts))
+    except (TypeError, ValueError) as error:
+        message = f"Invalid Parameter format for {name} expect Shape(tuple) but value='{value}'"
+        raise ParameterError(message, kind="bad_parameter", expected="Shape(tuple)", found=repr(value)) from error
+    if not shape or min(shape) < 1:
+        raise ParameterError(f"{name} has lengths of 1 or more", kind="bad_parameter", found=str(shape))
+    return shape
+
+
+def _rows(path: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Rows of a file, of one shape each."""
+    try:
+        with translated(shard=path), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # an empty file is an error below
+            values = _numbers(path, dtype)
+    except ValueError as error:
+        raise ParameterError(f"the file is no table of numbers: {error}", kind="bad_csv", shard=path) from error
+    if not values.size or values.shape[1] != math.prod(shape):
+        message = "Check failed: row.length == shape.Size(): The data size in CSV do not match size of shape"
+        found = f"{values.shape[1] if values.size else 0} values in a row"
+        expected = f"{math.prod(shape)} for shape {shape}"
+        raise ParameterError(message, kind="bad_csv", shard=path, expected=expected, found=found)
+    return values.reshape(-1, *shape)
+
+
+def _numbers(path: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    options: dict[str, Any] = {"delimiter": ",", "ndmin": 2, "comments": None}
+    if dtype.kind == "i":
+        try:
+            return np.loadtxt(path, np.int64, **options).astype(dtype)
+        except ValueError:  # fractions, of which the whole part counts
+            return np.loadtxt(path, np.float64, **options).astype(dtype)
+    values: NDArray[np.float64] = np.loadtxt(path, np.float64, **options)
+    whole = np.trunc(values)
+    # Digits in front of the point and behind it are rounded apart, and then together, as MXNet reads them.
+    found: NDArray[Any] = whole.astype(dtype) + (values - whole).astype(dtype)
+    return found

@@ -1,0 +1,5 @@
+"""``oneflow.core.record``."""
+
+from recordmill.compat.oneflow.core.record import record_pb2
+
+__all__ = ["record_pb2"]

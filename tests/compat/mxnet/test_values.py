@@ -1,0 +1,60 @@
+"""Values have MXNet's last bits, and programs with iterators, steps and folders of their own find what MXNet gives."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recordmill.compat.mxnet as mx
+from tests.compat.mxnet.value_programs import PROGRAMS
+from tests.golden import load
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS])
+def test_programs_when_run_then_find_what_mxnet_gave(name: str, tmp_path: Path) -> None:
+    found = json.loads(json.dumps(PROGRAMS[name](mx, str(tmp_path))))
+    assert found == load("compat/mxnet/values/expected.json")[name]
+
+
+@pytest.mark.parametrize(
+    "name", ["ndarray", "gluon.data.dataloader", "gluon.data.dataset", "gluon.data.sampler", "gluon.utils"]
+)
+def test_modules_when_imported_by_their_names_then_are_there(name: str) -> None:
+    assert importlib.import_module(f"recordmill.compat.mxnet.{name}")
+
+
+def test_result_when_out_is_of_another_shape_or_dtype_then_is_refused() -> None:
+    for out in (mx.nd.zeros((3,)), mx.nd.zeros((2,), dtype="uint8")):
+        with pytest.raises(ValueError, match="out is of another shape or dtype"):
+            mx.nd.clip(mx.nd.array([1, 2]), 0, 1, out=out)
+
+
+def test_functions_when_single_precision_then_are_double_precisions_rounded() -> None:
+    values = np.linspace(0.01, 6, 5000, dtype=np.float32)
+    for name in ("exp", "log", "sin", "cos"):
+        found = getattr(mx.nd, name)(mx.nd.array(values)).asnumpy()
+        assert np.array_equal(found, getattr(np, name)(values.astype(np.float64)).astype(np.float32))
+
+
+def test_label_when_it_is_of_another_width_then_is_a_value_error(tmp_path: Path) -> None:
+    record = mx.recordio.MXIndexedRecordIO(str(tmp_path / "a.idx"), str(tmp_path / "a.rec"), "w")
+    header = mx.recordio.IRHeader(0, [1.0, 2.0], 0, 0)
+    record.write_idx(0, mx.recordio.pack_img(header, np.zeros((4, 4, 3), np.uint8), img_fmt=".png"))
+    record.close()
+    data = mx.image.ImageIter(1, (3, 4, 4), path_imgrec=str(tmp_path / "a.rec"), path_imgidx=str(tmp_path / "a.idx"))
+    with pytest.raises(ValueError, match="label_width is 1"):
+        data.next()
+
+
+def test_folder_when_files_are_no_pictures_then_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "notes.txt").write_text("no picture")
+    with pytest.warns(UserWarning, match=r"notes\.txt of type \.txt"):
+        assert len(mx.gluon.data.vision.ImageFolderDataset(tmp_path)) == 0
+    (tmp_path / "class" / "notes.txt").rename(tmp_path / "notes.txt")
+    with pytest.warns(UserWarning, match="not a directory"):
+        mx.gluon.data.vision.ImageFolderDataset(str(tmp_path))
