@@ -44,6 +44,8 @@ def added(values: np.ndarray[Any, Any], axes: tuple[int, ...] | None, *, keepdim
     kept = [axis for axis in range(values.ndim) if axis not in places]
     left = [1 if axis in places else length for axis, length in enumerate(values.shape)]
     left = left if keepdims else [left[axis] for axis in kept]
+    if not values.size:
+        return np.zeros(left, values.dtype)
     if len(places) and places[-1] - places[0] + 1 == len(places):
         first, last = places[0], places[-1] + 1
     else:
