@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from math import inf
 from threading import Lock
 from time import perf_counter
 
@@ -10,14 +11,15 @@ from time import perf_counter
 _PIECE_S, _AT_FIRST = 0.02, 8
 # Pieces that tell how long a way takes; how many times as long as they took the other way is not tried again: at first,
 # when memory is fresh and functions import what they need, and later.
-_TRIES = 4
+_TRIES, _MOST_IN_VAIN = 4, 16
 _REST_FIRST, _REST_MOST = 2, 32
 # How much faster turns must be: what other programs take of the cores makes both ways look alike.
 _FASTER = 0.7
 # Threads in functions, on average, up to which one counts as alone, and from which on several count as at once.
 _ALONE, _TOGETHER = 1.1, 1.4
-# Nobody waits longer for a turn: a function may hang, or wait for another thread.
-_PATIENCE_S = 1.0
+# Nobody waits longer for a turn: a function may hang, or wait for another thread. Functions that take long for a sample
+# do not hinder one another for moments, and what they wait for is better waited for at once.
+_PATIENCE_S, _LONG_S = 0.25, 0.05
 
 
 class Turns:
@@ -83,6 +85,7 @@ class Pace:
     def __init__(self) -> None:
         self._in_turn: list[float] = []
         self._at_once: list[float] = []
+        self._in_vain = 0
         self._tried_s, self._rests_until, self._rest = 0.0, 0.0, _REST_FIRST
 
     def piece(self, count: int) -> int:
@@ -96,8 +99,8 @@ class Pace:
         -------
         int
         """
-        known = self._in_turn or self._at_once
-        return min(count, max(1, int(_PIECE_S / known[-1])) if known and known[-1] else _AT_FIRST)
+        known = (self._at_once or self._in_turn)[-1:]
+        return min(count, max(1, int(_PIECE_S / known[0])) if known and known[0] else _AT_FIRST)
 
     def in_turn(self) -> bool:
         """Whether to take the next samples in turn."""
@@ -105,6 +108,10 @@ class Pace:
             if len(found) < _TRIES:
                 return way
         return min(self._in_turn) < _FASTER * sum(self._at_once) / len(self._at_once)
+
+    def give_up(self) -> None:
+        """Take no turns, until they are tried again."""
+        self._in_turn, self._in_vain = [inf] * _TRIES, 0
 
     def note(self, begun: float, ended: float, count: int, threads: float, *, in_turn: bool) -> None:
         """Tell how long some samples took.
@@ -121,9 +128,13 @@ class Pace:
             Whether they were taken in turn.
         """
         seconds = (ended - begun) / max(count, 1)
-        if in_turn and threads < _ALONE:
-            self._in_turn = [*self._in_turn[1 - _TRIES :], seconds]
-        elif not in_turn and threads > _TOGETHER:
+        if in_turn and (seconds > _LONG_S or self._in_vain == _MOST_IN_VAIN):
+            self.give_up()
+        elif in_turn and threads < _ALONE:
+            self._in_turn, self._in_vain = [*self._in_turn[1 - _TRIES :], seconds], 0
+        elif in_turn:  # with another function at the same time, of which turns say nothing
+            self._in_vain += 1
+        elif threads > _TOGETHER:
             self._at_once = [*self._at_once[1 - _TRIES :], seconds / threads]
         if len(self._in_turn) < _TRIES or len(self._at_once) < _TRIES:
             self._tried_s += ended - begun
@@ -149,7 +160,11 @@ class Turn:
         self._turns, self._pace, self._count = turns, pace, count
 
     def __enter__(self) -> int:
-        self._holds = self._pace.in_turn() and self._turns.turn.acquire(timeout=_PATIENCE_S)
+        self._holds = False
+        if self._pace.in_turn():
+            self._holds = self._turns.turn.acquire(timeout=_PATIENCE_S)
+            if not self._holds:
+                self._pace.give_up()
         self._begun = self._turns.step(1)
         return self._count
 
