@@ -131,8 +131,8 @@ def test_file_when_read_and_written_then_is_as_pythons(tmp_path: Path, mode: str
 
 def test_tables_when_asked_for_more_than_is_there_then_are_refused_by_name() -> None:
     words = tf.lookup.KeyValueTensorInitializer(["a"], [0], value_dtype=tf.int64)
-    with pytest.raises(NotImplementedError, match="num_oov_buckets=3"):
-        tf.lookup.StaticVocabularyTable(words, 3)
+    with pytest.raises(ValueError, match="`num_oov_buckets` must be > 0"):
+        tf.lookup.StaticVocabularyTable(words, 0)
     with pytest.raises(NotImplementedError, match="list is not supported as an initializer"):
         tf.lookup.StaticHashTable(["a"], 0)
     with pytest.raises(tf.errors.FailedPreconditionError, match="different value for same key"):
@@ -150,10 +150,9 @@ def test_variable_when_a_map_uses_it_then_runs_as_python() -> None:
 
 
 @pytest.mark.parametrize("act", [lambda x: x + 1, lambda x: 2 * x, lambda x: x < 1, abs])
-def test_arithmetic_when_rows_differ_in_length_then_is_refused_by_name(act: Any) -> None:
-    for one in (tf.ragged.constant([[1], [2, 3]]), tf.sparse.from_dense([0, 1])):
-        with pytest.raises(TypeError, match=f"arithmetic of a {type(one).__name__} is not supported"):
-            act(one)
+def test_arithmetic_when_of_sparse_tensors_then_is_refused_by_name(act: Any) -> None:
+    with pytest.raises(TypeError, match="arithmetic of a SparseTensor is not supported"):
+        act(tf.sparse.from_dense([0, 1]))
 
 
 def test_elements_when_one_fails_then_those_behind_it_still_come() -> None:
