@@ -1,0 +1,160 @@
+"""Data sets that were saved: their shards as sources, and ``Dataset.snapshot``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from recordmill.compat.tensorflow.core.errors import DataLossError
+from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, Step, Way
+from recordmill.compat.tensorflow.data.functions import Function
+from recordmill.compat.tensorflow.data.nesting import Values
+from recordmill.compat.tensorflow.data.packed import unpacked
+from recordmill.compat.tensorflow.data.saving import Saving, is_saved, read_contents
+from recordmill.compat.tensorflow.data.specs import spec_of
+from recordmill.compat.tensorflow.io.records import tf_record_iterator
+
+
+class Shards(Node):
+    """Elements of saved shards, one shard after the other.
+
+    Parameters
+    ----------
+    folder : str
+    spec : structure of TensorSpec
+    compression : str
+    shards : list of tuple
+        Name and number of elements of each.
+    """
+
+    def __init__(self, folder: str, spec: Any, compression: str, shards: list[tuple[str, int]]) -> None:
+        super().__init__()
+        self._folder, self._spec, self._compression, self._shards = folder, spec, compression, shards
+
+    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
+        """Give them."""
+        for name, count in self._shards:
+            path, found = os.path.join(self._folder, name), 0
+            try:
+                for record in tf_record_iterator(path, self._compression):
+                    yield Element(unpacked(record, self._spec))
+                    found += 1
+            except Exception as error:  # noqa: BLE001 (it is told to the caller)
+                yield Failed(error)
+                continue
+            if found != count:
+                yield Failed(DataLossError(f"it holds {found} elements, and {count} were saved", shard=path))
+
+    def cardinality(self) -> int:
+        """How many were saved."""
+        return sum(count for _, count in self._shards)
+
+    def spec(self) -> Any:
+        """What was saved."""
+        return self._spec
+
+    def sample(self) -> Iterator[Any]:
+        """The first ones, as they are."""
+        return (step.value for step in self.iterate(Way()) if isinstance(step, Element))
+
+
+def loaded(folder: str, reader_func: Callable[..., Any] | None) -> Node:
+    """Source of what a folder holds.
+
+    Parameters
+    ----------
+    folder : str
+    reader_func : callable, optional
+        Makes a data set of one whose elements are the data sets of the shards.
+
+    Returns
+    -------
+    Node
+
+    Raises
+    ------
+    TypeError
+        `reader_func` gives something else.
+    """
+    spec, compression, shards = read_contents(folder)
+    if reader_func is None:
+        return Shards(folder, spec, compression, shards)
+    from recordmill.compat.tensorflow.data.dataset import Dataset
+
+    each = [Dataset(Shards(folder, spec, compression, [shard])) for shard in shards]
+    made = reader_func(Dataset(Values(each, spec_of(each[0]) if each else None)))
+    if not isinstance(made, Dataset):
+        raise TypeError(f"reader_func must return a `tf.data.Dataset` object, not {made!r}.")
+    return made.node
+
+
+def save(node: Node, folder: str, compression: str | None, shard_func: Callable[..., Any] | None) -> None:
+    """Write all elements to a folder.
+
+    Parameters
+    ----------
+    node : Node
+    folder : str
+    compression : str, optional
+    shard_func : callable, optional
+        Number of the shard of an element; one shard unless given.
+    """
+    saving, chosen = Saving(folder, compression), shard_func and Function(shard_func, node)
+    try:
+        for step in node.iterate(Way()):
+            if isinstance(step, Failed):
+                raise step.error
+            saving.write(step.value, int(chosen(step.value)) if chosen else 0)
+        saving.finish(node.spec())
+    except BaseException:
+        saving.discard()
+        raise
+
+
+class Snapshot(Node):
+    """Elements that are saved in the first whole pass, and read from then on, also by later programs.
+
+    Parameters
+    ----------
+    node : Node
+    folder : str
+    compression : str, optional
+    shard_func, reader_func : callable, optional
+        As `save` and `loaded` take them.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        folder: str,
+        compression: str | None,
+        shard_func: Callable[..., Any] | None,
+        reader_func: Callable[..., Any] | None,
+    ) -> None:
+        super().__init__(node)
+        Saving(folder, compression)  # which refuses what is not supported
+        self._folder, self._compression, self._reader = folder, compression, reader_func
+        self._shard = shard_func and Function(shard_func, node)
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Give the saved ones, or save while giving."""
+        if is_saved(self._folder):
+            return loaded(self._folder, self._reader).iterate(way)
+        return self._saving(way)
+
+    def _saving(self, way: Way) -> Iterator[Step]:
+        saving, sound, ended = Saving(self._folder, self._compression), True, False
+        try:
+            for step in self.input.iterate(way):
+                if isinstance(step, Element):
+                    saving.write(step.value, int(self._shard(step.value)) if self._shard else 0)
+                else:
+                    sound = False
+                yield step
+            ended = True
+        finally:
+            if ended and sound:
+                saving.finish(self.spec())
+            else:
+                saving.discard()
