@@ -15,6 +15,7 @@ MEMBERS = table(
         "ops.comparing": "equal greater greater_equal is_finite is_inf is_nan less less_equal logical_and "
         "logical_not logical_or logical_xor not_equal",
         "ops.confusion": "confusion_matrix",
+        "ops.complexes": "angle conj imag real",
         "ops.counting": "bincount in_top_k",
         "ops.elementwise": "acos asin atan ceil cos cosh cumprod cumsum exp expm1 floor log log1p reciprocal rint "
         "round rsqrt sigmoid sign sin sinh sqrt square tan tanh",

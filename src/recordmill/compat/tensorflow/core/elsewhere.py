@@ -8,18 +8,17 @@ NAMES: dict[str, str] = {
         "AggregationMethod CriticalSection DeviceSpec GradientTape IndexedSlices IndexedSlicesSpec Module "
         "NoneTensorSpec Operation OptionalSpec RegisterGradient TensorArray TensorArraySpec TypeSpec "
         "UnconnectedGradients VariableAggregation VariableSynchronization approx_top_k autodiff batch_to_space "
-        "bfloat16 broadcast_dynamic_shape broadcast_static_shape check_pinned complex complex128 complex64 "
-        "constant_initializer control_dependencies conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 "
-        "custom_gradient dtensor edit_distance eig eigvals extract_volume_patches feature_column fftnd "
-        "get_current_name_scope grad_pass_through gradients graph_util guarantee_const hessians ifftnd "
-        "import_graph_def init_scope inside_function irfftnd is_symbolic_tensor lite load_library load_op_library "
-        "make_ndarray make_tensor_proto matrix_square_root mlir no_gradient nondifferentiable_batch_function "
-        "ones_initializer parallel_stack profiler qint16 qint32 qint8 quantization queue quint16 quint8 "
-        "ragged_fill_empty_rows ragged_fill_empty_rows_grad random_index_shuffle random_normal_initializer "
-        "random_uniform_initializer raw_ops recompute_grad register_tensor_conversion_function "
-        "required_space_to_batch_paddings resource rfftnd saved_model security sets shape_n signal space_to_batch "
-        "space_to_batch_nd summary sysconfig timestamp tools tpu tuple types variable_creator_scope variant xla "
-        "zeros_initializer"
+        "bfloat16 broadcast_dynamic_shape broadcast_static_shape check_pinned constant_initializer "
+        "control_dependencies conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 custom_gradient dtensor "
+        "edit_distance eig eigvals extract_volume_patches feature_column fftnd get_current_name_scope "
+        "grad_pass_through gradients graph_util guarantee_const hessians ifftnd import_graph_def init_scope "
+        "inside_function irfftnd is_symbolic_tensor lite load_library load_op_library make_ndarray "
+        "make_tensor_proto matrix_square_root mlir no_gradient nondifferentiable_batch_function ones_initializer "
+        "parallel_stack profiler qint16 qint32 qint8 quantization queue quint16 quint8 ragged_fill_empty_rows "
+        "ragged_fill_empty_rows_grad random_index_shuffle random_normal_initializer random_uniform_initializer "
+        "raw_ops recompute_grad register_tensor_conversion_function required_space_to_batch_paddings resource "
+        "rfftnd saved_model security sets shape_n space_to_batch space_to_batch_nd summary sysconfig timestamp "
+        "tools tpu tuple types variable_creator_scope variant xla zeros_initializer"
     ),
     "autograph": ("to_code"),
     "compat": (
@@ -34,9 +33,9 @@ NAMES: dict[str, str] = {
         "NodeDef NotDifferentiable OpError OptimizerOptions PaddingFIFOQueue Print PriorityQueue QUANTIZED_DTYPES "
         "QueueBase RandomShuffleQueue ReaderBase RunMetadata RunOptions SessionLog SparseConditionalAccumulator "
         "Summary SummaryMetadata TensorInfo VERSION VariableScope accumulate_n add_check_numerics_ops "
-        "add_to_collection add_to_collections all_variables angle arg_max arg_min assert_proper_iterable "
+        "add_to_collection add_to_collections all_variables arg_max arg_min assert_proper_iterable "
         "assert_variables_initialized assign assign_add assign_sub batch_gather batch_scatter_update "
-        "batch_to_space_nd betainc cholesky cholesky_solve clip_by_average_norm colocate_with confusion_matrix conj "
+        "batch_to_space_nd betainc cholesky cholesky_solve clip_by_average_norm colocate_with confusion_matrix "
         "container control_flow_v2_enabled convert_to_tensor_or_indexed_slices convert_to_tensor_or_sparse_tensor "
         "count_up_to create_partitioned_variables decode_compressed decode_json_example delete_session_tensor "
         "dequantize deserialize_many_sparse diag diag_part digamma dimension_at_index dimension_value distributions "
@@ -45,12 +44,12 @@ NAMES: dict[str, str] = {
         "fake_quant_with_min_max_vars_per_channel fake_quant_with_min_max_vars_per_channel_gradient fft fft2d fft3d "
         "fixed_size_partitioner get_collection get_collection_ref get_local_variable get_seed get_session_handle "
         "get_session_tensor get_variable get_variable_scope global_variables glorot_normal_initializer "
-        "glorot_uniform_initializer ifft ifft2d ifft3d igamma igammac imag initialize_variables invert_permutation "
+        "glorot_uniform_initializer ifft ifft2d ifft3d igamma igammac initialize_variables invert_permutation "
         "is_variable_initialized layers lbeta lgamma load_file_system_library local_variables make_template manip "
         "matrix_diag matrix_diag_part matrix_set_diag matrix_solve matrix_solve_ls matrix_triangular_solve "
         "min_max_variable_partitioner mixed_precision model_variables moving_average_variables multinomial "
         "no_regularizer op_scope orthogonal_initializer polygamma qr quantize quantize_v2 quantized_concat "
-        "random_gamma random_poisson real reduce_join report_uninitialized_variables resource_loader "
+        "random_gamma random_poisson reduce_join report_uninitialized_variables resource_loader "
         "resource_variables_enabled scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add "
         "scatter_nd_sub scatter_nd_update scatter_sub scatter_update self_adjoint_eig self_adjoint_eigvals "
         "serialize_many_sparse serialize_sparse setdiff1d sparse_add sparse_mask sparse_matmul sparse_maximum "
@@ -76,10 +75,9 @@ NAMES: dict[str, str] = {
     "data.experimental": (
         "AutotuneAlgorithm AutotuneOptions DatasetInitializer DistributeOptions ExternalStatePolicy "
         "OptimizationOptions RandomDataset Reducer SHARD_HINT ServiceOptions SqlDataset ThreadingOptions at "
-        "copy_to_device dense_to_sparse_batch distributed_save enable_debug_mode from_list from_variant "
-        "get_model_proto get_structure group_by_reducer index_table_from_dataset load make_csv_dataset "
-        "make_saveable_from_iterator pad_to_cardinality prefetch_to_device rejection_resample save service "
-        "snapshot table_from_dataset to_variant"
+        "copy_to_device dense_to_sparse_batch distributed_save enable_debug_mode from_variant get_model_proto "
+        "get_structure group_by_reducer index_table_from_dataset make_saveable_from_iterator pad_to_cardinality "
+        "prefetch_to_device service table_from_dataset to_variant"
     ),
     "debugging": (
         "assert_proper_iterable disable_check_numerics disable_traceback_filtering enable_check_numerics "
@@ -92,10 +90,7 @@ NAMES: dict[str, str] = {
         "ReplicaContext RunOptions Server StrategyExtended coordinator experimental experimental_set_strategy "
         "get_replica_context in_cross_replica_context"
     ),
-    "dtypes": (
-        "QUANTIZED_DTYPES bfloat16 complex complex128 complex64 experimental qint16 qint32 qint8 quint16 quint8 "
-        "resource variant"
-    ),
+    "dtypes": ("QUANTIZED_DTYPES bfloat16 complex experimental qint16 qint32 qint8 quint16 quint8 resource variant"),
     "errors": ("OperatorNotAllowedInGraphError"),
     "experimental": (
         "BatchableExtensionType DynamicRaggedShape ExtensionType ExtensionTypeBatchEncoder ExtensionTypeSpec "
@@ -105,11 +100,7 @@ NAMES: dict[str, str] = {
         "float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz function_executor_type int2 "
         "int4 numpy register_filesystem_plugin tensorrt uint2 uint4 unregister_dispatch_for"
     ),
-    "image": (
-        "combined_non_max_suppression decode_jxl extract_glimpse generate_bounding_box_proposals "
-        "non_max_suppression_overlaps non_max_suppression_padded non_max_suppression_with_scores ssim "
-        "ssim_multiscale"
-    ),
+    "image": ("decode_jxl extract_glimpse generate_bounding_box_proposals non_max_suppression_padded"),
     "io": (
         "decode_compressed decode_json_example decode_jxl decode_proto deserialize_many_sparse encode_proto "
         "match_filenames_once serialize_many_sparse serialize_sparse write_graph"
@@ -127,9 +118,9 @@ NAMES: dict[str, str] = {
         "tridiagonal_solve"
     ),
     "math": (
-        "accumulate_n angle approx_max_k approx_min_k bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc conj "
-        "cumulative_logsumexp digamma erfc erfcinv erfinv igamma igammac imag lbeta lgamma ndtri nextafter "
-        "polygamma real sobol_sample special zeta"
+        "accumulate_n approx_max_k approx_min_k bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc "
+        "cumulative_logsumexp digamma erfc erfcinv erfinv igamma igammac lbeta lgamma ndtri nextafter polygamma "
+        "sobol_sample special zeta"
     ),
     "nn": (
         "RNNCellDeviceWrapper RNNCellDropoutWrapper RNNCellResidualWrapper all_candidate_sampler approx_max_k "
@@ -180,8 +171,6 @@ INSTEAD: dict[str, str] = {
     "TensorArray": "collect values in a list and use tf.stack",
     "bfloat16": "use float16 or float32: NumPy has no such dtype",
     "compat.v1": "of graphs there is what reads and prepares data; train with Keras, JAX or PyTorch",
-    "complex128": "keep the parts as two float64 tensors",
-    "complex64": "keep the parts as two float32 tensors",
     "config": "records and images are worked on by processors, and no such setting changes results",
     "data": "the migration page says what is here",
     "data.experimental": "the migration page says what is here",
@@ -189,19 +178,12 @@ INSTEAD: dict[str, str] = {
     "data.experimental.SqlDataset": "read the rows with sqlite3 in Dataset.from_generator",
     "data.experimental.copy_to_device": "leave it out, or use recordmill's loaders for PyTorch and JAX",
     "data.experimental.group_by_reducer": "use Dataset.group_by_window, or Dataset.reduce for one key at a time",
-    "data.experimental.load": "write the elements to a TFRecord file and read them with TFRecordDataset",
-    "data.experimental.make_csv_dataset": "use CsvDataset, batch, and a map that names the columns",
     "data.experimental.prefetch_to_device": "use prefetch, or recordmill's loaders for PyTorch and JAX",
-    "data.experimental.rejection_resample": "use Dataset.sample_from_datasets on data sets of one class each",
-    "data.experimental.save": "write the elements to a TFRecord file with tf.io.TFRecordWriter",
-    "data.experimental.snapshot": "use Dataset.cache(filename)",
     "debugging": "use Python's debugger: functions run at once",
     "distribute": "use tf.distribute.get_strategy(), or Dataset.shard, and train with JAX or PyTorch",
     "errors": "catch tf.errors.OpError, of which all others are",
     "feature_column": "use Keras's preprocessing layers, and a dict of tf.io.FixedLenFeature to parse",
     "image": "compute it with NumPy or OpenCV in tf.numpy_function",
-    "image.combined_non_max_suppression": "use tf.image.non_max_suppression for each class",
-    "image.ssim": "use skimage.metrics.structural_similarity in tf.numpy_function",
     "io.decode_json_example": "use json in tf.py_function, and tf.train.Example",
     "io.decode_proto": "use tf.train.Example.FromString in tf.py_function",
     "io.gfile": "use Python's pathlib or shutil",
@@ -212,7 +194,6 @@ INSTEAD: dict[str, str] = {
     "raw_ops": "use the operation's public name",
     "saved_model": "save models with Keras: model.save",
     "sets": "use Python's sets in tf.py_function",
-    "signal": "use numpy.fft or scipy.signal in tf.numpy_function",
     "sparse": "use tf.sparse.to_dense",
     "strings": "use Python's bytes in tf.py_function, and tf.lookup.StaticHashTable for words as numbers",
     "summary": "write logs with torch.utils.tensorboard or tensorboardX, or a callback of Keras",

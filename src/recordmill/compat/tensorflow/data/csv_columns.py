@@ -142,8 +142,7 @@ def _selected(select_columns: Sequence[Any] | None, names: list[str]) -> list[in
     for one in select_columns:
         if isinstance(one, str) and one not in names:
             raise ValueError(
-                f"Column {one} specified in `select_columns` must be of one of the columns: "
-                f"dict_keys({names})."
+                f"Column {one} specified in `select_columns` must be of one of the columns: dict_keys({names})."
             )
         if not isinstance(one, str) and not 0 <= int(one) < len(names):
             raise ValueError(f"Column number {one} in `select_columns` is not one of the {len(names)} columns.")

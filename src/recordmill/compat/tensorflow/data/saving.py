@@ -12,7 +12,12 @@ import os
 import uuid
 from typing import Any
 
-from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
+from recordmill.compat.tensorflow.core.errors import (
+    DataLossError,
+    InvalidArgumentError,
+    NotFoundError,
+    UnimplementedError,
+)
 from recordmill.compat.tensorflow.data.packed import form_of, packed, spec_in
 from recordmill.compat.tensorflow.files.faults import translated
 from recordmill.compat.tensorflow.io.records import TFRecordWriter

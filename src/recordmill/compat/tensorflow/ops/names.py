@@ -12,6 +12,7 @@ _BY_MODULE: dict[str, str] = {
     "ops.control": "case cond group map_fn no_op print switch_case vectorized_map while_loop",
     "core.draws": "set_random_seed:set_seed",
     "ops.drawing": "random_normal:normal random_shuffle:shuffle random_uniform:uniform truncated_normal",
+    "ops.complexes": "complex",
     "ops.counting": "histogram_fixed_width histogram_fixed_width_bins",
     "ops.elementwise": "acos asin atan clip_by_value cos cosh cumsum exp floor round sigmoid sign sin sinh sqrt square "
     "tan tanh",
@@ -59,6 +60,7 @@ _OLDER: dict[str, str] = {
     "ops.picking": "tensor_scatter_add:tensor_scatter_nd_add tensor_scatter_sub:tensor_scatter_nd_sub "
     "tensor_scatter_update:tensor_scatter_nd_update where_v2:where",
     "ops.pooling": "depth_to_space space_to_depth",
+    "ops.complexes": "angle conj imag real",
     "ops.counting": "bincount",
     "ops.hashes": "string_to_hash_bucket:to_hash_bucket string_to_hash_bucket_fast:to_hash_bucket_fast "
     "string_to_hash_bucket_strong:to_hash_bucket_strong",
