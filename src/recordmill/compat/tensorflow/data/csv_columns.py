@@ -121,7 +121,7 @@ class _Table:
 
     def rows(self, name: str) -> Iterator[list[str]]:
         lines = (line.numpy().decode(self._encoding) for line in TextLineDataset(name, self._compression))
-        return csv.reader(lines, delimiter=self._delimiter, quoting=self._quoting)
+        return csv.reader(lines, delimiter=self._delimiter, quoting=self._quoting)  # type: ignore[arg-type]
 
     def all_rows(self, skipped: int) -> Iterator[list[str]]:
         for name in self._files:

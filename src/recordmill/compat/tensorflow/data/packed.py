@@ -140,7 +140,7 @@ def _leaf(parts: list[bytes], spec: Any) -> Any:
     if isinstance(spec, SparseTensorSpec):
         dtypes = ("int64", spec.dtype, "int64")
         return SparseTensor(*(parse_tensor(part, dtype) for part, dtype in zip(parts, dtypes, strict=True)))
-    found = parse_tensor(parts[0], spec.dtype)
+    found: Any = parse_tensor(parts[0], spec.dtype)
     if not isinstance(spec, RaggedTensorSpec):
         return found
     if not spec.ragged_rank:

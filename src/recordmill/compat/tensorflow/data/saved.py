@@ -103,13 +103,18 @@ def save(node: Node, folder: str, compression: str | None, shard_func: Callable[
     saving, chosen = Saving(folder, compression), shard_func and Function(shard_func, node)
     try:
         for step in node.iterate(Way()):
-            if isinstance(step, Failed):
-                raise step.error
-            saving.write(step.value, int(chosen(step.value)) if chosen else 0)
+            value = _value(step)
+            saving.write(value, int(chosen(value)) if chosen else 0)
         saving.finish(node.spec())
     except BaseException:
         saving.discard()
         raise
+
+
+def _value(step: Step) -> Any:
+    if isinstance(step, Failed):
+        raise step.error
+    return step.value
 
 
 class Snapshot(Node):

@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.images.levels import converted_levels
 
 _WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
-Pixels = NDArray[np.float32]
+Pixels = NDArray[Any]
 
 
 @op("image.ssim")
@@ -122,7 +122,7 @@ def _smoothed(images: Pixels, window: Pixels) -> Pixels:
     for axis in (-3, -2):
         count = images.shape[axis] - len(window) + 1
         parts = (np.take(images, range(at, at + count), axis) * weight for at, weight in enumerate(window))
-        images = np.add.reduce(list(parts))
+        images = np.asarray(sum(parts))
     return images
 
 

@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.images.drawing import non_max_suppression, shared_parts
 
-Combined = namedtuple(  # noqa: PYI024 (TensorFlow's tuple)
+CombinedNonMaxSuppression = namedtuple(  # noqa: PYI024 (TensorFlow's tuple)
     "CombinedNonMaxSuppression", ["nmsed_boxes", "nmsed_scores", "nmsed_classes", "valid_detections"]
 )
 
@@ -31,7 +31,7 @@ def combined_non_max_suppression(
     score_threshold: Any = float("-inf"),
     pad_per_class: bool = False,
     clip_boxes: bool = True,
-) -> Combined:
+) -> CombinedNonMaxSuppression:
     """Best boxes of each image that do not overlap with a better one of their class.
 
     Parameters
@@ -81,7 +81,7 @@ def combined_non_max_suppression(
         for at, (score, kind, box) in enumerate(found):
             out[0][image, at], out[1][image, at], out[2][image, at] = box, score, kind
     kept = np.clip(out[0], 0, 1) if clip_boxes else out[0]
-    return Combined(Tensor(kept), wrap(out[1], np.float32), wrap(out[2], np.float32), Tensor(counts))
+    return CombinedNonMaxSuppression(Tensor(kept), wrap(out[1], np.float32), wrap(out[2], np.float32), Tensor(counts))
 
 
 def _of_image(boxes: Any, scores: Any, most: int, overlap: Any, least: Any) -> list[tuple[float, int, Any]]:

@@ -6,7 +6,6 @@ They are no layers of models: strings stay outside those on backends other than 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,11 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.dtypes import int64, string
+from recordmill.compat.tensorflow.core.errors import FailedPreconditionError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.keras.encoding import MODES, encoded, idf_of
-from recordmill.compat.tensorflow.keras.feeding import is_dataset
+from recordmill.compat.tensorflow.keras.tokens import refuse_options, rows_of
 from recordmill.compat.tensorflow.lookup.initializers import KeyValueTensorInitializer
 from recordmill.compat.tensorflow.lookup.static import StaticHashTable
 
@@ -186,23 +186,25 @@ class Index:
         -------
         Tensor or RaggedTensor
         """
-        if self._table is None:
-            raise ValueError(f"{type(self).__name__} has no vocabulary yet: call adapt, or give it one")
         if self._invert:
-            return self._table.lookup(run("array.cast", inputs, int64))
+            return self._ready().lookup(run("array.cast", inputs, int64))
         found = self._places(inputs)
         if self._mode == "int":
             return found
         weights = None if self._idf is None else np.concatenate([[self._idf.mean()] * self._start, self._idf])
         return encoded(found, self._mode, self._width(), weights)
 
+    def _ready(self) -> StaticHashTable:
+        if self._table is None:
+            raise FailedPreconditionError(f"{type(self).__name__} has no vocabulary yet: call adapt, or give it one")
+        return self._table
+
     def _width(self) -> int:
         return self._max_tokens if self._pad and self._max_tokens is not None else self.vocabulary_size()
 
     def _places(self, inputs: Any) -> Any:
-        assert self._table is not None
         tokens = self._tokens_of(inputs)
-        found = self._table.lookup(tokens)
+        found: Any = self._ready().lookup(tokens)
         if not self._num_oov and not isinstance(found, RaggedTensor):
             run("debugging.assert_non_negative", found, "with num_oov_indices=0, all inputs are in the vocabulary")
         return run("array.where", run("math.less", found, np.int64(0)), self._unknown(tokens), found)
@@ -231,7 +233,7 @@ class StringLookup(Index):
         max_tokens: int | None = None,
         num_oov_indices: int = 1,
         mask_token: Any = None,
-        oov_token: Any = "[UNK]",
+        oov_token: Any = "[UNK]",  # noqa: S107 (no password)
         vocabulary: Any = None,
         idf_weights: Any = None,
         invert: bool = False,
@@ -272,48 +274,3 @@ class IntegerLookup(Index):
 
     def _hashed(self, tokens: Any) -> Any:
         return run("math.floormod", tokens, np.int64(self._num_oov))
-
-
-def refuse_options(name: str, options: dict[str, Any]) -> None:
-    """Refuse options of Keras that are not here.
-
-    Parameters
-    ----------
-    name : str
-        Of the layer.
-    options : dict
-
-    Raises
-    ------
-    NotImplementedError
-    """
-    for option, value in options.items():
-        is_usual = option in ("name", "dtype", "trainable", "vocabulary_dtype") or value in (None, False, "utf-8")
-        if not is_usual:
-            raise NotImplementedError(f"tf.keras.layers.{name}({option}={value!r}) is not supported: leave it out")
-
-
-def rows_of(data: Any, steps: int | None = None) -> Iterator[list[Any]]:
-    """Tokens of data, row by row.
-
-    Parameters
-    ----------
-    data : Dataset, Tensor, RaggedTensor or array_like
-    steps : int, optional
-        Elements of a data set; all unless given.
-
-    Yields
-    ------
-    list
-    """
-    elements: Iterable[Any] = (data if steps is None else data.take(steps)) if is_dataset(data) else [data]
-    for element in elements:
-        rows: Sequence[Any] = (
-            element.to_list() if isinstance(element, RaggedTensor) else [*np.atleast_1d(_array(element))]
-        )
-        for row in rows:
-            yield np.ravel(row).tolist() if isinstance(row, np.ndarray) else row if isinstance(row, list) else [row]
-
-
-def _array(element: Any) -> Any:
-    return array_of(element[0] if isinstance(element, tuple) else element)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from recordmill.compat.tensorflow.keras.hashing import Hashing
 from recordmill.compat.tensorflow.keras.indexing import IntegerLookup, StringLookup
 from recordmill.compat.tensorflow.keras.loading import keras
-from recordmill.compat.tensorflow.keras.vectorization import Hashing, TextVectorization
+from recordmill.compat.tensorflow.keras.vectorization import TextVectorization
 
 __all__ = ["Hashing", "IntegerLookup", "StringLookup", "TextVectorization"]
 

@@ -55,7 +55,7 @@ def split_dataset(
     count = left_count(len(samples), left_size, right_size)
     stop = len(samples) if count[1] is None else count[0] + count[1]
     if shuffle:
-        np.random.default_rng(seed).shuffle(samples)  # type: ignore[arg-type]
+        np.random.default_rng(seed).shuffle(samples)
     parts = []
     for rows in (samples[: count[0]], samples[count[0] : stop]):
         part = from_list(rows) if rows else dataset.take(0)

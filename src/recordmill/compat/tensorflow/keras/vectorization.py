@@ -1,6 +1,6 @@
-"""``TextVectorization`` and ``Hashing`` for pipelines: texts as rows of places in a vocabulary, or of hashes.
+"""``TextVectorization`` for pipelines: texts as rows of places in a vocabulary.
 
-They are no layers of models: strings stay outside those on backends other than TensorFlow.
+It is no layer of models: strings stay outside those on backends other than TensorFlow.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from recordmill.compat.tensorflow.core.dispatch import run
-from recordmill.compat.tensorflow.core.dtypes import float32, int64, string as string_dtype
+from recordmill.compat.tensorflow.core.dtypes import string as string_dtype
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.keras.feeding import is_dataset
-from recordmill.compat.tensorflow.keras.indexing import StringLookup, refuse_options
+from recordmill.compat.tensorflow.keras.indexing import StringLookup
+from recordmill.compat.tensorflow.keras.tokens import refuse_options
 
 _PUNCTUATION = "[" + "".join("\\" + one for one in string.punctuation) + "]"
 _STANDARDS = (None, "lower_and_strip_punctuation", "lower", "strip_punctuation")
@@ -162,44 +163,3 @@ def _applied(standardize: str | Callable[[Any], Any] | None, texts: Any) -> Any:
 
 def _joined(rows: list[list[bytes]]) -> Any:
     return run("array.constant", [word for row in rows for word in row], string_dtype)
-
-
-class Hashing:
-    """Values as numbers below a bound, by a hash.
-
-    Parameters
-    ----------
-    num_bins : int
-    mask_value : str or int, optional
-        Has number 0, which no other has then.
-    salt : int or sequence of two int, optional
-        Key of a hash that nobody foresees.
-    output_mode : {"int", "one_hot", "multi_hot", "count"}, default "int"
-    **options
-        Others of Keras's; but for names and dtypes they are refused.
-    """
-
-    def __init__(
-        self, num_bins: int, mask_value: Any = None, salt: Any = None, output_mode: str = "int", **options: Any
-    ) -> None:
-        refuse_options("Hashing", options)
-        if num_bins is None or num_bins <= 0:
-            raise ValueError(f"The `num_bins` for `Hashing` cannot be `None` or non-positive. Received: {num_bins}.")
-        self._bins, self._mask, self._mode = num_bins, mask_value, output_mode
-        self._salt = [salt, salt] if isinstance(salt, int) else salt
-
-    def __call__(self, inputs: Any) -> Any:
-        """Numbers of values."""
-        from recordmill.compat.tensorflow.keras.encoding import encoded
-
-        values = inputs if isinstance(inputs, RaggedTensor) else run("array.convert_to_tensor", inputs)
-        texts = values if values.dtype == string_dtype else run("strings.as_string", values)
-        bins = self._bins - (self._mask is not None)
-        keyed = ("strings.to_hash_bucket_strong", texts, bins, self._salt)
-        found = run("strings.to_hash_bucket_fast", texts, bins) if self._salt is None else run(*keyed)
-        if self._mask is not None:
-            masked = run("math.equal", values, self._mask)
-            found = run("array.where", masked, run("array.zeros_like", found), run("math.add", found, 1))
-        if self._mode == "int":
-            return run("array.cast", found, int64)
-        return run("array.cast", encoded(found, self._mode, self._bins), float32)
