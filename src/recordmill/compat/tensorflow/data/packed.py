@@ -41,7 +41,15 @@ def _parts(leaf: Any) -> list[Tensor]:
         return [leaf.indices, leaf.values, leaf.dense_shape]
     if isinstance(leaf, RaggedTensor):
         return [leaf.flat_values, *leaf.nested_row_splits]
+    if not isinstance(leaf, Tensor):
+        raise _no_leaf(leaf)
     return [Tensor(leaf.values)]
+
+
+def _no_leaf(leaf: Any) -> UnimplementedError:
+    return UnimplementedError(
+        f"elements that hold a {type(leaf).__name__} are not kept in files: use tuples and dicts of tensors"
+    )
 
 
 def form_of(spec: Any) -> Any:
@@ -65,9 +73,7 @@ def form_of(spec: Any) -> Any:
     if type(spec) is tuple:
         return {"tuple": [form_of(one) for one in spec]}
     if not isinstance(spec, TensorSpec | SparseTensorSpec | RaggedTensorSpec):
-        raise UnimplementedError(
-            f"elements that hold a {type(spec).__name__} are not kept in files: use tuples and dicts of tensors"
-        )
+        raise _no_leaf(spec)
     told: dict[str, Any] = {"dtype": spec.dtype.name, "shape": _lengths(spec)}
     if isinstance(spec, SparseTensorSpec):
         told["sparse"] = True

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from recordmill.compat.tensorflow.core.errors import DataLossError
-from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, Step, Way
+from recordmill.compat.tensorflow.core.errors import DataLossError, NotFoundError
+from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, NoElementsError, Step, Way
 from recordmill.compat.tensorflow.data.functions import Function
 from recordmill.compat.tensorflow.data.nesting import Values
 from recordmill.compat.tensorflow.data.packed import unpacked
@@ -40,6 +40,11 @@ class Shards(Node):
                 for record in tf_record_iterator(path, self._compression):
                     yield Element(unpacked(record, self._spec))
                     found += 1
+            except NotFoundError:
+                yield Failed(
+                    NotFoundError("it is gone: the data set was saved again", shard=path, hint="load it again")
+                )
+                continue
             except Exception as error:  # noqa: BLE001 (it is told to the caller)
                 yield Failed(error)
                 continue
@@ -105,10 +110,17 @@ def save(node: Node, folder: str, compression: str | None, shard_func: Callable[
         for step in node.iterate(Way()):
             value = _value(step)
             saving.write(value, int(chosen(value)) if chosen else 0)
-        saving.finish(node.spec())
+        saving.finish(_spec(node))
     except BaseException:
         saving.discard()
         raise
+
+
+def _spec(node: Node) -> Any:
+    try:
+        return node.spec()
+    except NoElementsError:
+        return ()
 
 
 def _value(step: Step) -> Any:
@@ -160,6 +172,14 @@ class Snapshot(Node):
             ended = True
         finally:
             if ended and sound:
-                saving.finish(self.spec())
+                saving.finish(_spec(self.input))
             else:
                 saving.discard()
+
+    def spec(self) -> Any:
+        """What was saved, or what will be."""
+        return read_contents(self._folder)[0] if is_saved(self._folder) else self.input.spec()
+
+    def sample(self) -> Iterator[Any]:
+        """The saved ones, or the input's."""
+        return loaded(self._folder, None).sample() if is_saved(self._folder) else self.input.sample()

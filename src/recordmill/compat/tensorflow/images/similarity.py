@@ -115,7 +115,7 @@ def _window(size: int, sigma: float) -> Pixels:
     """Weights of a Gaussian bell, along one axis."""
     places = np.arange(size, dtype=np.float32) - np.float32((size - 1) / 2)
     bell = np.exp(-(places**2) / np.float32(2 * sigma**2))
-    return (bell / bell.sum()).astype(np.float32)
+    return (bell / bell.sum()).astype(np.float32)  # type: ignore[no-any-return]
 
 
 def _smoothed(images: Pixels, window: Pixels) -> Pixels:
