@@ -104,6 +104,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "sparse": ("core.sparse", "core.sparse_making", "ops.older_functions", "ops.sparse_parts"),
     "strings": (
         "io.base64",
+        "keras.vectorization",
         "ops.characters",
         "ops.hashes",
         "ops.ngrams",

@@ -9,7 +9,7 @@ import string
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from recordmill.compat.tensorflow.core.dispatch import run
+from recordmill.compat.tensorflow.core.dispatch import op, run
 from recordmill.compat.tensorflow.core.dtypes import string as string_dtype
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.keras.feeding import is_dataset
@@ -120,6 +120,11 @@ class TextVectorization:
         -------
         Tensor or RaggedTensor
         """
+        is_even = self._mode != "int" or (self._length is not None and not self._ragged)
+        return run("strings.vectorize" if is_even else "strings.vectorize_rows", self, inputs)
+
+    def numbers(self, inputs: Any) -> Any:
+        """Numbers of texts that are there; as the call."""
         texts = run("array.convert_to_tensor", inputs, string_dtype)
         if texts.shape.rank == 2 and self._split is not None:
             texts = run("array.squeeze", texts, -1)
@@ -163,3 +168,15 @@ def _applied(standardize: str | Callable[[Any], Any] | None, texts: Any) -> Any:
 
 def _joined(rows: list[list[bytes]]) -> Any:
     return run("array.constant", [word for row in rows for word in row], string_dtype)
+
+
+@op("strings.vectorize")
+def vectorize(layer: TextVectorization, inputs: Any) -> Any:
+    """Numbers of texts, as many for each."""
+    return layer.numbers(inputs)
+
+
+@op("strings.vectorize_rows")
+def vectorize_rows(layer: TextVectorization, inputs: Any) -> Any:
+    """Numbers of texts, in rows of their own lengths or of that of the longest."""
+    return layer.numbers(inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,8 @@ def bincount(
     """
     if axis not in (None, 0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
-    rows, numbers, heavy = _numbers(arr, weights, by_row=axis == -1)
+    rows, numbers, shape = _numbers(arr, by_row=axis == -1)
+    heavy = None if weights is None else _flat(weights)
     if numbers.size and numbers.min() < 0:
         raise InvalidArgumentError("Input arr must be non-negative! [Op:DenseBincount]")
     length = max(int(numbers.max(initial=-1)) + 1, 0 if minlength is None else int(minlength))
@@ -63,30 +65,25 @@ def bincount(
         length = min(length, int(maxlength))
     kept = numbers < length
     places = rows[kept] * length + numbers[kept]
-    count = int(rows[-1]) + 1 if axis == -1 and len(rows) else 1
-    count = len(arr) if axis == -1 and hasattr(arr, "__len__") else count
-    counts = np.bincount(places, None if heavy is None else heavy[kept], count * length)
+    counts = np.bincount(places, None if heavy is None else heavy[kept], math.prod(shape) * length)
     if binary_output:
         counts = (counts > 0).astype(counts.dtype)
-    shaped = counts.reshape(count, length) if axis == -1 and np.ndim(_dense(arr)) != 1 else counts
-    return wrap(shaped, as_dtype(dtype).numpy_dtype if heavy is None else heavy.dtype)
+    return wrap(counts.reshape(*shape, length), as_dtype(dtype).numpy_dtype if heavy is None else heavy.dtype)
 
 
-def _dense(arr: Any) -> Any:
-    return [[]] if isinstance(arr, RaggedTensor) else array_of(arr)
+def _flat(given: Any) -> NDArray[Any]:
+    return given.flat_values.values if isinstance(given, RaggedTensor) else array_of(given).reshape(-1)
 
 
-def _numbers(arr: Any, weights: Any, *, by_row: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
-    """Row of each number, the numbers, and their weights."""
+def _numbers(arr: Any, *, by_row: bool) -> tuple[NDArray[Any], NDArray[Any], tuple[int, ...]]:
+    """Row of each number, the numbers, and how many rows are counted by themselves."""
+    numbers = _flat(arr).astype(np.int64)
+    if not by_row:
+        return np.zeros_like(numbers), numbers, ()
     if isinstance(arr, RaggedTensor):
-        rows, numbers = arr.value_rowids().values.astype(np.int64), arr.flat_values.values
-        given = weights.flat_values.values if isinstance(weights, RaggedTensor) else weights
-    else:
-        array, given = array_of(arr), weights
-        width = array.shape[-1] if array.ndim > 1 else max(array.size, 1)
-        rows, numbers = np.arange(array.size) // max(width, 1), array.reshape(-1)
-    heavy = None if given is None else array_of(given).reshape(-1)
-    return rows if by_row else np.zeros_like(rows), numbers.astype(np.int64), heavy
+        return arr.value_rowids().values.astype(np.int64), numbers, (len(arr),)
+    shape = array_of(arr).shape
+    return np.repeat(np.arange(math.prod(shape[:-1])), shape[-1]), numbers, shape[:-1]
 
 
 @op("math.histogram_fixed_width_bins")

@@ -120,9 +120,10 @@ def gather(
     _check(places, len(params))
     if not places.ndim:
         return params[int(places)]
-    found = gathered(params, places.reshape(-1).astype(np.int64))
-    for length in reversed(places.shape[1:]):
-        found = RaggedTensor.from_uniform_row_length(found, length)
+    found, splits = gathered(params, places.reshape(-1).astype(np.int64)), params.row_splits.values
+    for axis in range(places.ndim - 1, 0, -1):
+        rows = int(np.prod(places.shape[:axis]))
+        found = RaggedTensor.from_row_lengths(found, np.full(rows, places.shape[axis], splits.dtype))
     return found
 
 

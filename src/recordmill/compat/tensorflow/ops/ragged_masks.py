@@ -40,15 +40,26 @@ def boolean_mask(data: Any, mask: Any) -> Any:
         if chosen.ndim == 1:
             return run("array.gather", data, np.flatnonzero(chosen))
         mask = from_tensor(Tensor(chosen), None, None, chosen.ndim - 1)
+    if mask.flat_values.ndim > 1:
+        mask = _deeper(mask)
     rows = data if isinstance(data, RaggedTensor) else from_tensor(data, None, None, mask.ragged_rank)
     splits = mask.row_splits.values
     if not np.array_equal(splits, rows.row_splits.values):
         raise InvalidArgumentError("Inputs must have identical ragged splits")
     if isinstance(mask.values, RaggedTensor):
-        return rows.with_values(boolean_mask(rows.values, mask.values))
+        inner = boolean_mask(rows.values, mask.values)
+        return RaggedTensor(inner, rows.row_splits.values)
     kept = mask.values.values
     counts = np.bincount(parts.places([splits])[0][kept], minlength=len(rows)).astype(splits.dtype)
     return RaggedTensor(run("array.gather", rows.values, np.flatnonzero(kept)), parts.from_lengths(counts))
+
+
+def _deeper(mask: RaggedTensor) -> RaggedTensor:
+    """A mask whose innermost axes are ragged, too."""
+    inner = mask.values
+    if isinstance(inner, RaggedTensor):
+        return mask.with_values(_deeper(inner))
+    return mask.with_values(from_tensor(inner, None, None, inner.ndim - 1, mask.row_splits.dtype))
 
 
 @op("ragged.row_splits_to_segment_ids")

@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.matching import NUMBERS, bracketed, one_of
+from recordmill.compat.tensorflow.ops.matching import FLOATS, NUMBERS, bracketed, one_of
 
 _WAYS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 
@@ -151,6 +151,7 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any) -> Ten
 
 @op("math.unsorted_segment_sqrt_n")
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any) -> Tensor:
-    """Sums of the rows of each segment, divided by the root of their number."""
+    """Sums of the rows of each segment, divided by the root of their number; whole numbers are refused."""
+    one_of(data, FLOATS, "Sqrt")
     total = _unsorted(data, segment_ids, num_segments, "sum", "UnsortedSegmentSum")
     return wrap(total / np.sqrt(_counts(array_of(segment_ids), total, len(total))))
