@@ -54,8 +54,10 @@ def ssim(
 
     Raises
     ------
+    ValueError
+        Shapes that differ.
     InvalidArgumentError
-        Shapes that differ, or images smaller than the filter.
+        Images smaller than the filter.
     """
     first, second, highest = _pair(img1, img2, max_val, filter_size)
     whole, _ = _compared(first, second, highest, _window(filter_size, filter_sigma), k1, k2)
@@ -96,7 +98,7 @@ def ssim_multiscale(
 def _pair(img1: Any, img2: Any, max_val: Any, filter_size: int) -> tuple[Pixels, Pixels, np.float32]:
     first, second = array_of(img1), array_of(img2)
     if first.ndim < 3 or first.shape[-3:] != second.shape[-3:]:
-        raise InvalidArgumentError(f"Shapes {first.shape[-3:]} and {second.shape[-3:]} are incompatible")
+        raise ValueError(f"Shapes {first.shape[-3:]} and {second.shape[-3:]} are incompatible")
     single = np.dtype(np.float32)
     highest = converted_levels(np.asarray(array_of(max_val), first.dtype), single)
     first, second = converted_levels(first, single), converted_levels(second, single)

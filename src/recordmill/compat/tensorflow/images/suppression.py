@@ -108,7 +108,7 @@ def non_max_suppression_with_scores(
     Parameters
     ----------
     soft_nms_sigma : float, default 0.0
-        How slowly they fall; 0 leaves scores as they are.
+        How slowly they fall; 0 leaves scores as they are. With another, `iou_threshold` is without influence.
 
     Returns
     -------
@@ -116,16 +116,16 @@ def non_max_suppression_with_scores(
         Numbers of the boxes, and scores.
     """
     places, values = np.asarray(array_of(boxes), np.float32), np.asarray(array_of(scores), np.float32)
-    sigma, limit, least = float(soft_nms_sigma), float(array_of(iou_threshold)), float(array_of(score_threshold))
+    sigma, least = float(soft_nms_sigma), float(array_of(score_threshold))
     if not sigma:
         kept = non_max_suppression(places, values, max_output_size, iou_threshold, score_threshold)
         return kept, Tensor(values[kept.values])
-    chosen = _softly(shared_parts(places, places), values, int(max_output_size), limit, least, sigma)
+    chosen = _softly(shared_parts(places, places), values, int(max_output_size), least, sigma)
     return wrap(np.array([one for one, _ in chosen], np.int32)), wrap(np.array([s for _, s in chosen], np.float32))
 
 
 def _softly(
-    shared: NDArray[Any], values: NDArray[Any], most: int, limit: float, least: float, sigma: float
+    shared: NDArray[Any], values: NDArray[Any], most: int, least: float, sigma: float
 ) -> list[tuple[int, float]]:
     waiting = [(-float(score), place, 0) for place, score in enumerate(values) if score > least]
     heapq.heapify(waiting)
@@ -135,7 +135,7 @@ def _softly(
         score = -negative
         for other, _ in reversed(chosen[seen:]):
             overlap = float(shared[place, other])
-            score *= math.exp(-0.5 / sigma * overlap * overlap) if overlap <= limit else 0.0
+            score *= math.exp(-0.5 / sigma * overlap * overlap)
             if score <= least:
                 break
         if score == -negative:

@@ -127,8 +127,8 @@ def _length(fft_length: Any) -> int | None:
 
 @op("signal.rfft")
 def rfft(input_tensor: Any, fft_length: Any = None) -> Tensor:
-    """Frequencies of real numbers along the last axis."""
-    array = array_of(input_tensor)
+    """Frequencies of real numbers along the last axis; arrays that are no tensors become float32, as in TensorFlow."""
+    array = array_of(input_tensor, None if isinstance(input_tensor, Tensor) else float32)
     return wrap(_narrowed(np.fft.rfft(array, _length(fft_length)), array.dtype))
 
 
