@@ -121,9 +121,9 @@ def gather(
     if not places.ndim:
         return params[int(places)]
     found, splits = gathered(params, places.reshape(-1).astype(np.int64)), params.row_splits.values
-    for axis in range(places.ndim - 1, 0, -1):
-        rows = int(np.prod(places.shape[:axis]))
-        found = RaggedTensor.from_row_lengths(found, np.full(rows, places.shape[axis], splits.dtype))
+    for at in range(places.ndim - 1, 0, -1):
+        rows = int(np.prod(places.shape[:at]))
+        found = RaggedTensor.from_row_lengths(found, np.full(rows, places.shape[at], splits.dtype))
     return found
 
 
