@@ -40,6 +40,10 @@ def test_texts_when_vectorized_then_are_the_numbers_of_tensorflow(options: dict[
     assert listed(vectorized(**options)(tf.constant(TEXTS))) == rows
 
 
+def test_text_without_words_when_encoded_then_has_none() -> None:
+    assert listed(vectorized(output_mode="multi_hot", max_tokens=3)("")) == [0, 0, 0]
+
+
 def test_texts_when_weighted_by_rarity_then_have_the_weights_of_tensorflow() -> None:
     found = vectorized(output_mode="tf_idf")(tf.constant(TEXTS[:1])).numpy()
     assert np.allclose(found, [[0, 0.8472979, 0.8472979, 1.0986123, 0, 0, 0, 0]], atol=1e-6)
@@ -61,6 +65,7 @@ def test_vocabulary_when_in_a_file_then_is_read_line_by_line(tmp_path: Path) -> 
         ({"mask_token": "z"}, [[2, 0], [3, 1]]),
         ({"output_mode": "one_hot"}, [[[0, 1, 0], [1, 0, 0]], [[0, 0, 1], [1, 0, 0]]]),
         ({"output_mode": "multi_hot"}, [[1, 1, 0], [1, 0, 1]]),
+        ({"output_mode": "count", "mask_token": "z"}, [[0, 1, 0], [1, 0, 1]]),
     ],
     ids=str,
 )

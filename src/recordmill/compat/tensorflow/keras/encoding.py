@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.dtypes import float32, int64
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
@@ -39,14 +41,10 @@ def encoded(places: Any, mode: str, width: int, weights: Any = None) -> Any:
     if mode == "one_hot":
         return run("array.squeeze", hot, -2) if places.shape.rank and places.shape[-1] == 1 else hot
     axis = 1 if isinstance(places, RaggedTensor) else -2
-    if mode == "multi_hot":
-        return run("math.reduce_max", _padded(hot), -2)
     counts = run("math.reduce_sum", hot, axis)
+    if mode == "multi_hot":
+        return run("math.minimum", counts, np.int64(1))
     if mode == "count":
         return counts
     short = [0.0] * (width - len(weights))
     return run("math.multiply", run("array.cast", counts, float32), run("array.constant", [*weights, *short], float32))
-
-
-def _padded(hot: Any) -> Any:
-    return hot.to_tensor() if isinstance(hot, RaggedTensor) else hot

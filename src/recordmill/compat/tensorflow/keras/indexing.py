@@ -21,6 +21,9 @@ from recordmill.compat.tensorflow.keras.tokens import refuse_options, rows_of
 from recordmill.compat.tensorflow.lookup.initializers import KeyValueTensorInitializer
 from recordmill.compat.tensorflow.lookup.static import StaticHashTable
 
+# Places that are none: of tokens that are not in the vocabulary, and of the mask where rows are encoded.
+_UNKNOWN, _MASKED = -1, -2
+
 
 class Index:
     """What both have: a vocabulary, given or counted, and tokens that are not in it.
@@ -136,9 +139,10 @@ class Index:
         self._table = self._reversed(keys, places) if self._invert else self._forward(keys, places)
 
     def _forward(self, keys: Any, places: Any) -> StaticHashTable:
-        if self._mask is not None and self._mode == "int":
-            keys, places = np.append(keys, np.array([self._key(self._mask)], keys.dtype)), np.append(places, 0)
-        return StaticHashTable(KeyValueTensorInitializer(Tensor(keys), Tensor(places)), -1)
+        if self._mask is not None:
+            place = 0 if self._mode == "int" else _MASKED
+            keys, places = np.append(keys, np.array([self._key(self._mask)], keys.dtype)), np.append(places, place)
+        return StaticHashTable(KeyValueTensorInitializer(Tensor(keys), Tensor(places)), _UNKNOWN)
 
     def _reversed(self, keys: Any, places: Any) -> StaticHashTable:
         if self._mask is not None:
@@ -206,8 +210,13 @@ class Index:
         tokens = self._tokens_of(inputs)
         found: Any = self._ready().lookup(tokens)
         if not self._num_oov and not isinstance(found, RaggedTensor):
-            run("debugging.assert_non_negative", found, "with num_oov_indices=0, all inputs are in the vocabulary")
-        return run("array.where", run("math.less", found, np.int64(0)), self._unknown(tokens), found)
+            run(
+                "debugging.assert_none_equal",
+                found,
+                np.int64(_UNKNOWN),
+                "with num_oov_indices=0, all inputs are in the vocabulary",
+            )
+        return run("array.where", run("math.equal", found, np.int64(_UNKNOWN)), self._unknown(tokens), found)
 
     def _tokens_of(self, inputs: Any) -> Any:
         return inputs if isinstance(inputs, RaggedTensor) else run("array.convert_to_tensor", inputs)
@@ -216,7 +225,7 @@ class Index:
         """Places of tokens that are not in the vocabulary."""
         first = int(self._mask is not None and self._mode == "int")
         if self._num_oov == 0:
-            return np.int64(-1)
+            return np.int64(_UNKNOWN)
         if self._num_oov == 1:
             return np.int64(first)
         return run("math.add", self._hashed(tokens), np.int64(first))
