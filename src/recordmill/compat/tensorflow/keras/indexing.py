@@ -210,12 +210,8 @@ class Index:
         tokens = self._tokens_of(inputs)
         found: Any = self._ready().lookup(tokens)
         if not self._num_oov and not isinstance(found, RaggedTensor):
-            run(
-                "debugging.assert_none_equal",
-                found,
-                np.int64(_UNKNOWN),
-                "with num_oov_indices=0, all inputs are in the vocabulary",
-            )
+            text = "with num_oov_indices=0, all inputs are in the vocabulary"
+            run("debugging.assert_none_equal", found, np.int64(_UNKNOWN), message=text)
         return run("array.where", run("math.equal", found, np.int64(_UNKNOWN)), self._unknown(tokens), found)
 
     def _tokens_of(self, inputs: Any) -> Any:
