@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.data.saving import CONTENTS
+from tests.golden import RECORDINGS
 
 D = tf.data.Dataset
 
@@ -71,6 +73,9 @@ def test_saved_files_when_damaged_or_of_others_then_are_refused_by_name(tmp_path
     (tmp_path / "dataset_spec.pb").write_bytes(b"")
     with pytest.raises(tf.errors.UnimplementedError, match="was saved by TensorFlow"):
         D.load(folder)
+    (tmp_path / "snapshot.metadata").write_bytes(b"")
+    with pytest.raises(tf.errors.UnimplementedError, match="something else than dense tensors"):
+        D.load(folder)
     D.range(3).save(folder)
     contents = json.loads((tmp_path / CONTENTS).read_text())
     shard = tmp_path / contents["shards"][0]["name"]
@@ -99,6 +104,32 @@ def test_options_when_not_supported_then_are_refused_by_name(tmp_path: Path) -> 
 def test_data_set_without_elements_when_saved_then_has_none(tmp_path: Path) -> None:
     D.range(3).filter(lambda x: x > 5).map(lambda x: tf.py_function(abs, [x], tf.int64)).save(str(tmp_path))
     assert listed(D.load(str(tmp_path))) == []
+
+
+def test_data_set_when_tensorflow_saved_it_then_is_read(tmp_path: Path) -> None:
+    given = RECORDINGS / "compat/tensorflow/saved"
+    data = D.load(str(given / "mixed"))
+    assert data.element_spec == {
+        "a": tf.TensorSpec([], tf.int64),
+        "b": (tf.TensorSpec([None], tf.float32), tf.TensorSpec([2], tf.string)),
+    }
+    rows = [(int(x["a"]), x["b"][0].numpy().tolist(), x["b"][1].numpy().tolist()) for x in data]
+    assert rows == [(n, [n / 2] * n, [b"%d" % n, b"x" * (n * 100)]) for n in range(3)]
+    with pytest.raises(tf.errors.UnimplementedError, match="without a reader_func"):
+        D.load(str(given / "mixed"), reader_func=lambda shards: shards)
+    with pytest.raises(tf.errors.UnimplementedError, match="something else than dense tensors"):
+        D.load(str(given / "ragged"))
+    assert listed(D.load(str(given / "packed"), compression="GZIP")) == [0, 1, 2, 3]
+    copied = tmp_path / "cut"
+    shutil.copytree(given / "mixed", copied)
+    (shard,) = copied.rglob("*.snapshot")
+    shard.write_bytes(shard.read_bytes()[:-3])
+    with pytest.raises(tf.errors.DataLossError, match="truncated record"):
+        list(D.load(str(copied)))
+    spec = copied / "dataset_spec.pb"
+    spec.write_bytes(spec.read_bytes()[:-3])
+    with pytest.raises(tf.errors.DataLossError, match="does not tell the elements' form"):
+        D.load(str(copied))
 
 
 @pytest.mark.parametrize("given", [{"target_dist": [-1.0, 2.0]}, {"target_dist": [1.0], "initial_dist": [0.5, 0.5]}])

@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.data.saved import Snapshot, loaded, save
 from recordmill.compat.tensorflow.files.faults import path_of
 
 # Hints of TensorFlow that have no influence on elements and their order here.
-# ruff: noqa: ARG002, ARG004
+# ruff: noqa: ARG002
 
 
 class Keeping(DatasetBase):
@@ -58,7 +58,7 @@ class Keeping(DatasetBase):
         ----------
         path : str or path
         element_spec, compression : optional
-            Without influence: the files tell.
+            Of files that TensorFlow saved; ours tell.
         reader_func : callable, optional
             Makes a data set of one whose elements are the data sets of the shards.
         wait : bool, default False
@@ -73,13 +73,13 @@ class Keeping(DatasetBase):
         NotFoundError
             There is no saved data set.
         UnimplementedError
-            TensorFlow saved it.
+            TensorFlow saved elements that hold something else than dense tensors.
         """
         from recordmill.compat.tensorflow.data.dataset import Dataset
 
         if wait:
             raise NotImplementedError("Dataset.load(wait=True) is not supported: save, then load")
-        return Dataset(loaded(path_of(path), reader_func))
+        return Dataset(loaded(path_of(path), reader_func, compression, element_spec))
 
     def snapshot(
         self,

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from recordmill.compat.tensorflow.core.errors import DataLossError, NotFoundError
+from recordmill.compat.tensorflow.core.errors import DataLossError, NotFoundError, UnimplementedError
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node, NoElementsError, Step, Way
 from recordmill.compat.tensorflow.data.functions import Function
 from recordmill.compat.tensorflow.data.nesting import Values
 from recordmill.compat.tensorflow.data.packed import unpacked
 from recordmill.compat.tensorflow.data.saving import Saving, is_saved, read_contents
 from recordmill.compat.tensorflow.data.specs import spec_of
+from recordmill.compat.tensorflow.data.theirs import TheirShards, is_theirs, spec_of_theirs
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
 
 
@@ -64,7 +65,9 @@ class Shards(Node):
         return (step.value for step in self.iterate(Way()) if isinstance(step, Element))
 
 
-def loaded(folder: str, reader_func: Callable[..., Any] | None) -> Node:
+def loaded(
+    folder: str, reader_func: Callable[..., Any] | None, compression: str | None = None, given: Any = None
+) -> Node:
     """Source of what a folder holds.
 
     Parameters
@@ -72,6 +75,8 @@ def loaded(folder: str, reader_func: Callable[..., Any] | None) -> Node:
     folder : str
     reader_func : callable, optional
         Makes a data set of one whose elements are the data sets of the shards.
+    compression, given : optional
+        How the files are compressed, and specs of the elements, where TensorFlow saved them.
 
     Returns
     -------
@@ -82,16 +87,26 @@ def loaded(folder: str, reader_func: Callable[..., Any] | None) -> Node:
     TypeError
         `reader_func` gives something else.
     """
-    spec, compression, shards = read_contents(folder)
+    if not is_saved(folder) and is_theirs(folder):
+        return _theirs(folder, reader_func, compression, given)
+    spec, kind, shards = read_contents(folder)
     if reader_func is None:
-        return Shards(folder, spec, compression, shards)
+        return Shards(folder, spec, kind, shards)
     from recordmill.compat.tensorflow.data.dataset import Dataset
 
-    each = [Dataset(Shards(folder, spec, compression, [shard])) for shard in shards]
+    each = [Dataset(Shards(folder, spec, kind, [shard])) for shard in shards]
     made = reader_func(Dataset(Values(each, spec_of(each[0]) if each else None)))
     if not isinstance(made, Dataset):
         raise TypeError(f"reader_func must return a `tf.data.Dataset` object, not {made!r}.")
     return made.node
+
+
+def _theirs(folder: str, reader_func: Callable[..., Any] | None, compression: str | None, given: Any) -> Node:
+    if reader_func is not None:
+        raise UnimplementedError(
+            f"{folder} was saved by TensorFlow: it is read without a reader_func, shard after shard"
+        )
+    return TheirShards(folder, spec_of_theirs(folder) if given is None else given, compression or "")
 
 
 def save(node: Node, folder: str, compression: str | None, shard_func: Callable[..., Any] | None) -> None:
