@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -126,8 +127,13 @@ def test_data_set_when_tensorflow_saved_it_then_is_read(tmp_path: Path) -> None:
     shard.write_bytes(shard.read_bytes()[:-3])
     with pytest.raises(tf.errors.DataLossError, match="truncated record"):
         list(D.load(str(copied)))
-    spec = copied / "dataset_spec.pb"
-    spec.write_bytes(spec.read_bytes()[:-3])
+    spec, whole = copied / "dataset_spec.pb", (given / "mixed" / "dataset_spec.pb").read_bytes()
+    for place in range(len(whole)):
+        for damaged in (whole[:place], whole[:place] + b"\x08" + whole[place + 1 :]):
+            spec.write_bytes(damaged)
+            with contextlib.suppress(tf.errors.DataLossError, tf.errors.UnimplementedError):
+                D.load(str(copied))
+    spec.write_bytes(whole[:-3])
     with pytest.raises(tf.errors.DataLossError, match="does not tell the elements' form"):
         D.load(str(copied))
 

@@ -104,7 +104,7 @@ def spec_of_theirs(folder: str) -> Any:
     path = Path(folder, SPEC)
     try:
         return _structure(path.read_bytes(), str(path))
-    except (ValueError, IndexError, KeyError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, UnimplementedError | DataLossError):
             raise
         raise DataLossError(f"it does not tell the elements' form ({error})", shard=str(path)) from None
