@@ -189,10 +189,11 @@ def test_operation_when_keras_has_none_then_is_refused_by_name() -> None:
 def test_modules_when_imported_below_tf_keras_then_are_those_of_keras() -> None:
     import keras
     from recordmill.compat.tensorflow.keras.applications import resnet50
+
     from recordmill.compat.tensorflow.keras.layers import Dense
 
     assert Dense is keras.layers.Dense and resnet50 is keras.applications.resnet50
-    assert tf.keras.Model is keras.Model and tf.losses is keras.losses and tf.keras.layers is keras.layers
+    assert tf.keras.Model is keras.Model and tf.losses is keras.losses and tf.keras.backend is keras.backend
     assert tf.keras.callbacks.EarlyStopping is keras.callbacks.EarlyStopping
     assert issubclass(tf.keras.callbacks.ModelCheckpoint, keras.callbacks.ModelCheckpoint)
     with pytest.raises(ModuleNotFoundError, match="nothing_of_that_name"):

@@ -50,13 +50,12 @@ def test_ragged_when_indexed_then_gives_rows_and_parts_of_them() -> None:
     assert [row.to_list() for row in ragged] == NESTED
     with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
         ragged[3]
-    with pytest.raises(NotImplementedError, match="steps of 1"):
-        ragged[::2]
+    assert ragged[::2].to_list() == [[[1, 2], [3]], [[4]]] and ragged[::-1].to_list() == NESTED[::-1]
 
 
 def test_ragged_when_it_lies_in_a_list_then_operations_on_arrays_refuse_it() -> None:
     ragged = tf.ragged.constant([[3, 4]], dtype=tf.int64, row_splits_dtype=tf.int32)
-    for act in (lambda: tf.stack([ragged, ragged]), lambda: tf.constant([ragged]), lambda: tf.concat([ragged], 0)):
+    for act in (lambda: tf.constant([ragged]), lambda: tf.convert_to_tensor([ragged, ragged])):
         with pytest.raises(ValueError, match="a RaggedTensor is not taken here"):
             act()
     assert tf.ragged.stack([ragged, ragged]).row_splits.dtype == tf.int32
@@ -99,7 +98,7 @@ def test_ragged_when_made_of_a_sparse_tensor_then_has_its_rows() -> None:
         tf.RaggedTensor.from_sparse(tf.sparse.from_dense([[0, 1], [2, 3]]))
     with pytest.raises(ValueError, match="rank"):
         tf.RaggedTensor.from_sparse(tf.ragged.constant(NESTED).to_sparse())
-    with pytest.raises(NotImplementedError, match="numbers and slices"):
+    with pytest.raises(NotImplementedError, match="indexed by"):
         ragged[..., :1]
 
 
@@ -117,7 +116,7 @@ def test_ragged_when_compared_then_is_ragged_itself() -> None:
     ragged = tf.ragged.constant([[1, 2], [], [3]])
     assert (ragged == tf.ragged.constant([[1, 5], [], [3]])).to_list() == [[True, False], [], [True]]
     assert (ragged != 2).to_list() == [[True, False], [], [True]]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="identical"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="other rows"):
         ragged == tf.ragged.constant([[1], [2], [3]])  # noqa: B015 (it raises)
 
 
@@ -162,7 +161,7 @@ def test_cast_when_of_sparse_or_ragged_values_then_keeps_the_places() -> None:
 
 @pytest.mark.parametrize("rows", [[[1, 2], [3]], [[1], [2]]])
 def test_ragged_when_an_operation_takes_dense_tensors_then_it_is_refused_by_name(rows: list[list[int]]) -> None:
-    for operation in (tf.reduce_sum, tf.convert_to_tensor, lambda one: tf.concat([one, one], 0)):
+    for operation in (tf.math.reduce_variance, tf.convert_to_tensor, lambda one: tf.tile(one, [1, 2])):
         with pytest.raises(ValueError, match="RaggedTensor"):
             operation(tf.ragged.constant(rows))
 

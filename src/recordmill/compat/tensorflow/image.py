@@ -25,6 +25,7 @@ _PLACES = {
         "random_jpeg_quality random_saturation"
     ),
     "resizing": "ResizeMethod resize resize_with_pad",
+    "similarity": "ssim ssim_multiscale",
     "spaces": "grayscale_to_rgb hsv_to_rgb rgb_to_grayscale rgb_to_hsv",
     "standardization": "per_image_standardization",
     "stateless": (
@@ -32,6 +33,7 @@ _PLACES = {
         "stateless_random_flip_left_right stateless_random_flip_up_down stateless_random_hue "
         "stateless_random_jpeg_quality stateless_random_saturation"
     ),
+    "suppression": "combined_non_max_suppression non_max_suppression_overlaps non_max_suppression_with_scores",
 }
 # name: the module that has it
 MEMBERS: dict[str, str] = {name: f"images.{module}" for module, names in _PLACES.items() for name in names.split()}

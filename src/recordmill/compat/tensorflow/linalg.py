@@ -10,7 +10,9 @@ MEMBERS = table(
     {
         "ops.making": "eye",
         "ops.matrices": "diag diag_part einsum l2_normalize matmul matvec norm tensordot",
+        "ops.ratios": "global_norm",
         "ops.shaping": "matrix_transpose",
+        "ops.squares": "adjoint band_part cross det inv normalize trace",
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

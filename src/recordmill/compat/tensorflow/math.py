@@ -15,12 +15,19 @@ MEMBERS = table(
         "ops.comparing": "equal greater greater_equal is_finite is_inf is_nan less less_equal logical_and "
         "logical_not logical_or logical_xor not_equal",
         "ops.confusion": "confusion_matrix",
+        "ops.complexes": "angle conj imag real",
+        "ops.counting": "bincount in_top_k",
         "ops.elementwise": "acos asin atan ceil cos cosh cumprod cumsum exp expm1 floor log log1p reciprocal rint "
         "round rsqrt sigmoid sign sin sinh sqrt square tan tanh",
         "ops.matrices": "l2_normalize",
+        "ops.partitions": "invert_permutation",
+        "ops.ratios": "acosh asinh atanh erf is_non_decreasing is_strictly_increasing log_sigmoid polyval "
+        "reciprocal_no_nan softsign xdivy xlog1py xlogy zero_fraction",
         "ops.reducing": "reduce_all reduce_any reduce_euclidean_norm reduce_logsumexp reduce_max reduce_mean "
         "reduce_min reduce_prod reduce_std reduce_sum reduce_variance",
-        "ops.sorting": "argmax argmin bincount count_nonzero top_k",
+        "ops.segments": "segment_max segment_mean segment_min segment_prod segment_sum unsorted_segment_max "
+        "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum",
+        "ops.sorting": "argmax argmin count_nonzero top_k",
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

@@ -12,6 +12,8 @@ MEMBERS = table(
         "ops.elementwise": "sigmoid tanh",
         "ops.matrices": "l2_normalize",
         "ops.pooling": "avg_pool2d depth_to_space max_pool2d space_to_depth",
+        "ops.counting": "in_top_k",
+        "ops.ratios": "softsign zero_fraction",
         "ops.sorting": "top_k",
     }
 )

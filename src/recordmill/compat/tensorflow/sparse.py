@@ -1,8 +1,17 @@
 """``tf.sparse``: sparse tensors as parsing gives them."""
 
-from recordmill.compat.tensorflow.core.absent import missing
-from recordmill.compat.tensorflow.core.sparse import SparseTensor, to_dense
-from recordmill.compat.tensorflow.core.sparse_making import from_dense, reorder
+from __future__ import annotations
 
-__all__ = ["SparseTensor", "from_dense", "reorder", "to_dense"]
-__getattr__ = missing(__name__)
+from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.ops.names import table
+
+# module: the names that come from it
+MEMBERS = table(
+    {
+        "core.sparse": "SparseTensor to_dense",
+        "core.sparse_making": "from_dense reorder",
+        "ops.sparse_parts": "concat expand_dims fill_empty_rows reduce_sum reset_shape reshape retain slice:slice_ "
+        "sparse_dense_matmul split to_indicator transpose",
+    }
+)
+__getattr__, __dir__ = lazy(__name__, MEMBERS)

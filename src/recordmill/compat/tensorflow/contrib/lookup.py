@@ -9,13 +9,13 @@ import numpy as np
 from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dtypes import DType, int64, string
-from recordmill.compat.tensorflow.lookup import (
+from recordmill.compat.tensorflow.lookup.initializers import (
     KeyValueTensorInitializer,
-    StaticHashTable,
-    StaticVocabularyTable,
     TextFileIndex,
     TextFileInitializer,
 )
+from recordmill.compat.tensorflow.lookup.static import StaticHashTable
+from recordmill.compat.tensorflow.lookup.vocabulary import StaticVocabularyTable
 
 __all__ = [
     "HashTable",
@@ -45,7 +45,6 @@ def index_table_from_tensor(
     ----------
     mapping : array_like, shape (n,)
     num_oov_buckets : int, default 0
-        0 or 1.
     default_value : int, default -1
         Of words that are not there, unless there is a bucket for them.
     hasher_spec, dtype, name : optional

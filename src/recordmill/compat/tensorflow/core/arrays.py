@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.dtypes import DType
-from recordmill.compat.tensorflow.core.no_arithmetic import NoArithmetic
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 
@@ -72,7 +72,7 @@ def _of_number(value: Any, wanted: DType | None) -> NDArray[Any] | None:
 
 
 def _refuse_ragged(value: Any) -> None:
-    if isinstance(value, NoArithmetic) and hasattr(value, "row_splits"):
+    if isinstance(value, Composite) and hasattr(value, "row_splits"):
         raise ValueError("a RaggedTensor is not taken here: make it dense with to_tensor(), or work on its flat_values")
 
 

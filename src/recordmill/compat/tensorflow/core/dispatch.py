@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from recordmill.compat.tensorflow.core.row_forms import FORMS, form_of, held_in
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -48,13 +50,15 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "ops.joining",
         "ops.making",
         "ops.padding",
+        "ops.partitions",
         "ops.picking",
+        "ops.ratios",
         "ops.shaping",
         "ops.strided",
         "ops.sorting",
     ),
     "bitwise": ("ops.bits",),
-    "control": ("ops.control", "ops.functions"),
+    "control": ("ops.control", "ops.folding", "ops.functions"),
     "debugging": ("ops.asserting", "ops.asserting_shapes"),
     "image": (
         "images.boxes",
@@ -70,24 +74,45 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "images.quality",
         "images.random",
         "images.resizing",
+        "images.similarity",
         "images.spaces",
         "images.standardization",
         "images.stateless",
+        "images.suppression",
     ),
     "io": ("images.decoding", "images.encoding", "io.parsing", "io.sequences"),
-    "linalg": ("ops.matrices",),
+    "linalg": ("ops.matrices", "ops.ratios", "ops.squares"),
+    "lookup": ("lookup.static", "lookup.changing"),
     "math": (
         "ops.arithmetic",
         "ops.comparing",
         "ops.bits",
+        "ops.complexes",
         "ops.confusion",
+        "ops.counting",
         "ops.elementwise",
+        "ops.partitions",
+        "ops.ratios",
         "ops.reducing",
+        "ops.segments",
         "ops.sorting",
     ),
     "nn": ("ops.activations", "ops.pooling"),
     "random": ("ops.drawing", "ops.generators"),
-    "strings": ("ops.texts", "ops.patterns", "ops.numerals", "ops.pieces", "io.base64"),
+    "ragged": ("core.ragged_making", "core.ragged_ops", "core.ragged_sparse", "ops.ragged_masks"),
+    "signal": ("ops.mels", "ops.signals"),
+    "sparse": ("core.sparse", "core.sparse_making", "ops.older_functions", "ops.sparse_parts"),
+    "strings": (
+        "io.base64",
+        "keras.vectorization",
+        "ops.characters",
+        "ops.hashes",
+        "ops.ngrams",
+        "ops.numerals",
+        "ops.patterns",
+        "ops.pieces",
+        "ops.texts",
+    ),
 }
 _PACKAGE = "recordmill.compat.tensorflow"
 
@@ -123,6 +148,9 @@ def op(name: str, *, always: bool = False) -> Callable[[Callable[P, R]], Callabl
                 if other.touches((args, kwargs)):
                     theirs: R = other.note(name, args, kwargs)
                     return theirs
+            if name in FORMS and held_in(args, kwargs):
+                of_rows: R = form_of(name)(call, *args, **kwargs)
+                return of_rows
             return function(*args, **kwargs)
 
         if name in OPS:

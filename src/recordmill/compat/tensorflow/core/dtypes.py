@@ -42,8 +42,13 @@ class DType:
 
     @property
     def real_dtype(self) -> DType:
-        """Itself: there are no complex numbers here."""
-        return self
+        """Of the parts of complex numbers; itself of others."""
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether values are complex numbers."""
+        return self._numpy.kind == "c"
 
     @property
     def limits(self) -> tuple[Any, Any]:
@@ -127,10 +132,13 @@ uint8 = DType("uint8", np.uint8)
 uint16 = DType("uint16", np.uint16)
 uint32 = DType("uint32", np.uint32)
 uint64 = DType("uint64", np.uint64)
+complex64 = DType("complex64", np.complex64)
+complex128 = DType("complex128", np.complex128)
 bool_ = DType("bool", np.bool_)
 string = DType("string", object)
 
-ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool_, string)
+_REAL = (float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64)
+ALL = (*_REAL, complex64, complex128, bool_, string)
 _BY_NAME = {dtype.name: dtype for dtype in ALL} | {"half": float16, "float": float32, "double": float64, "str": string}
 _BY_TYPE: dict[Any, DType] = {float: float32, int: int32, bool: bool_, str: string, bytes: string, object: string}
 _BY_NUMPY = {dtype.numpy_dtype: dtype for dtype in ALL}

@@ -7,21 +7,18 @@ NAMES: dict[str, str] = {
     "": (
         "AggregationMethod CriticalSection DeviceSpec GradientTape IndexedSlices IndexedSlicesSpec Module "
         "NoneTensorSpec Operation OptionalSpec RegisterGradient TensorArray TensorArraySpec TypeSpec "
-        "UnconnectedGradients VariableAggregation VariableSynchronization acosh approx_top_k asinh atanh "
-        "autodiff batch_to_space bfloat16 broadcast_dynamic_shape broadcast_static_shape check_pinned "
-        "clip_by_global_norm complex complex128 complex64 constant_initializer control_dependencies conv "
-        "conv2d_backprop_filter_v2 conv2d_backprop_input_v2 custom_gradient dtensor dynamic_partition "
-        "dynamic_stitch edit_distance eig eigvals extract_volume_patches feature_column fftnd fingerprint foldl "
-        "foldr get_current_name_scope grad_pass_through gradients graph_util guarantee_const hessians "
-        "histogram_fixed_width histogram_fixed_width_bins identity_n ifftnd import_graph_def init_scope "
+        "UnconnectedGradients VariableAggregation VariableSynchronization approx_top_k autodiff batch_to_space "
+        "bfloat16 broadcast_dynamic_shape broadcast_static_shape check_pinned constant_initializer "
+        "control_dependencies conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 custom_gradient dtensor "
+        "edit_distance eig eigvals extract_volume_patches feature_column fftnd get_current_name_scope "
+        "grad_pass_through gradients graph_util guarantee_const hessians ifftnd import_graph_def init_scope "
         "inside_function irfftnd is_symbolic_tensor lite load_library load_op_library make_ndarray "
         "make_tensor_proto matrix_square_root mlir no_gradient nondifferentiable_batch_function ones_initializer "
         "parallel_stack profiler qint16 qint32 qint8 quantization queue quint16 quint8 ragged_fill_empty_rows "
         "ragged_fill_empty_rows_grad random_index_shuffle random_normal_initializer random_uniform_initializer "
         "raw_ops recompute_grad register_tensor_conversion_function required_space_to_batch_paddings resource "
-        "reverse_sequence rfftnd saved_model scan security sets shape_n signal space_to_batch space_to_batch_nd "
-        "summary sysconfig tensor_scatter_nd_max tensor_scatter_nd_min timestamp tools tpu tuple types "
-        "unravel_index variable_creator_scope variant xla zeros_initializer"
+        "rfftnd saved_model security sets shape_n space_to_batch space_to_batch_nd summary sysconfig timestamp "
+        "tools tpu tuple types variable_creator_scope variant xla zeros_initializer"
     ),
     "autograph": ("to_code"),
     "compat": (
@@ -36,37 +33,30 @@ NAMES: dict[str, str] = {
         "NodeDef NotDifferentiable OpError OptimizerOptions PaddingFIFOQueue Print PriorityQueue QUANTIZED_DTYPES "
         "QueueBase RandomShuffleQueue ReaderBase RunMetadata RunOptions SessionLog SparseConditionalAccumulator "
         "Summary SummaryMetadata TensorInfo VERSION VariableScope accumulate_n add_check_numerics_ops "
-        "add_to_collection add_to_collections all_variables angle arg_max arg_min assert_proper_iterable "
+        "add_to_collection add_to_collections all_variables arg_max arg_min assert_proper_iterable "
         "assert_variables_initialized assign assign_add assign_sub batch_gather batch_scatter_update "
-        "batch_to_space_nd betainc bincount cholesky cholesky_solve clip_by_average_norm colocate_with "
-        "confusion_matrix conj container control_flow_v2_enabled convert_to_tensor_or_indexed_slices "
-        "convert_to_tensor_or_sparse_tensor count_up_to create_partitioned_variables cross decode_compressed "
-        "decode_json_example delete_session_tensor dequantize deserialize_many_sparse diag diag_part digamma "
-        "dimension_at_index dimension_value distributions erf erfc executing_eagerly_outside_functions "
-        "fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars "
-        "fake_quant_with_min_max_vars_gradient fake_quant_with_min_max_vars_per_channel "
-        "fake_quant_with_min_max_vars_per_channel_gradient fft fft2d fft3d fixed_size_partitioner "
-        "get_collection get_collection_ref get_local_variable get_seed get_session_handle get_session_tensor "
-        "get_variable get_variable_scope global_norm global_variables glorot_normal_initializer "
-        "glorot_uniform_initializer ifft ifft2d ifft3d igamma igammac imag initialize_variables invert_permutation "
-        "is_non_decreasing is_strictly_increasing is_variable_initialized layers lbeta lgamma "
-        "load_file_system_library local_variables log_sigmoid make_template manip matrix_band_part "
-        "matrix_determinant matrix_diag matrix_diag_part matrix_inverse matrix_set_diag matrix_solve "
-        "matrix_solve_ls matrix_triangular_solve min_max_variable_partitioner mixed_precision model_variables "
-        "moving_average_variables multinomial no_regularizer op_scope orthogonal_initializer polygamma qr quantize "
-        "quantize_v2 quantized_concat random_gamma random_poisson real reduce_join report_uninitialized_variables "
-        "resource_loader resource_variables_enabled scatter_add scatter_div scatter_max scatter_min scatter_mul "
-        "scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub scatter_update segment_max segment_mean "
-        "segment_min segment_prod segment_sum self_adjoint_eig self_adjoint_eigvals serialize_many_sparse "
-        "serialize_sparse setdiff1d sparse_add sparse_concat sparse_fill_empty_rows sparse_mask sparse_matmul "
-        "sparse_maximum sparse_merge sparse_minimum sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse "
-        "sparse_reduce_sum sparse_reduce_sum_sparse sparse_reset_shape sparse_reshape sparse_retain "
-        "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum sparse_slice sparse_softmax sparse_split "
-        "sparse_tensor_dense_matmul sparse_to_indicator sparse_transpose spectral string_to_hash_bucket "
-        "string_to_hash_bucket_fast string_to_hash_bucket_strong svd to_bfloat16 to_complex128 to_complex64 trace "
-        "trainable_variables truncated_normal_initializer uniform_unit_scaling_initializer unsorted_segment_max "
-        "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n "
-        "unsorted_segment_sum user_ops variable_axis_size_partitioner variable_op_scope variable_scope "
+        "batch_to_space_nd betainc cholesky cholesky_solve clip_by_average_norm colocate_with confusion_matrix "
+        "container control_flow_v2_enabled convert_to_tensor_or_indexed_slices convert_to_tensor_or_sparse_tensor "
+        "count_up_to create_partitioned_variables decode_compressed decode_json_example delete_session_tensor "
+        "dequantize deserialize_many_sparse diag diag_part digamma dimension_at_index dimension_value distributions "
+        "erfc executing_eagerly_outside_functions fake_quant_with_min_max_args "
+        "fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient "
+        "fake_quant_with_min_max_vars_per_channel fake_quant_with_min_max_vars_per_channel_gradient fft fft2d fft3d "
+        "fixed_size_partitioner get_collection get_collection_ref get_local_variable get_seed get_session_handle "
+        "get_session_tensor get_variable get_variable_scope global_variables glorot_normal_initializer "
+        "glorot_uniform_initializer ifft ifft2d ifft3d igamma igammac initialize_variables invert_permutation "
+        "is_variable_initialized layers lbeta lgamma load_file_system_library local_variables make_template manip "
+        "matrix_diag matrix_diag_part matrix_set_diag matrix_solve matrix_solve_ls matrix_triangular_solve "
+        "min_max_variable_partitioner mixed_precision model_variables moving_average_variables multinomial "
+        "no_regularizer op_scope orthogonal_initializer polygamma qr quantize quantize_v2 quantized_concat "
+        "random_gamma random_poisson reduce_join report_uninitialized_variables resource_loader "
+        "resource_variables_enabled scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add "
+        "scatter_nd_sub scatter_nd_update scatter_sub scatter_update self_adjoint_eig self_adjoint_eigvals "
+        "serialize_many_sparse serialize_sparse setdiff1d sparse_add sparse_mask sparse_matmul sparse_maximum "
+        "sparse_merge sparse_minimum sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse "
+        "sparse_reduce_sum_sparse sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum sparse_softmax "
+        "spectral svd to_bfloat16 to_complex128 to_complex64 trainable_variables truncated_normal_initializer "
+        "uniform_unit_scaling_initializer user_ops variable_axis_size_partitioner variable_op_scope variable_scope "
         "variables_initializer variance_scaling_initializer verify_tensor_all_finite wrap_function zeta"
     ),
     "config": (
@@ -85,10 +75,9 @@ NAMES: dict[str, str] = {
     "data.experimental": (
         "AutotuneAlgorithm AutotuneOptions DatasetInitializer DistributeOptions ExternalStatePolicy "
         "OptimizationOptions RandomDataset Reducer SHARD_HINT ServiceOptions SqlDataset ThreadingOptions at "
-        "copy_to_device dense_to_sparse_batch distributed_save enable_debug_mode from_list from_variant "
-        "get_model_proto get_structure group_by_reducer index_table_from_dataset load make_csv_dataset "
-        "make_saveable_from_iterator pad_to_cardinality prefetch_to_device rejection_resample save service "
-        "snapshot table_from_dataset to_variant"
+        "copy_to_device dense_to_sparse_batch distributed_save enable_debug_mode from_variant get_model_proto "
+        "get_structure group_by_reducer index_table_from_dataset make_saveable_from_iterator pad_to_cardinality "
+        "prefetch_to_device service table_from_dataset to_variant"
     ),
     "debugging": (
         "assert_proper_iterable disable_check_numerics disable_traceback_filtering enable_check_numerics "
@@ -101,10 +90,7 @@ NAMES: dict[str, str] = {
         "ReplicaContext RunOptions Server StrategyExtended coordinator experimental experimental_set_strategy "
         "get_replica_context in_cross_replica_context"
     ),
-    "dtypes": (
-        "QUANTIZED_DTYPES bfloat16 complex complex128 complex64 experimental qint16 qint32 qint8 quint16 quint8 "
-        "resource variant"
-    ),
+    "dtypes": ("QUANTIZED_DTYPES bfloat16 complex experimental qint16 qint32 qint8 quint16 quint8 resource variant"),
     "errors": ("OperatorNotAllowedInGraphError"),
     "experimental": (
         "BatchableExtensionType DynamicRaggedShape ExtensionType ExtensionTypeBatchEncoder ExtensionTypeSpec "
@@ -114,11 +100,7 @@ NAMES: dict[str, str] = {
         "float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz function_executor_type int2 "
         "int4 numpy register_filesystem_plugin tensorrt uint2 uint4 unregister_dispatch_for"
     ),
-    "image": (
-        "combined_non_max_suppression decode_jxl extract_glimpse generate_bounding_box_proposals "
-        "non_max_suppression_overlaps non_max_suppression_padded non_max_suppression_with_scores ssim "
-        "ssim_multiscale"
-    ),
+    "image": ("decode_jxl extract_glimpse generate_bounding_box_proposals non_max_suppression_padded"),
     "io": (
         "decode_compressed decode_json_example decode_jxl decode_proto deserialize_many_sparse encode_proto "
         "match_filenames_once serialize_many_sparse serialize_sparse write_graph"
@@ -128,23 +110,17 @@ NAMES: dict[str, str] = {
         "LinearOperator LinearOperatorAdjoint LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular "
         "LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D LinearOperatorComposition "
         "LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorHouseholder LinearOperatorIdentity "
-        "LinearOperatorInversion LinearOperatorKronecker LinearOperatorLowRankUpdate "
-        "LinearOperatorLowerTriangular LinearOperatorPermutation LinearOperatorScaledIdentity "
-        "LinearOperatorToeplitz LinearOperatorTridiag LinearOperatorZeros adjoint band_part "
-        "banded_triangular_solve cholesky cholesky_solve cross det eig eigh eigh_tridiagonal eigvals eigvalsh "
-        "experimental expm global_norm inv logdet logm lstsq lu lu_matrix_inverse lu_reconstruct lu_solve "
-        "matrix_rank normalize pinv qr set_diag slogdet solve sqrtm svd tensor_diag tensor_diag_part trace "
-        "triangular_solve tridiagonal_matmul tridiagonal_solve"
+        "LinearOperatorInversion LinearOperatorKronecker LinearOperatorLowRankUpdate LinearOperatorLowerTriangular "
+        "LinearOperatorPermutation LinearOperatorScaledIdentity LinearOperatorToeplitz LinearOperatorTridiag "
+        "LinearOperatorZeros banded_triangular_solve cholesky cholesky_solve eig eigh eigh_tridiagonal eigvals "
+        "eigvalsh experimental expm logdet logm lstsq lu lu_matrix_inverse lu_reconstruct lu_solve matrix_rank pinv "
+        "qr set_diag slogdet solve sqrtm svd tensor_diag tensor_diag_part triangular_solve tridiagonal_matmul "
+        "tridiagonal_solve"
     ),
-    "lookup": ("experimental"),
     "math": (
-        "accumulate_n acosh angle approx_max_k approx_min_k asinh atanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e "
-        "betainc conj cumulative_logsumexp digamma erf erfc erfcinv erfinv igamma igammac imag in_top_k "
-        "invert_permutation is_non_decreasing is_strictly_increasing lbeta lgamma log_sigmoid ndtri nextafter "
-        "polygamma polyval real reciprocal_no_nan segment_max segment_mean segment_min segment_prod segment_sum "
-        "sobol_sample softsign special unsorted_segment_max unsorted_segment_mean unsorted_segment_min "
-        "unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum xdivy xlog1py xlogy zero_fraction "
-        "zeta"
+        "accumulate_n approx_max_k approx_min_k bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc "
+        "cumulative_logsumexp digamma erfc erfcinv erfinv igamma igammac lbeta lgamma ndtri nextafter polygamma "
+        "sobol_sample special zeta"
     ),
     "nn": (
         "RNNCellDeviceWrapper RNNCellDropoutWrapper RNNCellResidualWrapper all_candidate_sampler approx_max_k "
@@ -154,17 +130,14 @@ NAMES: dict[str, str] = {
         "conv3d_transpose conv_transpose convolution crelu ctc_beam_search_decoder ctc_greedy_decoder ctc_loss "
         "ctc_unique_labels depthwise_conv2d depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input "
         "dilation2d dropout elu embedding_lookup embedding_lookup_sparse erosion2d experimental "
-        "fixed_unigram_candidate_sampler fractional_avg_pool fractional_max_pool gelu in_top_k "
-        "isotonic_regression l2_loss learned_unigram_candidate_sampler local_response_normalization "
-        "log_poisson_loss lrn max_pool max_pool1d max_pool3d max_pool_with_argmax nce_loss normalize_moments pool "
-        "safe_embedding_lookup_sparse sampled_softmax_loss scale_regularization_loss selu separable_conv2d "
-        "sigmoid_cross_entropy_with_logits silu softmax_cross_entropy_with_logits softsign space_to_batch "
-        "sparse_softmax_cross_entropy_with_logits sufficient_statistics swish weighted_cross_entropy_with_logits "
-        "weighted_moments with_space_to_batch zero_fraction"
+        "fixed_unigram_candidate_sampler fractional_avg_pool fractional_max_pool gelu isotonic_regression l2_loss "
+        "learned_unigram_candidate_sampler local_response_normalization log_poisson_loss lrn max_pool max_pool1d "
+        "max_pool3d max_pool_with_argmax nce_loss normalize_moments pool safe_embedding_lookup_sparse "
+        "sampled_softmax_loss scale_regularization_loss selu separable_conv2d sigmoid_cross_entropy_with_logits "
+        "silu softmax_cross_entropy_with_logits space_to_batch sparse_softmax_cross_entropy_with_logits "
+        "sufficient_statistics swish weighted_cross_entropy_with_logits weighted_moments with_space_to_batch"
     ),
-    "ragged": (
-        "boolean_mask cross cross_hashed row_splits_to_segment_ids segment_ids_to_row_splits stack_dynamic_partitions"
-    ),
+    "ragged": ("cross cross_hashed stack_dynamic_partitions"),
     "random": (
         "Algorithm all_candidate_sampler create_rng_state fixed_unigram_candidate_sampler gamma "
         "get_global_generator learned_unigram_candidate_sampler log_uniform_candidate_sampler poisson "
@@ -176,14 +149,10 @@ NAMES: dict[str, str] = {
         "Algorithm create_rng_state get_global_generator index_shuffle set_global_generator stateless_shuffle"
     ),
     "sparse": (
-        "add bincount concat cross cross_hashed expand_dims eye fill_empty_rows map_values mask maximum minimum "
-        "reduce_max reduce_sum reset_shape reshape retain sampled_addmm segment_mean segment_sqrt_n segment_sum "
-        "slice softmax sparse_dense_matmul split to_indicator transpose"
+        "add bincount cross cross_hashed eye map_values mask maximum minimum reduce_max sampled_addmm segment_mean "
+        "segment_sqrt_n segment_sum softmax"
     ),
-    "strings": (
-        "ngrams to_hash_bucket to_hash_bucket_fast to_hash_bucket_strong unicode_decode_with_offsets "
-        "unicode_encode unicode_script unicode_split_with_offsets unicode_transcode"
-    ),
+    "strings": ("unicode_script"),
     "test": (
         "Benchmark TestCase assert_equal_graph_def benchmark_config compute_gradient create_local_cluster "
         "disable_with_predicate experimental is_built_with_rocm is_built_with_xla is_cpu_target_available main "
@@ -202,8 +171,6 @@ INSTEAD: dict[str, str] = {
     "TensorArray": "collect values in a list and use tf.stack",
     "bfloat16": "use float16 or float32: NumPy has no such dtype",
     "compat.v1": "of graphs there is what reads and prepares data; train with Keras, JAX or PyTorch",
-    "complex128": "keep the parts as two float64 tensors",
-    "complex64": "keep the parts as two float32 tensors",
     "config": "records and images are worked on by processors, and no such setting changes results",
     "data": "the migration page says what is here",
     "data.experimental": "the migration page says what is here",
@@ -211,24 +178,15 @@ INSTEAD: dict[str, str] = {
     "data.experimental.SqlDataset": "read the rows with sqlite3 in Dataset.from_generator",
     "data.experimental.copy_to_device": "leave it out, or use recordmill's loaders for PyTorch and JAX",
     "data.experimental.group_by_reducer": "use Dataset.group_by_window, or Dataset.reduce for one key at a time",
-    "data.experimental.load": "write the elements to a TFRecord file and read them with TFRecordDataset",
-    "data.experimental.make_csv_dataset": "use CsvDataset, batch, and a map that names the columns",
     "data.experimental.prefetch_to_device": "use prefetch, or recordmill's loaders for PyTorch and JAX",
-    "data.experimental.rejection_resample": "use Dataset.sample_from_datasets on data sets of one class each",
-    "data.experimental.save": "write the elements to a TFRecord file with tf.io.TFRecordWriter",
-    "data.experimental.snapshot": "use Dataset.cache(filename)",
     "debugging": "use Python's debugger: functions run at once",
     "distribute": "use tf.distribute.get_strategy(), or Dataset.shard, and train with JAX or PyTorch",
     "errors": "catch tf.errors.OpError, of which all others are",
     "feature_column": "use Keras's preprocessing layers, and a dict of tf.io.FixedLenFeature to parse",
     "image": "compute it with NumPy or OpenCV in tf.numpy_function",
-    "image.combined_non_max_suppression": "use tf.image.non_max_suppression for each class",
-    "image.ssim": "use skimage.metrics.structural_similarity in tf.numpy_function",
     "io.decode_json_example": "use json in tf.py_function, and tf.train.Example",
     "io.decode_proto": "use tf.train.Example.FromString in tf.py_function",
     "io.gfile": "use Python's pathlib or shutil",
-    "lookup": "use tf.lookup.StaticHashTable, or a dict in tf.py_function",
-    "lookup.experimental": "use tf.lookup.StaticHashTable, or a dict in tf.py_function",
     "profiler": "use Dataset.explain() to see what runs how, and Python's cProfile",
     "quantization": "quantize with the framework that trains",
     "queue": "use tf.data",
@@ -236,7 +194,6 @@ INSTEAD: dict[str, str] = {
     "raw_ops": "use the operation's public name",
     "saved_model": "save models with Keras: model.save",
     "sets": "use Python's sets in tf.py_function",
-    "signal": "use numpy.fft or scipy.signal in tf.numpy_function",
     "sparse": "use tf.sparse.to_dense",
     "strings": "use Python's bytes in tf.py_function, and tf.lookup.StaticHashTable for words as numbers",
     "summary": "write logs with torch.utils.tensorboard or tensorboardX, or a callback of Keras",

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core import ragged_parts as parts
+from recordmill.compat.tensorflow.core.arithmetic import Arithmetic
+from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.dtypes import DType
-from recordmill.compat.tensorflow.core.no_arithmetic import NoArithmetic
 from recordmill.compat.tensorflow.core.ragged_parts import Splits
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class RaggedTensor(NoArithmetic):
+class RaggedTensor(Arithmetic, Composite):
     """Rows that lie back to back in `values`; row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``.
 
     Made by the ``from_...`` methods, by `constant`, and by the parsing functions.
@@ -244,14 +245,6 @@ class RaggedTensor(NoArithmetic):
     def __getitem__(self, key: Any) -> Any:
         """Row, or part of the rows."""
         return _ops().getitem(self, key)
-
-    def __eq__(self, other: object) -> Any:
-        """Element by element; both have the same rows."""
-        return _ops().equal(self, other)
-
-    def __ne__(self, other: object) -> Any:
-        """Element by element; both have the same rows."""
-        return _ops().not_equal(self, other)
 
     def __repr__(self) -> str:
         """TensorFlow's spelling."""

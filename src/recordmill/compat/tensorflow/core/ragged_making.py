@@ -129,14 +129,15 @@ def joined(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
     RaggedTensor
     """
     lengths = np.array([len(row) for row in rows], dtype)
-    return RaggedTensor(_back_to_back(rows, dtype), parts.from_lengths(lengths))
+    return RaggedTensor(back_to_back(rows, dtype), parts.from_lengths(lengths))
 
 
-def _back_to_back(rows: Sequence[Any], dtype: Any) -> Any:
+def back_to_back(rows: Sequence[Any], dtype: Any) -> Any:
+    """Join tensors or ragged tensors of one depth along their first axis."""
     if isinstance(rows[0], Tensor):
         return Tensor(np.concatenate([row.values for row in rows]))
     lengths = np.concatenate([np.diff(row.row_splits.values) for row in rows]).astype(dtype)
-    return RaggedTensor(_back_to_back([row.values for row in rows], dtype), parts.from_lengths(lengths))
+    return RaggedTensor(back_to_back([row.values for row in rows], dtype), parts.from_lengths(lengths))
 
 
 @op("ragged.range")

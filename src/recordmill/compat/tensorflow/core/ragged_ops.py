@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from recordmill.compat.tensorflow.core import ragged_parts as parts
-from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dispatch import op, run
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor, rows_of
@@ -38,12 +37,12 @@ def getitem(ragged: RaggedTensor, key: Any) -> Any:
     """
     first, *rest = key if isinstance(key, tuple) else (key,)
     if any(one is Ellipsis or one is None for one in (first, *rest)):
-        raise NotImplementedError("a ragged tensor is indexed by numbers and slices, not by ... or None")
+        return _with_new_axis(ragged, first, rest)
     if isinstance(first, slice):
         start, stop, step = first.indices(len(ragged))
-        if step != 1:
-            raise NotImplementedError("rows of a ragged tensor are taken in steps of 1")
-        taken = rows_of(ragged, start, max(start, stop))
+        taken = (
+            rows_of(ragged, start, max(start, stop)) if step == 1 else gathered(ragged, np.arange(start, stop, step))
+        )
         return _part_of_rows(taken, rest) if rest else taken
     place = int(first)
     if not -len(ragged) <= place < len(ragged):
@@ -54,19 +53,30 @@ def getitem(ragged: RaggedTensor, key: Any) -> Any:
     return row[tuple(rest) if len(rest) > 1 else rest[0]] if rest else row
 
 
+def _with_new_axis(ragged: RaggedTensor, first: Any, rest: list[Any]) -> Any:
+    if first is Ellipsis and rest == [None]:
+        return run("array.expand_dims", ragged, -1)
+    if first is None and not rest:
+        return run("array.expand_dims", ragged, 0)
+    raise NotImplementedError("of ... and tf.newaxis, a ragged tensor is indexed by [..., tf.newaxis] and [tf.newaxis]")
+
+
 def _part_of_rows(ragged: Any, rest: list[Any]) -> RaggedTensor:
+    if isinstance(rest[0], int | np.integer) and ragged.uniform_row_length is None:
+        raise ValueError("Cannot index into an inner ragged dimension.")
     if len(rest) > 1 or not isinstance(rest[0], slice):
         raise NotImplementedError("of all rows of a ragged tensor, a slice is taken, such as rows[:, 1:]")
     picked, splits = parts.slice_rows(ragged.row_splits.values, rest[0])
     if isinstance(ragged.values, Tensor):
         return RaggedTensor(Tensor(ragged.values.values[picked]), splits)
-    return RaggedTensor(_gathered(ragged.values, picked), splits)
+    return RaggedTensor(gathered(ragged.values, picked), splits)
 
 
-def _gathered(ragged: RaggedTensor, rows: Any) -> RaggedTensor:
+def gathered(ragged: RaggedTensor, rows: Any) -> RaggedTensor:
+    """Rows of a ragged tensor by their numbers, which are all there."""
     chosen, splits = parts.gather_rows(ragged.row_splits.values, rows)
     inner = ragged.values
-    return RaggedTensor(Tensor(inner.values[chosen]) if isinstance(inner, Tensor) else _gathered(inner, chosen), splits)
+    return RaggedTensor(Tensor(inner.values[chosen]) if isinstance(inner, Tensor) else gathered(inner, chosen), splits)
 
 
 @op("ragged.to_tensor")
@@ -113,33 +123,21 @@ def equal(first: RaggedTensor, second: Any) -> RaggedTensor:
     Parameters
     ----------
     first : RaggedTensor
-    second : RaggedTensor of the same rows, or scalar
+    second : RaggedTensor of the same rows, or what broadcasts to them
 
     Returns
     -------
     RaggedTensor of bool
     """
-    return _compared(first, second, operator.eq)
+    equals: RaggedTensor = run("math.equal", first, second)
+    return equals
 
 
 @op("ragged.not_equal")
 def not_equal(first: RaggedTensor, second: Any) -> RaggedTensor:
     """Compare element by element; as `equal`."""
-    return _compared(first, second, operator.ne)
-
-
-def _compared(first: RaggedTensor, second: Any, compare: Callable[[Any, Any], Any]) -> RaggedTensor:
-    if isinstance(second, RaggedTensor):
-        theirs = [splits.values for splits in second.nested_row_splits]
-        mine = [splits.values for splits in first.nested_row_splits]
-        if len(mine) != len(theirs) or not all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True)):
-            raise InvalidArgumentError("Inputs must have identical ragged splits")
-        values = second.flat_values.values
-    else:
-        values = array_of(second, first.dtype)
-        if values.ndim:
-            raise NotImplementedError("a ragged tensor is compared with another one, or with a single value")
-    return first.with_flat_values(Tensor(np.asarray(compare(first.flat_values.values, values), np.bool_)))
+    differs: RaggedTensor = run("math.not_equal", first, second)
+    return differs
 
 
 def constant(pylist: Any, dtype: Any = None, name: Any = None, row_splits_dtype: Any = np.int64) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dispatch import op, run
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.no_arithmetic import NoArithmetic
@@ -89,6 +89,14 @@ class SparseTensor(NoArithmetic):
         SparseTensor
         """
         return SparseTensor(self.indices, new_values, self.dense_shape)
+
+    def __mul__(self, other: Any) -> Any:
+        """Product with a dense tensor that broadcasts to the shape, where there are values."""
+        return run("math.multiply", self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        """Quotient by a dense tensor that broadcasts to the shape, where there are values."""
+        return run("math.truediv", self, other)
 
     def __repr__(self) -> str:
         """TensorFlow's spelling."""

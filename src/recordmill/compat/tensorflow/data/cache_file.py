@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-import numpy as np
+from collections.abc import Iterator
 
 import recordmill as rm
-from recordmill.compat.tensorflow.core.dtypes import string
-from recordmill.compat.tensorflow.core.errors import DataLossError, UnimplementedError
-from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.core.errors import DataLossError
 from recordmill.compat.tensorflow.data.elements import Element, Node, Step, Way
-from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.data.packed import form_of, packed, spec_in, unpacked
+from recordmill.compat.tensorflow.data.specs import spec_of
 from recordmill.compat.tensorflow.files.faults import translated
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
-from recordmill.compat.tensorflow.io.tensor_protos import parse_tensor, serialize_tensor
 
 # Behind the given name, so that TensorFlow's own cache files of that name are left alone.
 SUFFIX = ".cache.tfrecord"
@@ -49,9 +44,9 @@ class CacheFile(Node):
             for element in self.input.iterate(way):
                 if isinstance(element, Element):
                     if is_first:
-                        records.write(json.dumps(_form(element.value)).encode())
+                        records.write(json.dumps({"form": form_of(spec_of(element.value))}).encode())
                         is_first = False
-                    records.write(_packed(element.value))
+                    records.write(packed(element.value))
                 else:
                     sound = False
                 yield element
@@ -69,46 +64,10 @@ def _stored(path: str) -> Iterator[Step]:
     if first is None:
         return
     try:
-        form, dtypes = _empty(json.loads(first)), json.loads(first)["dtypes"]
+        spec = spec_in(json.loads(first)["form"])
     except (ValueError, KeyError, TypeError):
         raise DataLossError(
             "it does not begin with the form of its elements", shard=path, hint="remove it, and it is made again"
         ) from None
     for record in records:
-        parts = parse_tensor(record, string).values
-        values = [parse_tensor(part, dtype) for part, dtype in zip(parts, dtypes, strict=True)]
-        yield Element(filled(form, iter(values)))
-
-
-def _packed(value: Any) -> bytes:
-    parts = [serialize_tensor(leaf).numpy() for leaf in leaves(value)]
-    packed: bytes = serialize_tensor(Tensor(array_of(np.array(parts, object)))).numpy()
-    return packed
-
-
-def _form(value: Any) -> dict[str, Any]:
-    return {"form": _nesting(value), "dtypes": [leaf.dtype.name for leaf in leaves(value)]}
-
-
-def _nesting(value: Any) -> Any:
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {"dict": [[key, _nesting(one)] for key, one in value.items()]}
-    if type(value) is tuple:
-        return {"tuple": [_nesting(one) for one in value]}
-    if isinstance(value, Tensor):
-        return None
-    raise UnimplementedError(
-        f"cache(filename) is not supported for elements that hold a {type(value).__name__}: use tuples and dicts of "
-        "dense tensors, or leave the name out"
-    )
-
-
-def _empty(told: dict[str, Any]) -> Any:
-    def made(form: Any) -> Any:
-        if form is None:
-            return None
-        if "tuple" in form:
-            return tuple(made(one) for one in form["tuple"])
-        return {key: made(one) for key, one in form["dict"]}
-
-    return made(told["form"])
+        yield Element(unpacked(record, spec))

@@ -15,6 +15,7 @@ from recordmill.compat.tensorflow.data.cycles import cycle_of
 from recordmill.compat.tensorflow.data.elements import Failed, Way
 from recordmill.compat.tensorflow.data.filtering import Filter, TakeWhile
 from recordmill.compat.tensorflow.data.functions import to_result
+from recordmill.compat.tensorflow.data.keeping import Keeping
 from recordmill.compat.tensorflow.data.making import Making, source
 from recordmill.compat.tensorflow.data.mapping import IgnoreErrors, Map, Scan
 from recordmill.compat.tensorflow.data.nesting import Concatenate, Enumerate, Interleave, calls_python
@@ -30,7 +31,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 # ruff: noqa: ARG002
 
 
-class Dataset(Together, Making):
+class Dataset(Together, Keeping, Making):
     """Elements, which are tensors or tuples and dicts of them, made when they are asked for; immutable.
 
     Made by its static methods, or by the classes that read files. Semantics are TensorFlow's; what runs how is told by

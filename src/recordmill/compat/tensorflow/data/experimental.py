@@ -7,9 +7,11 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.data.checking import AssertCardinality
+from recordmill.compat.tensorflow.data.csv_columns import make_csv_dataset
 from recordmill.compat.tensorflow.data.csv_files import CsvDataset
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from recordmill.compat.tensorflow.data.listed import from_list
 from recordmill.compat.tensorflow.data.older_names import (
     AutoShardPolicy,
     TFRecordWriter,
@@ -36,17 +38,23 @@ __all__ = [
     "choose_from_datasets",
     "dense_to_ragged_batch",
     "enumerate_dataset",
+    "from_list",
     "get_next_as_optional",
     "get_single_element",
     "group_by_window",
     "ignore_errors",
+    "load",
     "make_batched_features_dataset",
+    "make_csv_dataset",
     "map_and_batch",
     "parallel_interleave",
     "parse_example_dataset",
+    "rejection_resample",
     "sample_from_datasets",
+    "save",
     "scan",
     "shuffle_and_repeat",
+    "snapshot",
     "take_while",
     "unbatch",
     "unique",
@@ -54,6 +62,7 @@ __all__ = [
 __getattr__ = missing(__name__)
 Counter = Dataset.counter
 choose_from_datasets = Dataset.choose_from_datasets
+load = Dataset.load
 sample_from_datasets = Dataset.sample_from_datasets
 
 
@@ -140,3 +149,31 @@ def group_by_window(
 ) -> Callable[[Any], Any]:
     """For `Dataset.apply`: as `Dataset.group_by_window`."""
     return lambda dataset: dataset.group_by_window(key_func, reduce_func, window_size, window_size_func)
+
+
+def rejection_resample(
+    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: int | None = None
+) -> Callable[[Any], Any]:
+    """For `Dataset.apply`: as `Dataset.rejection_resample`."""
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+
+
+def save(
+    dataset: Any,
+    path: Any,
+    compression: str | None = None,
+    shard_func: Callable[..., Any] | None = None,
+    checkpoint_args: Any = None,
+) -> None:
+    """Write all elements of a data set; as `Dataset.save`."""
+    dataset.save(path, compression, shard_func, checkpoint_args)
+
+
+def snapshot(
+    path: Any,
+    compression: str | None = "AUTO",
+    reader_func: Callable[..., Any] | None = None,
+    shard_func: Callable[..., Any] | None = None,
+) -> Callable[[Any], Any]:
+    """For `Dataset.apply`: as `Dataset.snapshot`."""
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)

@@ -16,8 +16,12 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 _TAKE_SEVERAL = frozenset({"array.stack", "array.concat"})
 _SIZED_BY_VALUES = frozenset(
     f"array.{name}"
-    for name in ("range", "fill", "zeros", "ones", "boolean_mask", "where", "unique", "unique_with_counts", "repeat")
+    for name in (
+        *("range", "fill", "zeros", "ones", "boolean_mask", "where", "unique", "unique_with_counts", "repeat"),
+        *("dynamic_partition", "dynamic_stitch"),
+    )
 )
+_COUNTS = frozenset({"math.bincount", *(f"math.segment_{name}" for name in ("max", "mean", "min", "prod", "sum"))})
 
 
 def are_fixed(spec: Any) -> bool:
@@ -58,7 +62,7 @@ def keeps_sizes(calls: Iterable[Any]) -> bool:
 def _keeps_size(call: Any) -> bool:
     name = str(call.name)
     if name.startswith("math.") or name in _TAKE_SEVERAL:
-        return name != "math.bincount"
+        return name not in _COUNTS
     by_values = name in _SIZED_BY_VALUES or not name.startswith(("array.", "image.", "nn."))
     return not by_values and next(recorded_in((call.args[1:], call.kwargs)), None) is None
 

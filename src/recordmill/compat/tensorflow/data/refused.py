@@ -28,9 +28,4 @@ class NotHere:
 class Refused:
     """What data sets lack."""
 
-    from_list = NotHere("use from_tensor_slices or from_generator")
-    load = NotHere("write the elements to a TFRecord file and read them with TFRecordDataset")
-    rejection_resample = NotHere("use sample_from_datasets on data sets of one class each")
-    save = NotHere("write the elements to a TFRecord file, or use cache(filename)")
-    snapshot = NotHere("use cache(filename)")
     sparse_batch = NotHere("use batch, which takes sparse tensors")

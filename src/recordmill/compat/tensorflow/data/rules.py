@@ -89,6 +89,21 @@ def _raw(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments
     return _first_only(given, others, count)
 
 
+def _found(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """Keys of all samples in one table."""
+    del count
+    table, keys = args
+    return (table, Tensor(keys.array)), kwargs
+
+
+def _texts(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """One text of each sample."""
+    (layer, texts), others = _found(args, kwargs, count)
+    if texts.values.ndim != 1:
+        raise ValueError("a sample is not one text")
+    return (layer, texts), others
+
+
 def _lines(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     """One line of each sample."""
     (records, *more), others = _first_only(args, kwargs, count)
@@ -189,6 +204,10 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(
         ("strings.to_number", "strings.lower", "strings.upper", "strings.strip", "strings.length"), _first_only
     ),
+    **dict.fromkeys(("strings.regex_replace", "strings.regex_full_match"), _first_only),
+    **dict.fromkeys((f"strings.to_hash_bucket{kind}" for kind in ("", "_fast", "_strong")), _first_only),
+    "lookup.find": _found,
+    "strings.vectorize": _texts,
     "image.convert_image_dtype": _first_only,
     **dict.fromkeys(_OF_PICTURES, _pictures),
     "image.flip_left_right": _first_only,

@@ -22,7 +22,8 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 _MOST_DECISIONS, _MOST_WAYS = 6, 16
 # Operations that are given functions, in which recorded values may be out of sight.
 _CLOSURES = tuple(
-    f"control.{name}" for name in ("case", "cond", "map_fn", "switch_case", "vectorized_map", "while_loop")
+    f"control.{name}"
+    for name in ("case", "cond", "foldl", "foldr", "map_fn", "scan", "switch_case", "vectorized_map", "while_loop")
 )
 
 
@@ -61,6 +62,8 @@ class _Notes:
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name.startswith("variable."):
             raise Untraceable("it uses a tf.Variable, whose value may change")
+        if name.startswith("lookup.changing"):
+            raise Untraceable("it uses a table that may change")
         if (chosen := choices(name, args, kwargs)) is not None:
             return self._branched(*chosen)
         if name in _CLOSURES:

@@ -120,7 +120,7 @@ def non_max_suppression(
     kept: list[int] = []
     covered = np.zeros(len(places), np.bool_)
     for first in range(0, len(places), _TOGETHER):
-        rows = ~(_shared(places[first : first + _TOGETHER], places) <= limit)
+        rows = ~(shared_parts(places[first : first + _TOGETHER], places) <= limit)
         for number, row in enumerate(rows, first):
             if len(kept) == most or not good[number]:
                 return Tensor(order[kept].astype(np.int32))
@@ -130,7 +130,7 @@ def non_max_suppression(
     return Tensor(order[kept].astype(np.int32))
 
 
-def _shared(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float32]:
+def shared_parts(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float32]:
     """Part of the union that each box shares with each of others; 0 of boxes without area."""
     (low, high, area), (lows, highs, areas) = (_corners(one) for one in (boxes, others))
     rows, columns = (

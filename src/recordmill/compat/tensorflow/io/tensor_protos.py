@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import math
 from dataclasses import field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,11 @@ def serialize_tensor(tensor: Any, name: Any = None) -> Tensor:
         # Joined from where they lie: large tensors are copied once.
         parts += [_field(_CONTENT, wire.BYTES, little.nbytes), little.reshape(-1).view(np.uint8).data]
     return Tensor(array_of(b"".join(parts)))
+
+
+def dtype_numbered(number: int) -> DType:
+    """Dtype by its number in TensorFlow's messages; KeyError for one that is not here."""
+    return _DTYPES[number]
 
 
 def _field(number: int, kind: int, value: int) -> bytes:
@@ -196,6 +202,8 @@ def _values(proto: _Proto, dtype: DType) -> NDArray[Any]:
             raise InvalidArgumentError(f"{refusal}, {len(proto.content)} bytes of content")
         little = dtype.numpy_dtype.newbyteorder("<")
         return np.frombuffer(proto.content, little).astype(dtype.numpy_dtype, copy=False).reshape(shape)
+    if proto.content:
+        return _strings_in(proto.content, count, refusal).reshape(shape)
     listed = _listed(proto.lists.get(_LISTS[dtype.name], []), dtype)
     if count > len(listed) and count > _MOST_REPEATED:
         raise ResourceExhaustedError(f"{refusal}: {len(listed)} values stand for {count}")
@@ -204,6 +212,22 @@ def _values(proto: _Proto, dtype: DType) -> NDArray[Any]:
     if count <= len(listed):
         return listed[:count].reshape(shape)
     return np.concatenate((listed, np.repeat(listed[-1:], count - len(listed)))).reshape(shape)
+
+
+def _strings_in(content: bytes, count: int, refusal: str) -> NDArray[Any]:
+    """Strings whose lengths stand in front of all of them."""
+    if count > len(content):
+        raise InvalidArgumentError(f"{refusal}, {len(content)} bytes of content")
+    lengths, place = [], 0
+    for _ in range(count):
+        length, place = wire.read_varint(content, place, len(content))
+        lengths.append(length)
+    ends = [place + total for total in accumulate(lengths)]
+    if (ends[-1] if ends else place) != len(content):
+        raise InvalidArgumentError(f"{refusal}, {len(content)} bytes of content")
+    strings: NDArray[Any] = np.empty(count, object)
+    strings[:] = [content[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    return strings
 
 
 def _listed(values: list[Any], dtype: DType) -> NDArray[Any]:

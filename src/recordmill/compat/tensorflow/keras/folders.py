@@ -52,15 +52,21 @@ def _with_ours(function: Callable[..., Any]) -> Callable[..., Any]:
             )
         if kwargs.get("format", "tf") != "tf":
             return function(*args, **kwargs)
-        with _ours_in(sys.modules[function.__module__]):
+        with ours_in(sys.modules[function.__module__]):
             return function(*args, **kwargs)
 
     return call
 
 
 @contextmanager
-def _ours_in(module: ModuleType) -> Iterator[None]:
-    """Let a function find this package where it looks for TensorFlow; its map functions do so whenever they run."""
+def ours_in(module: ModuleType) -> Iterator[None]:
+    """Let a function find this package where it looks for TensorFlow; its map functions do so whenever they run.
+
+    Parameters
+    ----------
+    module : module
+        Keras's, which has the function.
+    """
     ours = importlib.import_module("recordmill.compat.tensorflow")
     source: Any = importlib.import_module(_SOURCE)
     with _SWAPPING:

@@ -47,11 +47,13 @@ def keras() -> Any:
     except ModuleNotFoundError as missing:
         raise MissingExtraError(f"tf.keras needs the package {missing.name}", hint=_HINT) from missing
     _check(found)
+    from recordmill.compat.tensorflow.keras.adapting import register_adapt
     from recordmill.compat.tensorflow.keras.feeding import register_datasets
     from recordmill.compat.tensorflow.keras.methods import register_methods
     from recordmill.compat.tensorflow.keras.nothing import register_nothing
     from recordmill.compat.tensorflow.keras.operations import register_operations
 
+    register_adapt(found)
     register_datasets()
     register_methods(found)
     register_nothing(found)

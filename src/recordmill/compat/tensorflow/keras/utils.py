@@ -6,6 +6,9 @@ from typing import Any
 
 from recordmill.compat.tensorflow.keras.folders import member
 from recordmill.compat.tensorflow.keras.loading import keras
+from recordmill.compat.tensorflow.keras.splitting import split_dataset
+
+__all__ = ["split_dataset"]
 
 
 def __getattr__(name: str) -> Any:

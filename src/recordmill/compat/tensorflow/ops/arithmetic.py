@@ -15,6 +15,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 from recordmill.compat.tensorflow.ops.comparing import logical_and
 from recordmill.compat.tensorflow.ops.matching import (
+    COMPLEX,
     FLOATS,
     NUMBERS,
     SIGNED,
@@ -216,7 +217,7 @@ def negative(x: Any) -> Tensor:
 @op("math.abs")
 def abs(x: Any) -> Tensor:  # noqa: A001 (TensorFlow's name)
     """Value without its sign."""
-    return wrap(np.abs(one_of(x, SIGNED, "Abs")))
+    return wrap(np.abs(one_of(x, SIGNED + COMPLEX, "Abs")))
 
 
 @op("math.add_n")

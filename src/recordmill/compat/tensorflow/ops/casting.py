@@ -45,7 +45,8 @@ def cast(x: Any, dtype: Any) -> Any:
         return tensor
     if "O" in (tensor.values.dtype.kind, wanted.numpy_dtype.kind):
         raise UnimplementedError(f"Cast {tensor.dtype.name} to {wanted.name} is not supported [Op:Cast]")
-    return Tensor(converted(tensor.values, wanted.numpy_dtype))
+    parts = tensor.values.real if tensor.dtype.is_complex and not wanted.is_complex else tensor.values
+    return Tensor(converted(parts, wanted.numpy_dtype))
 
 
 def converted(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

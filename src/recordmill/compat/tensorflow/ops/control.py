@@ -12,8 +12,11 @@ from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor
+from recordmill.compat.tensorflow.core.ragged_making import stack as ragged_stack
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.ops import told, trees
+from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec
 
 
 @op("control.cond")
@@ -113,7 +116,7 @@ def map_fn(
     Parameters
     ----------
     fn : callable
-    elems : array_like, or a structure of them
+    elems : array_like or RaggedTensor, or a structure of them
     dtype, fn_output_signature : DType or TensorSpec, or a structure of them, optional
         Checked.
 
@@ -121,16 +124,22 @@ def map_fn(
     -------
     Tensor, or a structure of them
     """
-    rows = [as_tensor(one) for one in trees.flatten(elems)]
+    rows = [one if isinstance(one, RaggedTensor) else as_tensor(one) for one in trees.flatten(elems)]
     results = [fn(trees.pack_sequence_as(elems, list(row))) for row in zip(*rows, strict=True)]
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if not results:
         return trees.map_structure(_empty, signature if signature is not None else rows[0].dtype)
-    stacked = [np.stack([array_of(one) for one in column]) for column in zip(*map(trees.flatten, results), strict=True)]
-    if signature is not None:
-        wanted = [getattr(one, "dtype", one) for one in trees.flatten(signature)]
-        stacked = [array_of(Tensor(one), kind) for one, kind in zip(stacked, wanted, strict=True)]
-    return trees.pack_sequence_as(results[0], [Tensor(one) for one in stacked])
+    columns = list(zip(*map(trees.flatten, results), strict=True))
+    wanted = [None] * len(columns) if signature is None else trees.flatten(signature)
+    stacked = [_stacked(column, one) for column, one in zip(columns, wanted, strict=True)]
+    return trees.pack_sequence_as(results[0], stacked)
+
+
+def _stacked(column: Any, signature: Any) -> Any:
+    if isinstance(signature, RaggedTensorSpec) or isinstance(column[0], RaggedTensor):
+        return ragged_stack(list(column))
+    found = Tensor(np.stack([array_of(one) for one in column]))
+    return found if signature is None else Tensor(array_of(found, getattr(signature, "dtype", signature)))
 
 
 @op("control.vectorized_map")

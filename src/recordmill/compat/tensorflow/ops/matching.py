@@ -25,6 +25,7 @@ FLOATS = "efd"
 SIGNED = "efdbhilq"
 WHOLE = "bhilqBHILQ"
 NUMBERS = FLOATS + WHOLE
+COMPLEX = "FD"
 STRINGS = "O"
 BOOL = "?"
 _TOLD = {"float16": "half", "float32": "float", "float64": "double"}

@@ -12,17 +12,23 @@ _BY_MODULE: dict[str, str] = {
     "ops.control": "case cond group map_fn no_op print switch_case vectorized_map while_loop",
     "core.draws": "set_random_seed:set_seed",
     "ops.drawing": "random_normal:normal random_shuffle:shuffle random_uniform:uniform truncated_normal",
+    "ops.complexes": "complex",
+    "ops.counting": "histogram_fixed_width histogram_fixed_width_bins",
     "ops.elementwise": "acos asin atan clip_by_value cos cosh cumsum exp floor round sigmoid sign sin sinh sqrt square "
     "tan tanh",
+    "ops.folding": "foldl foldr scan",
     "ops.functions": "function numpy_function py_func py_function",
+    "ops.hashes": "fingerprint",
     "ops.hot": "one_hot sequence_mask",
     "ops.joining": "concat repeat reverse roll split stack tile unstack",
     "ops.making": "constant convert_to_tensor eye fill linspace ones ones_like range zeros zeros_like",
     "ops.matrices": "clip_by_norm einsum matmul norm tensordot",
     "ops.padding": "pad",
-    "ops.picking": "gather gather_nd meshgrid scatter_nd tensor_scatter_nd_add tensor_scatter_nd_sub "
-    "tensor_scatter_nd_update where",
+    "ops.partitions": "dynamic_partition dynamic_stitch reverse_sequence unravel_index",
+    "ops.picking": "gather gather_nd meshgrid scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max "
+    "tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update where",
     "ops.program": "__version__ device executing_eagerly get_static_value is_tensor name_scope stop_gradient",
+    "ops.ratios": "acosh asinh atanh clip_by_global_norm identity_n",
     "ops.reducing": "reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum",
     "ops.shaping": "broadcast_to ensure_shape expand_dims identity rank reshape shape size squeeze transpose",
     "ops.slicing": "boolean_mask newaxis slice:slice_",
@@ -54,7 +60,18 @@ _OLDER: dict[str, str] = {
     "ops.picking": "tensor_scatter_add:tensor_scatter_nd_add tensor_scatter_sub:tensor_scatter_nd_sub "
     "tensor_scatter_update:tensor_scatter_nd_update where_v2:where",
     "ops.pooling": "depth_to_space space_to_depth",
+    "ops.complexes": "angle conj imag real",
+    "ops.counting": "bincount",
+    "ops.hashes": "string_to_hash_bucket:to_hash_bucket string_to_hash_bucket_fast:to_hash_bucket_fast "
+    "string_to_hash_bucket_strong:to_hash_bucket_strong",
+    "ops.segments": "segment_max segment_mean segment_min segment_prod segment_sum unsorted_segment_max "
+    "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum",
+    "ops.ratios": "erf global_norm is_non_decreasing is_strictly_increasing log_sigmoid",
     "ops.shaping": "matrix_transpose",
+    "ops.sparse_parts": "sparse_concat:concat sparse_fill_empty_rows:fill_empty_rows sparse_reduce_sum:reduce_sum "
+    "sparse_reset_shape:reset_shape sparse_reshape:reshape sparse_retain:retain sparse_slice:slice_ sparse_split:split "
+    "sparse_tensor_dense_matmul:sparse_dense_matmul sparse_to_indicator:to_indicator sparse_transpose:transpose",
+    "ops.squares": "cross matrix_band_part:band_part matrix_determinant:det matrix_inverse:inv trace",
     "ops.sorting": "count_nonzero",
     "ops.texts": "string_join:join string_strip:strip substr",
 }

@@ -155,6 +155,18 @@ def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any) -> Tensor:
     return _accumulated(tensor, indices, updates, np.subtract)
 
 
+@op("array.tensor_scatter_nd_max")
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any) -> Tensor:
+    """A tensor with the larger one of its value and of others at places."""
+    return _accumulated(tensor, indices, updates, np.maximum)
+
+
+@op("array.tensor_scatter_nd_min")
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any) -> Tensor:
+    """A tensor with the smaller one of its value and of others at places."""
+    return _accumulated(tensor, indices, updates, np.minimum)
+
+
 def _accumulated(tensor: Any, indices: Any, updates: Any, how: np.ufunc) -> Tensor:
     array, values = matched((tensor, updates), "TensorScatterAdd")
     places = _indices(indices, "TensorScatterAdd")

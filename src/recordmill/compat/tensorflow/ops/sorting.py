@@ -136,25 +136,3 @@ def count_nonzero(input: Any, axis: Any = None, keepdims: bool = False, dtype: A
     held = array.astype(np.bool_)
     axes = axes_of(axis, array.ndim)
     return wrap(np.sum(held, axis=axes, keepdims=bool(keepdims)), as_dtype(dtype).numpy_dtype)
-
-
-@op("math.bincount")
-def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = int32) -> Tensor:
-    """How often each whole number occurs.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Negative numbers.
-    """
-    array = array_of(arr).reshape(-1).astype(np.int64)
-    if array.size and array.min() < 0:
-        raise InvalidArgumentError("Input arr must be non-negative! [Op:Bincount]")
-    heavy = None if weights is None else array_of(weights).reshape(-1)
-    if maxlength is not None:
-        kept = array < int(maxlength)
-        array, heavy = array[kept], None if heavy is None else heavy[kept]
-    counts = np.bincount(array, heavy, 0 if minlength is None else int(minlength))
-    if maxlength is not None:
-        counts = counts[: int(maxlength)]
-    return wrap(counts, as_dtype(dtype).numpy_dtype if weights is None else array_of(weights).dtype)

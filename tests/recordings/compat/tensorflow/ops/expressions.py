@@ -70,8 +70,14 @@ _REDUCTIONS += [f"tf.reduce_{name}({x})" for name in ("any", "all") for x in ("i
 _FUNCTIONS = ["exp", "math.expm1", "math.log", "math.log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh"]
 _FUNCTIONS += ["cosh", "tanh", "sigmoid", "math.rsqrt", "nn.softmax", "nn.log_softmax", "nn.softplus", "norm"]
 _FUNCTIONS += ["math.l2_normalize", "reduce_logsumexp", "nn.leaky_relu"]
-_SINGLE = (Path(__file__).parent / "exact.txt").read_text("utf-8").splitlines()
-EXACT = [*_OPERATORS, *_PARTS, *_REDUCTIONS, *_SINGLE]
+
+
+def _lines(name: str) -> list[str]:
+    return (Path(__file__).parent / name).read_text("utf-8").splitlines()
+
+
+EXACT = [*_OPERATORS, *_PARTS, *_REDUCTIONS, *_lines("exact.txt"), *_lines("wider.txt")]
 CLOSE = [f"tf.{name}({x})" for name in _FUNCTIONS for x in ("g", "f", "d", "i")]
 CLOSE += ["f**0.5", "g**3", "tf.pow(d,1.5)", "tf.atan2(g,0.3)", "tf.linspace(0.,1.,7)", "tf.reduce_logsumexp(e,1)"]
 CLOSE += ["tf.nn.softmax(e)", "tf.nn.softmax(e,0)", "tf.norm(e,axis=1)", "tf.norm(e,ord=1,axis=1)", "f@f", "e@e"]
+CLOSE += _lines("wider_close.txt")
