@@ -91,6 +91,33 @@ def test_saved_files_when_damaged_or_of_others_then_are_refused_by_name(tmp_path
         D.load(folder)
 
 
+@pytest.mark.parametrize("name", ["../outside.tfrecord", "/outside.tfrecord", "inner/one.tfrecord", "notes.txt", ""])
+def test_folder_when_its_contents_name_files_elsewhere_then_they_are_neither_read_nor_removed(
+    name: str, tmp_path: Path
+) -> None:
+    folder, outside = tmp_path / "saved", tmp_path / "outside.tfrecord"
+    D.range(3).save(str(folder))
+    told = json.loads((folder / CONTENTS).read_text())
+    (folder / told["shards"][0]["name"]).rename(outside)
+    (folder / "notes.txt").write_text("mine")
+    told["shards"][0]["name"] = name.replace("/outside", f"{tmp_path}/outside") if name.startswith("/") else name
+    (folder / CONTENTS).write_text(json.dumps(told))
+    with pytest.raises(tf.errors.DataLossError, match="no name of a shard"):
+        D.load(str(folder))
+    D.range(2).save(str(folder))
+    assert outside.exists() and (folder / "notes.txt").exists() and listed(D.load(str(folder))) == [0, 1]
+
+
+@pytest.mark.parametrize("damaged", [b"\x12\xff", b"\x12\x02\xff\xfe", b"\x0b\x01"])
+def test_data_set_of_tensorflow_when_the_file_that_names_the_run_is_damaged_then_is_told(
+    damaged: bytes, tmp_path: Path
+) -> None:
+    shutil.copytree(RECORDINGS / "compat/tensorflow/saved/packed", tmp_path, dirs_exist_ok=True)
+    (tmp_path / "snapshot.metadata").write_bytes(damaged)
+    with pytest.raises(tf.errors.DataLossError, match="where the elements are"):
+        D.load(str(tmp_path))
+
+
 def test_options_when_not_supported_then_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(NotImplementedError, match="checkpoint_args"):
         D.range(1).save(str(tmp_path), checkpoint_args={})

@@ -24,6 +24,7 @@ from recordmill.compat.tensorflow.io.records import TFRecordWriter
 
 CONTENTS = "recordmill-dataset.json"
 VERSION = 1
+_SUFFIX = ".tfrecord"
 # What TensorFlow puts into such folders.
 _THEIRS = ("dataset_spec.pb", "snapshot.metadata")
 _COMPRESSIONS = {None: "", "": "", "NONE": "", "AUTO": "", "GZIP": "GZIP", "ZLIB": "ZLIB"}
@@ -64,7 +65,7 @@ class Saving:
         self._counts[shard] += 1
 
     def _name(self, shard: int) -> str:
-        return f"{self._run}-{shard:05d}.tfrecord"
+        return f"{self._run}-{shard:05d}{_SUFFIX}"
 
     def finish(self, spec: Any) -> None:
         """Let readers see what was written, in the place of what was there.
@@ -118,6 +119,13 @@ def _names_in(folder: str) -> list[str]:
         return []
 
 
+def _plain(name: str) -> str:
+    """Name of a file in the folder itself: others are not to be read, let alone removed."""
+    if os.path.basename(name) != name or not name.endswith(_SUFFIX):
+        raise ValueError(f"{name!r} is no name of a shard")
+    return name
+
+
 def is_saved(folder: str) -> bool:
     """Whether a folder holds a data set that this package saved."""
     return os.path.exists(os.path.join(folder, CONTENTS))
@@ -157,7 +165,7 @@ def read_contents(folder: str) -> tuple[Any, str, list[tuple[str, int]]]:
             told = json.load(file)
         if told["version"] > VERSION:
             raise UnimplementedError(f"{path} is of version {told['version']}, this package reads up to {VERSION}")
-        shards = [(str(one["name"]), int(one["elements"])) for one in told["shards"]]
+        shards = [(_plain(one["name"]), int(one["elements"])) for one in told["shards"]]
         return spec_in(told["form"]), str(told["compression"]), shards
     except (ValueError, KeyError, TypeError) as error:
         hint = "save the data set again"

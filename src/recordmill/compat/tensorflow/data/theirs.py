@@ -43,9 +43,7 @@ class TheirShards(Node):
     def __init__(self, folder: str, spec: Any, compression: str) -> None:
         super().__init__()
         self._spec, self._compression = spec, compression
-        data = Path(folder, METADATA).read_bytes()
-        run = next((bytes(one).decode() for number, one in _fields(data) if number == _RUN_ID), "")
-        self._files = sorted(Path(folder, run).glob("*/*.snapshot"))
+        self._files = sorted(Path(folder, _run_of(Path(folder, METADATA))).glob("*/*.snapshot"))
 
     def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
         """Give them: each tensor of an element is a record."""
@@ -76,6 +74,15 @@ class TheirShards(Node):
     def sample(self) -> Iterator[Any]:
         """The first ones, as they are."""
         return (step.value for step in self.iterate(Way()) if isinstance(step, Element))
+
+
+def _run_of(path: Path) -> str:
+    """Name of the folder beside a file of TensorFlow's that names it."""
+    try:
+        found = next((bytes(one).decode() for number, one in _fields(path.read_bytes()) if number == _RUN_ID), "")
+    except (ValueError, LookupError, TypeError) as error:
+        raise DataLossError(f"it does not tell where the elements are ({error})", shard=str(path)) from None
+    return Path(found).name
 
 
 def is_theirs(folder: str) -> bool:
