@@ -6,10 +6,12 @@ import contextlib
 import json
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.data.saving import CONTENTS
@@ -116,6 +118,38 @@ def test_data_set_of_tensorflow_when_the_file_that_names_the_run_is_damaged_then
     (tmp_path / "snapshot.metadata").write_bytes(damaged)
     with pytest.raises(tf.errors.DataLossError, match="where the elements are"):
         D.load(str(tmp_path))
+
+
+ODD = [None, 1, -1, "x", [], {}, {"tuple": []}, {"dict": [[1, {"dtype": "int32", "shape": []}]]}, {"dtype": "zz"}]
+
+
+@given(st.data())
+def test_folder_when_its_contents_are_anything_then_is_read_or_named(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        D.range(3).map(lambda x: {"a": x, "b": (x, x)}).save(folder)
+        told = json.loads(Path(folder, CONTENTS).read_text())
+        inner, key = told, "form"
+        while data.draw(st.booleans()) and isinstance(inner[key], dict | list) and inner[key]:
+            inner = inner[key]
+            key = data.draw(st.sampled_from(sorted(inner) if isinstance(inner, dict) else range(len(inner))))
+        if data.draw(st.integers(0, 3)) == 0:
+            inner, key = told, data.draw(st.sampled_from(sorted(told)))
+        inner[key] = data.draw(st.sampled_from(ODD))
+        Path(folder, CONTENTS).write_text(json.dumps(told))
+        with contextlib.suppress(tf.errors.DataLossError, tf.errors.UnimplementedError):
+            D.load(folder).cardinality()
+            list(D.load(folder))
+
+
+def test_record_when_it_is_no_saved_element_then_is_told_with_its_number(tmp_path: Path) -> None:
+    D.range(3).save(str(tmp_path))
+    D.zip((D.range(2), D.range(2))).save(str(tmp_path / "other"))
+    shard, other = (next(folder.glob("*.tfrecord")) for folder in (tmp_path, tmp_path / "other"))
+    shard.write_bytes(shard.read_bytes() + other.read_bytes())
+    kept = []
+    with pytest.raises(tf.errors.DataLossError, match="a record holds 2 tensors, not 1") as caught:
+        kept.extend(D.load(str(tmp_path)))
+    assert (caught.value.shard, caught.value.record) == (str(shard), 3)
 
 
 def test_options_when_not_supported_then_are_refused_by_name(tmp_path: Path) -> None:

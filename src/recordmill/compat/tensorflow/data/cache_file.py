@@ -65,9 +65,9 @@ def _stored(path: str) -> Iterator[Step]:
         return
     try:
         spec = spec_in(json.loads(first)["form"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise DataLossError(
             "it does not begin with the form of its elements", shard=path, hint="remove it, and it is made again"
         ) from None
-    for record in records:
-        yield Element(unpacked(record, spec))
+    for number, record in enumerate(records, 1):
+        yield Element(unpacked(record, spec, path, number))

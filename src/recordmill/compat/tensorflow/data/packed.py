@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core.dtypes import as_dtype, string
-from recordmill.compat.tensorflow.core.errors import UnimplementedError
+from recordmill.compat.tensorflow.core.errors import DataLossError, UnimplementedError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
@@ -101,20 +101,30 @@ def spec_in(form: Any) -> Any:
     if "tuple" in form:
         return tuple(spec_in(one) for one in form["tuple"])
     if "dict" in form:
-        return {key: spec_in(one) for key, one in form["dict"]}
+        return {_key(key): spec_in(one) for key, one in form["dict"]}
     shape, dtype = form["shape"], as_dtype(form["dtype"])
     if "ragged_rank" in form:
         return RaggedTensorSpec(shape, dtype, form["ragged_rank"], as_dtype(form["splits"]))
     return SparseTensorSpec(shape, dtype) if form.get("sparse") else TensorSpec(shape, dtype)
 
 
-def unpacked(record: bytes, spec: Any) -> Any:
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"a key is {key!r}")
+    return key
+
+
+def unpacked(record: bytes, spec: Any, shard: str, number: int) -> Any:
     """Element of a record.
 
     Parameters
     ----------
     record : bytes
     spec : structure of TensorSpec, SparseTensorSpec or RaggedTensorSpec
+    shard : str
+        File that holds the record.
+    number : int
+        Of the record in it.
 
     Returns
     -------
@@ -122,9 +132,16 @@ def unpacked(record: bytes, spec: Any) -> Any:
 
     Raises
     ------
-    InvalidArgumentError, ValueError
+    DataLossError
         The record is none of such an element.
     """
+    try:
+        return _element(record, spec)
+    except ValueError as error:
+        raise DataLossError(f"it is no such element as were kept: {error}", shard=shard, record=number) from error
+
+
+def _element(record: bytes, spec: Any) -> Any:
     parts = parse_tensor(record, string).values.tolist()
     made, at = [], 0
     for leaf in leaves(spec):

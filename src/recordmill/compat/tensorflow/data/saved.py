@@ -39,7 +39,7 @@ class Shards(Node):
             path, found = os.path.join(self._folder, name), 0
             try:
                 for record in tf_record_iterator(path, self._compression):
-                    yield Element(unpacked(record, self._spec))
+                    yield Element(unpacked(record, self._spec, path, found))
                     found += 1
             except NotFoundError:
                 yield Failed(

@@ -166,7 +166,7 @@ def read_contents(folder: str) -> tuple[Any, str, list[tuple[str, int]]]:
         if told["version"] > VERSION:
             raise UnimplementedError(f"{path} is of version {told['version']}, this package reads up to {VERSION}")
         shards = [(_plain(one["name"]), int(one["elements"])) for one in told["shards"]]
-        return spec_in(told["form"]), str(told["compression"]), shards
-    except (ValueError, KeyError, TypeError) as error:
+        return spec_in(told["form"]), _COMPRESSIONS[told["compression"]], shards
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         hint = "save the data set again"
         raise DataLossError(f"it does not tell what the shards hold ({error})", shard=path, hint=hint) from None
