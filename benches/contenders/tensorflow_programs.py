@@ -9,12 +9,12 @@ from benches.contenders.ours_programs import arrays, columns, images
 from benches.contenders.tensorflow import ENVIRONMENT, REQUIREMENTS, SETTINGS
 from benches.jobs import Job
 from benches.programs import for_tensorflow
-from benches.tasks.programs import AS_WRITTEN, AUTOTUNE
+from benches.tasks.programs import AS_WRITTEN, AUTOTUNE, IN_SEQUENCE
 
 LABEL = "tensorflow"
 __all__ = ["ENVIRONMENT", "REQUIREMENTS", "SETTINGS", "arrays", "columns", "images"]
 VARIANTS = {
-    "tf-photos": (AS_WRITTEN, AUTOTUNE),
+    "tf-photos": (AS_WRITTEN, IN_SEQUENCE, AUTOTUNE),
     **{name: ("",) for name in for_tensorflow.PROGRAMS if name != "tf-photos"},
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from benches.jobs import Job
 from benches.programs.tensorflow_images import augmented, description, digits, evaluated
-from benches.tasks.programs import AUTOTUNE
+from benches.tasks.programs import AUTOTUNE, IN_SEQUENCE
 
 _BUFFER = 1024
 
@@ -44,6 +44,10 @@ def photographs(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
         records = records.repeat()
     parallel = {"num_parallel_calls": tf.data.AUTOTUNE} if job.variant == AUTOTUNE else {}
     samples = records.map(parse, **parallel).shuffle(buffer_size=_BUFFER)
+    if job.variant == IN_SEQUENCE:
+        options = tf.data.Options()
+        options.experimental_optimization.map_parallelization = False
+        samples = samples.with_options(options)
     for image, label in samples.batch(job.num_records).prefetch(buffer_size=-1):
         yield int(label.shape[0]), (image, label)
 
