@@ -1,7 +1,8 @@
-"""recordmill's batches as NumPy arrays, and handed over to PyTorch, Keras and JAX, all in one environment."""
+"""recordmill's batches as NumPy arrays, alone and beside a framework, and handed over to PyTorch, Keras and JAX."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,18 +10,19 @@ import numpy as np
 
 from benches.contenders.ours_images import PREFETCH, THREADS, dataset_of, prepare
 from benches.jobs import Job
+from benches.tasks.images import BESIDE, HANDED
 
 __all__ = ["prepare"]
 LABEL = "ours"
 ENVIRONMENT = "tensors"
 REQUIREMENTS = ("torch==2.13.0", "jax==0.10.2", "keras==3.15.1", "numpy==2.4.6")
 SETTINGS = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
-VARIANTS = {"tensors": ("NumPy", "torch", "keras", "jax")}
+VARIANTS = {"tensors": ("NumPy", *(f"{beside}{name}" for name in HANDED for beside in (BESIDE, "")))}
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
     """Epoch after epoch; one if results are compared. The trainer looks at nothing but the shape."""
-    batches = _BATCHES[job.variant](job)
+    batches = _BATCHES.get(job.variant, _numpy)(job)
     num_batches = len(dataset_of(job)) if job.checking else -1
     while num_batches:
         images, labels = next(batches)
@@ -35,6 +37,8 @@ def _epochs(loader: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _numpy(job: Job) -> Iterator[tuple[Any, Any]]:
+    if job.variant.startswith(BESIDE):
+        importlib.import_module(job.variant.removeprefix(BESIDE))
     return _epochs(dataset_of(job).loader(threads=THREADS, prefetch=PREFETCH))
 
 
@@ -61,7 +65,7 @@ def _keras(job: Job) -> Iterator[tuple[Any, Any]]:
         yield jax.device_put(images), labels
 
 
-_BATCHES = {"NumPy": _numpy, "torch": _torch, "keras": _keras, "jax": _jax}
+_BATCHES = {"torch": _torch, "keras": _keras, "jax": _jax}
 
 
 def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:

@@ -8,6 +8,8 @@ AS_THEY_ARE, WITH_POINTS = "files as they are", "row entry points"
 # As TensorFlow's fused forms compute it: two taps, the quick inverse transform; the fast one without fancy upsampling.
 LIKE_FUSED, LIKE_FAST = "like TensorFlow's fused", "like TensorFlow's fused, fast"
 _LIKE_FOR_LIKE = (Ratio("tensorflow", 2.2, LIKE_FUSED, "fused"), Ratio("tensorflow", 2.2, LIKE_FAST, "fused, fast"))
+# Frameworks that batches are handed to; what the import of one costs the rest of its process is not the hand-over's.
+HANDED, BESIDE = ("torch", "keras", "jax"), "NumPy beside "
 ONE_THREAD, TWO_THREADS, TWO_PROCESSES = "1 thread", "2 threads", "2 processes"
 # Variants of the limits: the same records by positioned reads into memory that is kept, and copied out of mapped files.
 CACHE_READ, ONE_READ = "page cache read, batches of 128", "page cache read, one"
@@ -140,7 +142,7 @@ IMAGE_TASKS = (
         "pass",
         "photos",
         128,
-        tuple(Ratio("ours", 0.97, name, "NumPy") for name in ("torch", "keras", "jax")),
+        tuple(Ratio("ours", 0.97, name, BESIDE + name) for name in HANDED),
         compare="crops",
         recipe="crop",
         per_core=True,
