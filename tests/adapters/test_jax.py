@@ -84,6 +84,25 @@ def test_loader_when_running_ahead_then_its_state_is_that_of_the_batch_last_deli
             assert same(got, expected)
 
 
+@pytest.mark.parametrize("is_named", [False, True])
+def test_loader_when_the_device_is_the_processor_then_runs_no_batch_ahead(is_named: bool, squares: Path) -> None:
+    import jax
+
+    called: list[int] = []
+
+    def counted(batch: dict[str, Any]) -> dict[str, Any]:
+        called.append(len(batch["label"]))
+        return batch
+
+    pipeline = batches(squares, FAMILIES[0]).map(counted)
+    device = jax.devices("cpu")[0] if is_named else None
+    for ahead, least in ((None, 1), (1, 2)):
+        called.clear()
+        with rm.jax.loader(pipeline, device=device, ahead=ahead, threads=0) as loader:
+            next(iter(loader))
+        assert len(called) >= least and (ahead or len(called) == 1)
+
+
 def test_error_when_raised_ahead_then_comes_behind_the_batches_before_it(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "bad", format="tfrecord") as writer:
         for number in range(40):

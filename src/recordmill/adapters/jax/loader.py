@@ -11,7 +11,7 @@ from recordmill.adapters.checks import whole
 from recordmill.adapters.frameworks import extra
 from recordmill.adapters.handover import Handover, Stated
 from recordmill.adapters.jax.arrays import Place
-from recordmill.adapters.jax.placing import check_place, check_sizes
+from recordmill.adapters.jax.placing import check_place, check_sizes, is_processor
 
 
 class Loader(Handover):
@@ -24,17 +24,20 @@ class Loader(Handover):
         Where arrays go; JAX's default device by default.
     sharding : jax.sharding.Sharding, optional
         Of the global arrays that all processes make together, instead of a device.
-    ahead : int
-        Batches that are on their way to the devices while the caller has another. A state is that of the batch last
-        delivered all the same.
+    ahead : int, optional
+        Batches that are on their way to the devices while the caller has another: one unless given, none to a device
+        that is the processor. A state is that of the batch last delivered all the same.
     """
 
-    def __init__(self, loader: rm.Loader, *, device: Any = None, sharding: Any = None, ahead: int = 1) -> None:
-        ahead = whole(ahead, "ahead is a whole number of batches, not negative")
+    def __init__(
+        self, loader: rm.Loader, *, device: Any = None, sharding: Any = None, ahead: int | None = None
+    ) -> None:
+        if ahead is not None:
+            ahead = whole(ahead, "ahead is a whole number of batches, not negative")
         check_place(device, sharding)
         super().__init__(loader)
         self._device, self._sharding = device, sharding
-        self._num_ahead = ahead
+        self._num_ahead = ahead if ahead is not None else int(sharding is not None or not is_processor(device))
 
     def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
         waiting: deque[Stated] = deque()
@@ -52,7 +55,9 @@ class Loader(Handover):
             raise failed
 
 
-def loader(dataset: rm.Dataset, *, device: Any = None, sharding: Any = None, ahead: int = 1, **options: Any) -> Loader:
+def loader(
+    dataset: rm.Dataset, *, device: Any = None, sharding: Any = None, ahead: int | None = None, **options: Any
+) -> Loader:
     """Iterate over a data set in arrays of JAX.
 
     Parameters
@@ -64,8 +69,9 @@ def loader(dataset: rm.Dataset, *, device: Any = None, sharding: Any = None, ahe
     sharding : jax.sharding.Sharding, optional
         Of the global arrays that all processes make together, instead of a device: a ``NamedSharding`` whose first
         dimension runs over the devices, for data parallelism.
-    ahead : int
-        Batches that are on their way to the devices while the caller has another.
+    ahead : int, optional
+        Batches that are on their way to the devices while the caller has another: one unless given, none to a device
+        that is the processor.
     **options
         What `recordmill.Dataset.loader` takes: threads, prefetch, on_error, max_errors; rank and world_size, which are
         ``jax.process_index()`` and ``jax.process_count()`` by default where there are several processes or a sharding.

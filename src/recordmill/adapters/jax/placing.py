@@ -37,6 +37,23 @@ def check_place(device: Any, sharding: Any) -> None:
         raise TypeError(f"sharding is a jax.sharding.Sharding such as {how}, not {sharding!r}")
 
 
+def is_processor(device: Any) -> bool:
+    """Whether a device, or JAX's default one, is the processor, whose memory holds batches already.
+
+    Parameters
+    ----------
+    device : jax.Device, optional
+
+    Returns
+    -------
+    bool
+    """
+    with extra("jax"):
+        import jax
+    found = device or jax.config.jax_default_device or jax.local_devices()[0]
+    return (found if isinstance(found, str) else found.platform) == "cpu"
+
+
 def check_sizes(dataset: rm.Dataset, sharding: Any, world_size: int) -> None:
     """Refuse batches that the devices cannot share evenly, the last one of an epoch among them.
 
