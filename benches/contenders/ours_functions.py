@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from benches.contenders.ours_images import PREFETCH, arrays, prepare
+from benches.contenders.ours_images import PREFETCH, arrays, epochs, prepare
 from benches.jobs import Job
 from benches.steps import framed
 from benches.tasks.images import ONE_THREAD, TWO_PROCESSES, TWO_THREADS
@@ -38,9 +38,4 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
     digits = rm.open(job.shards).shuffle(seed=1).decode(image=rm.Image(channels="grey", dtype="uint8"))
     mapped = digits.map(changed, workers="processes" if job.variant == TWO_PROCESSES else "threads")
     batches = mapped.batch(job.num_records, last="keep" if job.checking else "drop")
-    loader = batches.loader(threads=1 if job.variant == ONE_THREAD else 2, prefetch=PREFETCH)
-    while True:
-        for batch in loader:
-            yield len(batch["label"]), batch
-        if job.checking:
-            return
+    return epochs(job, batches.loader(threads=1 if job.variant == ONE_THREAD else 2, prefetch=PREFETCH))

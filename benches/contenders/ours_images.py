@@ -117,7 +117,23 @@ def loader_of(job: Job) -> Any:
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
     """Epoch after epoch; one if results are compared."""
-    loader = loader_of(job)
+    return epochs(job, loader_of(job))
+
+
+def epochs(job: Job, loader: Any) -> Iterator[tuple[int, Any]]:
+    """Batches of a loader, epoch after epoch; of one epoch if results are compared.
+
+    Parameters
+    ----------
+    job : Job
+    loader : recordmill.Loader
+
+    Yields
+    ------
+    int
+        Samples of the batch.
+    dict
+    """
     while True:
         for batch in loader:
             yield len(batch["label"]), batch

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.hashing.words import Word, of_each, plus, times, turned
+from recordmill.hashing.words import Word, folded, of_each, plus, times, turned
 
 _FIRST = 0xC3A5C85C97CB3127
 _SECOND = 0xB492B66FBE98F273
@@ -43,14 +43,10 @@ def _fingerprint(data: Word) -> Word:
     return _up_to_64(data) if data.length <= 64 else _longer(data)
 
 
-def _folded(value: Word) -> Word:
-    return value ^ (value >> 47)
-
-
 def _joined(first: Word, second: Word, factor: Word) -> Word:
     """One word of two."""
-    inner = _folded(times(first ^ second, factor))
-    return times(_folded(times(second ^ inner, factor)), factor)
+    inner = folded(times(first ^ second, factor))
+    return times(folded(times(second ^ inner, factor)), factor)
 
 
 def _up_to_16(data: Word) -> Word:
@@ -66,7 +62,7 @@ def _up_to_16(data: Word) -> Word:
         return _THIRD
     low = data.byte(0) + (data.byte(length >> 1) << 8)
     high = length + (data.byte(length - 1) << 2)
-    return times(_folded(times(low, _THIRD) ^ times(high, _FIRST)), _THIRD)
+    return times(folded(times(low, _THIRD) ^ times(high, _FIRST)), _THIRD)
 
 
 def _ends(data: Word, at_start: int, factor: Word) -> tuple[Word, Word, Word]:
@@ -116,7 +112,7 @@ class _State:
         self.data = data
         self.x = plus(times(_SEED, _THIRD), data.word(0))
         self.y = plus(times(_SEED, _SECOND), 113)
-        self.z = times(_folded(plus(times(self.y, _THIRD), 113)), _THIRD)
+        self.z = times(folded(plus(times(self.y, _THIRD), 113)), _THIRD)
         self.v: Pair = (0, 0)
         self.w: Pair = (0, 0)
 
@@ -142,5 +138,5 @@ def _longer(data: Word) -> Word:
     head = plus(state.v[0], tail)
     state.v, state.w = (head, state.v[1]), (plus(tail, head), state.w[1])
     state.take(data.length - _BLOCK, factor, 9)
-    left = plus(_joined(state.v[0], state.w[0], factor), times(_folded(state.y), _FIRST), state.z)
+    left = plus(_joined(state.v[0], state.w[0], factor), times(folded(state.y), _FIRST), state.z)
     return _joined(left, plus(_joined(state.v[1], state.w[1], factor), state.x), factor)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.hashing.words import Word, of_each, times
+from recordmill.hashing.words import Word, folded, of_each, times
 
 _FACTOR = 0xC6A4A7935BD1E995
 _SEED = 0xDECAFCAFFE
@@ -32,16 +32,12 @@ def hashes(strings: Sequence[bytes]) -> NDArray[np.uint64]:
     return of_each(strings, _hash)
 
 
-def _folded(value: Word) -> Word:
-    return value ^ (value >> 47)
-
-
 def _hash(data: Word) -> Word:
     rest = data.length % 8
     found: Word = _SEED ^ times(data.length, _FACTOR)
     for at in range(0, data.length - rest, 8):
-        found = times(found ^ times(_folded(times(data.word(at), _FACTOR)), _FACTOR), _FACTOR)
+        found = times(found ^ times(folded(times(data.word(at), _FACTOR)), _FACTOR), _FACTOR)
     for place in range(rest):
         found = found ^ (data.byte(data.length - rest + place) << (8 * place))
     found = times(found, _FACTOR) if rest else found
-    return _folded(times(_folded(found), _FACTOR))
+    return folded(times(folded(found), _FACTOR))

@@ -87,6 +87,11 @@ def turned(value: Word, bits: int) -> Word:
     return (value >> bits) | ((value << (64 - bits)) & MASK)
 
 
+def folded(value: Word) -> Word:
+    """Word whose upper bits are mixed into the lower ones."""
+    return value ^ (value >> 47)
+
+
 def of_each(strings: Sequence[bytes], compute: Callable[[Any], Word]) -> NDArray[np.uint64]:
     """Compute a word of each string, for those of one length at once where there are many.
 

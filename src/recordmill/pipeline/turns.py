@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable
 from math import inf
 from threading import Lock
@@ -31,7 +32,7 @@ class Turns:
 
     def __init__(self) -> None:
         self.turn = Lock()
-        self._paces: dict[Hashable, Pace] = {}
+        self._paces: defaultdict[Hashable, Pace] = defaultdict(Pace)
         self._counting = Lock()
         self._inside, self._since, self._seconds = 0, 0.0, 0.0
 
@@ -48,7 +49,7 @@ class Turns:
         -------
         context manager of int
         """
-        pace = self._paces.setdefault(stage, Pace())
+        pace = self._paces[stage]
         return Turn(self, pace, pace.piece(count))
 
     def step(self, threads: int) -> tuple[float, float]:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.pixel_copies import put
 from recordmill.compat.tensorflow.images.limits import check_size
+from recordmill.compat.tensorflow.images.moves import chosen_of, window
 from recordmill.compat.tensorflow.images.random import chance, corner
 
 # Generators of the samples, for the seed of an operation.
@@ -20,17 +20,13 @@ def _crop(numbers: Numbers, values: NDArray[Any], size: Any, seed: int | None = 
     lengths = check_size(values[0], size).tolist()
     out = np.empty((len(values), *lengths), values.dtype)
     for target, value, drawn in zip(out, values, numbers(seed), strict=True):
-        first = corner(drawn, value.shape, lengths)
-        target[...] = value[tuple(slice(start, start + length) for start, length in zip(first, lengths, strict=True))]
+        target[...] = window(value, corner(drawn, value.shape, lengths), lengths)
     return out
 
 
 def _flip(axis: int) -> Callable[..., NDArray[Any]]:
     def flipped(numbers: Numbers, pixels: NDArray[Any], seed: int | None = None) -> NDArray[Any]:
-        turned, out = np.flip(pixels, axis), np.empty(pixels.shape, pixels.dtype)
-        for row, drawn in enumerate(numbers(seed)):
-            put(out[row], (turned if chance(drawn) < 0.5 else pixels)[row])
-        return out
+        return chosen_of(np.flip(pixels, axis), pixels, (chance(drawn) < 0.5 for drawn in numbers(seed)))
 
     return flipped
 

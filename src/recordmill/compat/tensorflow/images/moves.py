@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,15 +30,30 @@ def mirrored(image: NDArray[Any], axis: int, chances: NDArray[np.float32]) -> ND
     turned = np.flip(pixels, axis)
     if pixels.ndim == 3:
         return laid_out(turned) if chances < 0.5 else pixels
-    moved = np.rint(chances) > 0
-    out = np.empty(pixels.shape, pixels.dtype)
-    for number, target in enumerate(out):
-        put(target, turned[number] if moved[number] else pixels[number])
+    return chosen_of(turned, pixels, np.rint(chances) > 0)
+
+
+def chosen_of(first: NDArray[Any], second: NDArray[Any], are_first: Iterable[bool | np.bool_]) -> NDArray[Any]:
+    """Batch of some images of one batch and the others of another.
+
+    Parameters
+    ----------
+    first, second : ndarray of one shape and dtype
+    are_first : iterable of bool
+        For each image.
+
+    Returns
+    -------
+    ndarray of the same dtype and shape
+    """
+    out = np.empty(second.shape, second.dtype)
+    for row, is_first in enumerate(are_first):
+        put(out[row], (first if is_first else second)[row])
     return out
 
 
-def sliced(values: NDArray[Any], first: Sequence[int], lengths: Sequence[int]) -> NDArray[Any]:
-    """Part of an array.
+def window(values: NDArray[Any], first: Sequence[int], lengths: Sequence[int]) -> NDArray[Any]:
+    """Part of an array, as a view.
 
     Parameters
     ----------
@@ -49,5 +64,9 @@ def sliced(values: NDArray[Any], first: Sequence[int], lengths: Sequence[int]) -
     -------
     ndarray of the same dtype
     """
-    ranges = zip(first, lengths, strict=True)
-    return np.ascontiguousarray(values[tuple(slice(start, start + length) for start, length in ranges)])
+    return values[tuple(slice(start, start + length) for start, length in zip(first, lengths, strict=True))]
+
+
+def sliced(values: NDArray[Any], first: Sequence[int], lengths: Sequence[int]) -> NDArray[Any]:
+    """Part of an array, side by side in memory; see `window`."""
+    return np.ascontiguousarray(window(values, first, lengths))

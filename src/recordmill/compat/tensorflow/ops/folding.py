@@ -28,6 +28,14 @@ def _steps(fn: Callable[..., Any], elems: Any, initializer: Any, backwards: bool
         yield state
 
 
+def _last(fn: Callable[..., Any], elems: Any, initializer: Any, *, backwards: bool) -> Any:
+    """What the function gives for the last row; without rows, what it begins with."""
+    found = trees.map_structure(as_tensor, initializer) if initializer is not None else None
+    for state in _steps(fn, elems, initializer, backwards):
+        found = state
+    return found
+
+
 @op("control.foldl")
 def foldl(
     fn: Callable[..., Any],
@@ -38,10 +46,7 @@ def foldl(
     swap_memory: bool = False,
 ) -> Any:
     """Call a function on its last result and each row, from the first on."""
-    found = trees.map_structure(as_tensor, initializer) if initializer is not None else None
-    for state in _steps(fn, elems, initializer, backwards=False):
-        found = state
-    return found
+    return _last(fn, elems, initializer, backwards=False)
 
 
 @op("control.foldr")
@@ -54,10 +59,7 @@ def foldr(
     swap_memory: bool = False,
 ) -> Any:
     """Call a function on its last result and each row, from the last on."""
-    found = trees.map_structure(as_tensor, initializer) if initializer is not None else None
-    for state in _steps(fn, elems, initializer, backwards=True):
-        found = state
-    return found
+    return _last(fn, elems, initializer, backwards=True)
 
 
 @op("control.scan")
