@@ -127,13 +127,9 @@ class ImageDetRecordIter(ImageRecordIter):
         """Boxes of one image: its labels begin with the width of their header, and of a box."""
         header, width = labels[:2].tolist() if len(labels) > 1 else (0, 0)
         if not (2 <= header <= len(labels) and width >= 5) or (len(labels) - header) % width:
-            message, expected = (
-                "labels that are no boxes cannot be mirrored",
-                "a header of 2, boxes of 5, or more",
-            )
+            message, expected = "labels that are no boxes cannot be mirrored", "a header of 2, boxes of 5, or more"
             found = f"{len(labels)} labels, widths {header:g} and {width:g}"
-            place = self._table.place(row)
-            raise ParameterError(message, kind="bad_label", expected=expected, found=found, **place)
+            raise ParameterError(message, kind="bad_label", expected=expected, found=found, **self._table.place(row))
         return labels[int(header) :].reshape(-1, int(width))
 
 

@@ -57,16 +57,8 @@ def combined_non_max_suppression(
         Shapes that do not go together.
     """
     places, values = np.asarray(array_of(boxes), np.float32), np.asarray(array_of(scores), np.float32)
-    if (
-        places.ndim != 4
-        or values.ndim != 3
-        or places.shape[:2] != values.shape[:2]
-        or places.shape[2]
-        not in (
-            1,
-            values.shape[2],
-        )
-    ):
+    fit = places.ndim == 4 and values.ndim == 3 and places.shape[:2] == values.shape[:2]
+    if not (fit and places.shape[2] in (1, values.shape[2])):
         raise InvalidArgumentError(
             f"boxes of shape {places.shape} and scores of shape {values.shape} do not go together: expected "
             "(batch, n, 1 or classes, 4) and (batch, n, classes)"
