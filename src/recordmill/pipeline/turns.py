@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from math import inf
 from threading import Lock
 from time import perf_counter
@@ -51,6 +51,24 @@ class Turns:
         """
         pace = self._paces[stage]
         return Turn(self, pace, pace.piece(count))
+
+    def each(self, stage: Hashable, count: int, call: Callable[[int], None]) -> None:
+        """Call a stage's function for samples, some at a time.
+
+        Parameters
+        ----------
+        stage : hashable
+        count : int
+            Of samples.
+        call : callable
+            Takes the number of a sample.
+        """
+        done = 0
+        while done < count:
+            with self.taken(stage, count - done) as more:
+                for row in range(done, done + more):
+                    call(row)
+            done += more
 
     def step(self, threads: int) -> tuple[float, float]:
         """Count threads that go into functions, or leave them.

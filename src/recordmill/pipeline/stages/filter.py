@@ -57,22 +57,17 @@ class Filter:
         Rows
         """
         caller = Caller(self.function, repr(self), work, rng=self.rng, timeout=self.timeout)
-        samples, kept, done = work.rows.samples(), list[int](), 0
-        while done < len(samples):
-            with work.context.turns.taken(id(self), len(samples) - done) as count:
-                kept += self._kept(caller, samples, range(done, done + count))
-            done += count
-        return work.rows if len(kept) == len(work.rows) else work.rows.take(np.array(kept, np.int64))
+        samples, kept = work.rows.samples(), list[int]()
 
-    def _kept(self, caller: Caller, samples: list[dict[str, object]], rows: range) -> list[int]:
-        kept = []
-        for row in rows:
+        def hold(row: int) -> None:
             try:
                 if self._holds(caller, row, samples[row]):
                     kept.append(row)
             except MapError as error:
                 caller.fail(row, error)
-        return kept
+
+        work.context.turns.each(id(self), len(samples), hold)
+        return work.rows if len(kept) == len(work.rows) else work.rows.take(np.array(kept, np.int64))
 
     @staticmethod
     def _holds(caller: Caller, row: int, sample: dict[str, object]) -> bool:

@@ -63,27 +63,24 @@ class Map:
         -------
         Rows
         """
-        caller, samples, done = self._caller(work), work.rows.samples(), 0
+        caller, samples = self._caller(work), work.rows.samples()
         gathered, kept = Gathering(len(samples)), list[int]()
-        while done < len(samples):
-            with work.context.turns.taken(id(self), len(samples) - done) as count:
-                for row in range(done, done + count):
-                    self._add(gathered, kept, caller, row, samples[row])
-            done += count
+
+        def add(row: int) -> None:
+            try:
+                result = caller(row, samples[row])
+                caller.check(row, result)
+                if caller.hands_over(self):
+                    caller.check_portable(row, result)
+            except MapError as error:
+                caller.fail(row, error)
+            else:
+                gathered.add(result)
+                kept.append(row)
+
+        work.context.turns.each(id(self), len(samples), add)
         rows = work.rows
         return Rows(gathered.columns(), rows.ordinals[kept], rows.origins[kept])
-
-    def _add(self, gathered: Gathering, kept: list[int], caller: Caller, row: int, sample: dict[str, Any]) -> None:
-        try:
-            result = caller(row, sample)
-            caller.check(row, result)
-            if caller.hands_over(self):
-                caller.check_portable(row, result)
-        except MapError as error:
-            caller.fail(row, error)
-        else:
-            gathered.add(result)
-            kept.append(row)
 
     def apply_batch(self, work: Work, batch: Columns) -> Columns:
         """Batch that the function returned.
