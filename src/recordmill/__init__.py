@@ -16,7 +16,7 @@ _PLACES = {
     "decode.cutting": "resize_boxes",
     "decode.draws": "Draws Stage",
     "decode.entry": "find_entry_points",
-    "decode.hues": "hsv_to_rgb rgb_to_hsv",
+    "decode.hues": "hls_to_rgb hsv_to_rgb rgb_to_hls rgb_to_hsv",
     "decode.images": "decode_image decode_jpeg decode_png",
     "decode.mixing": "cutmix mixup",
     "decode.presets": "IMAGENET_MEAN IMAGENET_STD",
@@ -30,6 +30,7 @@ _PLACES = {
     "decode.specs.raw": "Raw",
     "decode.specs.text": "Text",
     "decode.steps": "affine crop flip normalize resize",
+    "decode.warping": "warp_affine",
     "errors": (
         "ChecksumError CompressionError DamageError DecodeError FeatureError FormatError FramingError ImageError "
         "InputError LabelError LimitError MapError MissingExtraError OutputExistsError PayloadError RecordmillError "
@@ -87,7 +88,9 @@ if TYPE_CHECKING:
         find_entry_points as find_entry_points,
     )
     from recordmill.decode.hues import (
+        hls_to_rgb as hls_to_rgb,
         hsv_to_rgb as hsv_to_rgb,
+        rgb_to_hls as rgb_to_hls,
         rgb_to_hsv as rgb_to_hsv,
     )
     from recordmill.decode.images import (
@@ -146,6 +149,9 @@ if TYPE_CHECKING:
         flip as flip,
         normalize as normalize,
         resize as resize,
+    )
+    from recordmill.decode.warping import (
+        warp_affine as warp_affine,
     )
     from recordmill.errors import (
         ChecksumError as ChecksumError,

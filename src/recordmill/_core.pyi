@@ -26,6 +26,7 @@ __all__ = [
     "WholeFiles",
     "add_compensated",
     "change_colours",
+    "change_hls",
     "change_image",
     "count_fitting",
     "crc32c",
@@ -66,6 +67,7 @@ __all__ = [
     "split",
     "survey",
     "verify",
+    "warp_fixed",
 ]
 
 class CoreFault(Exception): ...
@@ -194,6 +196,7 @@ def decode_masks(masks: Any, dtype: str, out: NDArray[Any], threads: int) -> lis
 def decode_each_mask(masks: Any, dtype: str, threads: int) -> list[tuple[_Image | None, _Refused | None]]: ...
 def add_compensated(values: _Buffer, source: str, before: int, among: int, after: int) -> Block: ...
 def change_colours(pixels: _Buffer, source: str, change: str, amount: float) -> Block: ...
+def change_hls(pixels: _Buffer, back: bool) -> Block: ...
 def change_image(pixels: NDArray[Any], shape: tuple[int, ...], source: str, job: Any, dtype: str) -> _Image: ...
 def cut_boxes(
     pixels: _Buffer,
@@ -208,6 +211,14 @@ def cut_boxes(
 def pick_pixels(pixels: _Buffer, source: str, shape: tuple[int, ...], size: tuple[int, ...], rule: str) -> Block: ...
 def resize_floats(
     pixels: _Buffer, source: str, shape: tuple[int, ...], size: tuple[int, ...], kernel: str
+) -> Block: ...
+def warp_fixed(
+    pixels: _Buffer,
+    shape: tuple[int, ...],
+    size: tuple[int, ...],
+    matrix: Sequence[float],
+    kernel: str,
+    fill: Sequence[int],
 ) -> Block: ...
 def decode_jpeg(
     data: _Buffer,

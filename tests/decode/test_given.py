@@ -60,6 +60,36 @@ def test_given_crop_when_without_a_size_then_windows_keep_theirs() -> None:
             np.testing.assert_array_equal(found[row], whole[y : y + height, x : x + width])
 
 
+@given(st.lists(st.tuples(st.integers(-9, 30), st.integers(-9, 30)), min_size=4, max_size=4), st.sampled_from([None, 24]))
+def test_given_crop_when_it_may_reach_beyond_then_is_filled(corners, shorter) -> None:
+    places = np.array([(x, y, 20, 16) for x, y in corners])
+    spec = rm.Image(crop=rm.GivenCrop("window", fill=(1, 2, 3)), resize=shorter, layout="hwc")
+    found = rm.decode_batch({"image": FILES, "window": places}, {"image": spec})["image"]
+    for row, file in enumerate(FILES):
+        whole = rm.decode_image(file, channels="rgb")
+        if shorter:
+            size = np.array(whole.shape[:2]) * shorter // min(whole.shape[:2])
+            whole = rm.resize(whole, size.tolist())
+        np.testing.assert_array_equal(found[row], rm.crop(whole, tuple(places[row].tolist()), fill=(1, 2, 3)))
+
+
+def test_window_when_it_reaches_too_far_then_is_refused_before_memory_is_taken() -> None:
+    specs = {"image": rm.Image(crop=rm.GivenCrop("window", fill=0))}
+    for far in [(-60_000, -60_000, 4, 4), (2**40, 0, 4, 4), (0, 0, 60_000, 60_000)]:
+        with pytest.raises(DecodeError) as caught:
+            rm.decode_batch({"image": FILES[:1], "window": [far]}, specs)
+        assert caught.value.kind in ("limit_exceeded", "bad_window")
+
+
+def test_window_when_of_a_resized_image_then_lies_within_that() -> None:
+    specs = {"image": rm.Image(crop=rm.GivenCrop("window"), resize=(10, 12))}
+    inside = rm.decode_batch({"image": FILES[:1], "window": [[2, 1, 10, 9]]}, specs)["image"]
+    whole = rm.resize(rm.decode_image(FILES[0], channels="rgb"), (10, 12))
+    np.testing.assert_array_equal(inside[0].transpose(1, 2, 0), whole[1:, 2:])
+    with pytest.raises(DecodeError, match="window does not lie"):
+        rm.decode_batch({"image": FILES[:1], "window": [[2, 1, 11, 9]]}, specs)
+
+
 @pytest.mark.parametrize("wrong", [(-1, 0, 4, 4), (0, -1, 4, 4), (0, 0, 0, 4), (0, 0, 4, 41), (2**62, 0, 2**62, 4)])
 def test_window_when_outside_the_image_then_names_the_sample(wrong: tuple[int, ...]) -> None:
     places = np.array([[0, 0, 4, 4], [0, 0, 4, 4], [0, 0, 4, 4], wrong])

@@ -74,6 +74,8 @@ def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
         (lambda: rm.Image(resize="224"), TypeError, "resize is a Resize"),
         (lambda: rm.Image(crop=rm.RandomResizedCrop(4), resize=rm.Resize(4)), ValueError, "by itself"),
         (lambda: rm.Image(crop=rm.GivenCrop("window", 4), resize=4), ValueError, "GivenCrop brings its window"),
+        (lambda: rm.GivenCrop("window", 4, fill=0), ValueError, "windows that keep their sizes"),
+        (lambda: rm.GivenCrop("window", fill=256), ValueError, "fill"),
         (lambda: rm.GivenCrop(3), TypeError, "feature is a name"),
         (lambda: rm.GivenCrop("window", 0), ValueError, "size is 1 to 65535"),
         (lambda: rm.GivenFlip(True), TypeError, "feature is a name"),

@@ -67,7 +67,7 @@ class Geometry:
     def adds_pixels(self) -> bool:
         """Whether some output may not be covered by the image."""
         crop = self.crop
-        pads = isinstance(crop, CenterCrop | RandomCrop) and crop.small == "pad"
+        pads = crop.fill is not None if isinstance(crop, GivenCrop) else getattr(crop, "small", None) == "pad"
         return self.affine is not None or pads or (isinstance(crop, RandomCrop) and any(_padding(crop)))
 
     @property
@@ -107,7 +107,7 @@ def plan_moves(
     whole = np.concatenate([np.zeros_like(sizes), sizes], axis=1)
     given = given or Given()
     if isinstance(geometry.crop, GivenCrop):
-        window, resized, place = _as_given(given.windows, geometry.crop)
+        window, resized, place = _as_given(given.windows, geometry.crop, whole, geometry.resize)
         too_small = np.zeros(len(sizes), np.bool_)
     else:
         window, resized, place, too_small = _cut(whole, geometry, draws, positions)
@@ -118,9 +118,11 @@ def plan_moves(
     return Moves(window, resized, place, flip, matrix), too_small
 
 
-def _as_given(windows: Ints | None, crop: GivenCrop) -> tuple[Ints, Ints, Ints]:
+def _as_given(windows: Ints | None, crop: GivenCrop, whole: Ints, resize: Resize | None) -> tuple[Ints, Ints, Ints]:
     if windows is None:
         raise ValueError(f"windows of the feature {crop.feature!r} are missing")
+    if resize is not None or crop.fill is not None:
+        return whole, resized_sizes(whole[:, 2:], resize), windows
     resized = windows[:, 2:].copy() if crop.size is None else np.broadcast_to(_wanted(crop), (len(windows), 2)).copy()
     return windows, resized, np.concatenate([np.zeros_like(resized), resized], axis=1)
 
@@ -134,7 +136,7 @@ def _cut(
         window = random_windows(whole[:, 2:], crop, _needed(draws), positions)
         resized = np.broadcast_to(_wanted(crop), (len(whole), 2)).copy()
         return window, resized, np.concatenate([np.zeros_like(resized), resized], axis=1), fits
-    resized = _resized(whole[:, 2:], geometry.resize)
+    resized = resized_sizes(whole[:, 2:], geometry.resize)
     if crop is None:
         return whole, resized, np.concatenate([np.zeros_like(resized), resized], axis=1), fits
     wanted = _wanted(crop)
@@ -155,7 +157,19 @@ def _wanted(crop: Any) -> Ints:
     return wanted
 
 
-def _resized(sizes: Ints, resize: Resize | None) -> Ints:
+def resized_sizes(sizes: Ints, resize: Resize | None) -> Ints:
+    """Sizes of images once they are resized.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64, shape (n, 2)
+        Width and height.
+    resize : Resize, optional
+
+    Returns
+    -------
+    ndarray of int64, shape (n, 2)
+    """
     if resize is None:
         return sizes
     if resize.size is not None:

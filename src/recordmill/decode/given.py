@@ -14,6 +14,8 @@ from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
 Ints = NDArray[np.int64]
+# Corners and sides of windows that reach beyond their images.
+_FAR = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,13 +37,15 @@ class Given:
         windows = None if self.windows is None else self.windows[rows]
         return Given(windows, None if self.mirrors is None else self.mirrors[rows])
 
-    def outside(self, sizes: Ints) -> NDArray[np.bool_]:
+    def outside(self, sizes: Ints, *, reaches: bool = False) -> NDArray[np.bool_]:
         """Say which windows do not lie within their images.
 
         Parameters
         ----------
         sizes : ndarray of int64, shape (n, 2)
             Width and height of each image.
+        reaches : bool
+            Whether windows may reach beyond, and only have to have pixels and to lie near.
 
         Returns
         -------
@@ -50,6 +54,8 @@ class Given:
         if self.windows is None:
             return np.zeros(len(sizes), np.bool_)
         corner, sides = self.windows[:, :2], self.windows[:, 2:]
+        if reaches:
+            return np.asarray(((sides < 1) | (sides > _FAR) | (np.abs(corner) > _FAR)).any(axis=1))
         # Compared so that no sum can overflow.
         wrong = (corner < 0) | (sides < 1) | (sides > sizes) | (corner > sizes - sides)
         return np.asarray(wrong.any(axis=1))

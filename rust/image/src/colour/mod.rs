@@ -3,6 +3,7 @@ pub mod channels;
 pub mod enhance;
 pub mod erase;
 pub mod floats;
+pub mod hls;
 mod hsv;
 pub mod hue;
 pub mod noise;

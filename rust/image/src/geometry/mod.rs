@@ -10,3 +10,4 @@ pub mod rearrange;
 pub mod resize;
 pub mod view;
 pub mod warp;
+pub mod warp_fixed;

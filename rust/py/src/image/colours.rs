@@ -2,6 +2,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::colour::floats::{self, Change, Part};
+use recordmill_image::colour::hls::{self, Way};
 
 use super::refused;
 use crate::buffers::{Block, Numbers, View};
@@ -43,4 +44,13 @@ fn change_of(word: &str, amount: f32) -> PyResult<Change> {
         "turn" => Ok(Change::Turn(amount)),
         other => Err(PyValueError::new_err(format!("a change of colours is not {other:?}"))),
     }
+}
+
+/// Bytes of red, green and blue to hue, lightness and saturation, or back; raises ImageRefused.
+#[pyfunction]
+pub fn change_hls(py: Python<'_>, pixels: &Bound<'_, PyAny>, back: bool) -> PyResult<Block> {
+    let view = View::<u8>::get(pixels)?;
+    let (values, way) = (view.slice(), if back { Way::Back } else { Way::There });
+    let made = py.detach(|| hls::change(values, way)).map_err(refused)?;
+    Ok(Block::new(Numbers::UInt8(made)))
 }

@@ -12,6 +12,7 @@ mod recode;
 mod resizing;
 mod single;
 mod sums;
+mod warping;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -46,6 +47,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(masks::decode_each_mask, module)?)?;
     module.add_function(wrap_pyfunction!(pixels::change_image, module)?)?;
     module.add_function(wrap_pyfunction!(colours::change_colours, module)?)?;
+    module.add_function(wrap_pyfunction!(colours::change_hls, module)?)?;
+    module.add_function(wrap_pyfunction!(warping::warp_fixed, module)?)?;
     module.add_function(wrap_pyfunction!(sums::add_compensated, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::cut_boxes, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::pick_pixels, module)?)?;

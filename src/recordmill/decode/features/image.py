@@ -12,13 +12,13 @@ from recordmill.decode.colours import plan_colours
 from recordmill.decode.columns import byte_rows
 from recordmill.decode.executors.base import Border, Headers, ImageJob
 from recordmill.decode.executors.registry import executor_of
-from recordmill.decode.geometry import Geometry, plan_moves
+from recordmill.decode.geometry import Geometry, plan_moves, resized_sizes
 from recordmill.decode.given import Given, given_of
 from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
 from recordmill.decode.presets import kernel_of, preset_of
-from recordmill.decode.specs.geometry import CenterCrop, RandomCrop
+from recordmill.decode.specs.geometry import RandomCrop
 from recordmill.decode.specs.image import Image
 from recordmill.decode.state import BatchState, ImagePlan, Slots
 from recordmill.errors import DecodeError, ImageError, LimitError
@@ -165,13 +165,15 @@ def _chosen(headers: Headers, good: NDArray[np.bool_]) -> Headers:
 def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers) -> ImagePlan:
     geometry = Geometry.of(spec)
     given = given_of(lambda name: state.column(name, consume=False), spec)[rows]
-    outside = given.outside(headers.decoded)
+    sizes = resized_sizes(headers.decoded, geometry.resize)
+    outside = given.outside(sizes, reaches=getattr(spec.crop, "fill", None) is not None)
     for row in np.flatnonzero(outside):
-        state.fail(rows[row], feature, _outside(given, headers, int(row)))
+        state.fail(rows[row], feature, _outside(given, sizes, int(row)))
     if outside.any():
         rows, headers, given = rows[~outside], _chosen(headers, ~outside), given[~outside]
     moves, too_small = plan_moves(headers.decoded, geometry, state.draws, state.positions[rows], given)
-    largest = np.maximum(moves.resized, moves.sizes).astype(np.float64)
+    corner, end = moves.place[:, :2], moves.place[:, :2] + moves.sizes
+    largest = (np.maximum(moves.resized, end) - np.minimum(corner, 0)).astype(np.float64)
     too_large = largest[:, 0] * largest[:, 1] > state.max_pixels
     for row in np.flatnonzero(too_small):
         state.fail(rows[row], feature, _small(moves, int(row)))
@@ -193,8 +195,8 @@ def _scales(plan: ImagePlan) -> Ints:
     return scales
 
 
-def _outside(given: Given, headers: Headers, row: int) -> ImageError:
-    width, height = headers.decoded[row].tolist()
+def _outside(given: Given, sizes: Ints, row: int) -> ImageError:
+    width, height = sizes[row].tolist()
     return ImageError(
         "the window does not lie within the image",
         kind="bad_window",
@@ -229,7 +231,7 @@ def _large(moves: Moves, row: int, limit: int) -> LimitError:
 def _border(geometry: Geometry) -> Border:
     crop, affine = geometry.crop, geometry.affine
     mode = crop.mode if isinstance(crop, RandomCrop) else "constant"
-    fill: Any = crop.fill if isinstance(crop, CenterCrop | RandomCrop) else (0,)
+    fill: Any = getattr(crop, "fill", None) or (0,)
     if affine is None:
         return Border(mode, fill)
     return Border(mode, fill, affine.kernel, cast("tuple[int, ...]", affine.fill))

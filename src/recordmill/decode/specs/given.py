@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.dataclass import dataclass
 from recordmill.decode.specs.base import Spec
-from recordmill.decode.specs.checks import size_of
+from recordmill.decode.specs.checks import levels, size_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -14,20 +14,28 @@ class GivenCrop(Spec):
     Parameters
     ----------
     feature : str
-        Four whole numbers for each sample: x, y, width and height in pixels of the decoded, upright image. Windows
-        that do not lie within the image are errors.
+        Four whole numbers for each sample: x, y, width and height in pixels of the decoded, upright image, or of what
+        ``resize=`` makes of it.
     size : int or (int, int), optional
         Pixels of a square's side, or height and width; windows keep their own sizes by default.
+    fill : int or tuple of int, optional
+        Level (0 to 255) beyond the image, one for each channel in the order red, green, blue, or one for all. Without
+        it, windows that do not lie within the image are errors. It does not go with `size`.
     """
 
     feature: str
     size: int | tuple[int, int] | None = None
+    fill: int | tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         """Check the options."""
         _check_feature(self.feature)
         if self.size is not None:
             self._set(size=size_of("size", self.size))
+        if self.fill is not None:
+            self._set(fill=levels("fill", self.fill))
+            if self.size is not None:
+                raise ValueError("fill= is for windows that keep their sizes: leave size= out")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -37,8 +37,8 @@ class Image(Spec):
     ----------
     crop : CenterCrop, RandomCrop, RandomResizedCrop or GivenCrop, optional
     resize : Resize, int or (int, int), optional
-        Done before `crop`; RandomResizedCrop and GivenCrop resize by themselves. A number is the length of the shorter
-        side, a pair height and width.
+        Done before `crop`; RandomResizedCrop, and GivenCrop with a size, resize by themselves. A number is the length
+        of the shorter side, a pair height and width.
     flip : bool, float, Flip or GivenFlip
         True is left to right with a probability of one half, a number another probability.
     affine : RandomAffine, optional
@@ -152,7 +152,8 @@ class Image(Spec):
         _check_type("crop", self.crop, CenterCrop, RandomCrop, RandomResizedCrop, GivenCrop)
         _check_type("resize", self.resize, Resize)
         _check_type("affine", self.affine, RandomAffine)
-        if isinstance(self.crop, RandomResizedCrop | GivenCrop) and self.resize is not None:
+        sized = isinstance(self.crop, RandomResizedCrop) or (isinstance(self.crop, GivenCrop) and self.crop.size)
+        if sized and self.resize is not None:
             raise ValueError(f"{type(self.crop).__name__} brings its window to a size by itself: leave resize= out")
 
     def _check_colour(self) -> None:
@@ -175,7 +176,7 @@ class Image(Spec):
         known: dict[Any, tuple[int, ...]] = {"grey": (1,), "rgb": (1, 3), "bgr": (1, 3), None: (1, 3)}
         wanted = known.get(self.channels, (1, 2, 3, 4))
         for piece in (self.crop, self.affine, *self.colour):
-            fill = getattr(piece, "fill", (0,))
+            fill = getattr(piece, "fill", None) or (0,)
             if len(fill) not in wanted:
                 raise ValueError(f"fill has one level, or one for every channel of the output, not {len(fill)}")
         for name in ("mean", "std"):

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError
-from recordmill.compat.mxnet.kernels import BY_SIZE, RANDOM
+from recordmill.compat.mxnet.io.asked import aspect_ratios, has_map
+from recordmill.compat.mxnet.kernels import BY_SIZE, NEAREST, RANDOM
 
 _DTYPES = ("float32", "uint8", "int8")
 # name: smallest and largest value
@@ -27,10 +28,21 @@ _RANGES: dict[str, tuple[float, float]] = {
     "contrast": (0, 100),
     "saturation": (0, 100),
     "pca_noise": (0, 100),
+    "random_h": (0, 255),
+    "random_s": (0, 255),
+    "random_l": (0, 255),
+    "max_rotate_angle": (0, 2**31 - 1),
+    "max_shear_ratio": (0, 1000),
+    "min_random_scale": (1e-6, 1000),
+    "max_random_scale": (1e-6, 1000),
+    "min_img_size": (0, 1 << 15),
+    "max_img_size": (1, 1e10),
+    "shuffle_chunk_size": (0, 2**31),
     "max_random_contrast": (0, 100),
     "max_random_illumination": (0, 1e6),
 }
-_WHOLE_WINDOW = ("max_random_area", "min_random_area", "max_aspect_ratio", "min_aspect_ratio")
+_OF_COLOURS = ("random_h", "random_s", "random_l")
+_COLOURS = ("brightness", "contrast", "saturation", "pca_noise", *_OF_COLOURS)
 _NOT_ZERO = ("resize", "max_crop_size", "min_crop_size")
 _OF_FLOATS = ("max_random_contrast", "max_random_illumination")
 
@@ -76,63 +88,42 @@ def check_values(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None
 
 def _check_methods(values: Mapping[str, Any]) -> None:
     method = values["inter_method"]
-    if method == RANDOM:
-        hint = "choose one: 0 to 4, or 9"
-        raise UnsupportedError("inter_method=10 (a random one) is not supported", kind="unsupported", hint=hint)
-    if method not in (0, 1, 2, 3, 4, BY_SIZE):
-        raise ParameterError(f"Unknown interpolation method {method}", kind="bad_parameter", expected="0 to 4, or 9")
-    if method == BY_SIZE and values["random_resized_crop"]:
-        message = "inter_method=9 is not supported with random_resized_crop"
-        raise UnsupportedError(message, kind="unsupported", hint="choose one: 0 to 4")
+    if method not in (0, 1, 2, 3, 4, BY_SIZE, RANDOM):
+        raise ParameterError(f"Unknown interpolation method {method}", kind="bad_parameter", expected="0 to 4, 9 or 10")
+    if method == NEAREST and has_map(values):
+        message = "Check failed: invalid inter_method: valid value 0,1,2,3,9,10"
+        raise ParameterError(
+            message, kind="bad_parameter", expected="another than 0 where images are rotated or scaled"
+        )
 
 
 def _check_windows(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     largest, smallest = values["max_crop_size"], values["min_crop_size"]
-    if not values["random_resized_crop"]:
-        if smallest > largest or (largest > 0 > smallest):
-            message = "min_crop_size and max_crop_size go together, the first not above the second"
-            raise ParameterError(message, kind="bad_parameter", found=f"{smallest} and {largest}")
-        for name in _WHOLE_WINDOW:
-            if values[name] != defaults[name]:
-                message = f"the parameter {name} is not supported without random_resized_crop=True"
-                raise UnsupportedError(message, kind="unsupported", found=f"{name}={values[name]}")
-        return
-    if values["rand_crop"] or largest != -1 or smallest != -1:
+    scaled = any(values[name] != defaults[name] for name in ("min_random_scale", "max_random_scale"))
+    if values["random_resized_crop"] and (values["rand_crop"] or largest != -1 or smallest != -1 or scaled):
         message = (
             "Setting random_resized_crop to true conflicts with min_random_scale, max_random_scale, min_crop_size, "
             "max_crop_size, and rand_crop."
         )
         raise ParameterError(message, kind="bad_parameter")
-    for name in ("resize", "pad"):
-        if values[name] != defaults[name]:
-            message = f"the parameter {name} is not supported with random_resized_crop=True"
-            raise UnsupportedError(message, kind="unsupported", found=f"{name}={values[name]}")
+    if smallest > largest or (largest > 0 > smallest):
+        message = "min_crop_size and max_crop_size go together, the first not above the second"
+        raise ParameterError(message, kind="bad_parameter", found=f"{smallest} and {largest}")
     low, high = aspect_ratios(values)
     if values["min_random_area"] > values["max_random_area"] or not 0 < low <= high:
-        message = "the ranges of random_resized_crop are empty"
+        message = "the ranges of areas or aspect ratios are empty"
         raise ParameterError(message, kind="bad_parameter", found=f"aspect ratios from {low} to {high}")
-
-
-def aspect_ratios(values: Mapping[str, Any]) -> tuple[float, float]:
-    """Range of width / height of random windows.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-
-    Returns
-    -------
-    (float, float)
-    """
-    low, high = values["min_aspect_ratio"], values["max_aspect_ratio"]
-    return (1 - high, 1 + high) if low is None else (low, high)
+    if values["min_random_scale"] > values["max_random_scale"] or values["min_img_size"] > values["max_img_size"]:
+        raise ParameterError("the ranges of scales or sizes are empty", kind="bad_parameter")
 
 
 def _check_colours(values: Mapping[str, Any]) -> None:
-    colours = [name for name in ("brightness", "contrast", "saturation", "pca_noise") if values[name]]
-    if colours and (values["data_shape"][0] == 4 or values["max_crop_size"] > 0):
-        what = "four channels" if values["data_shape"][0] == 4 else "max_crop_size"
-        raise UnsupportedError(f"the parameter {colours[0]} is not supported with {what}", kind="unsupported")
+    channels = values["data_shape"][0]
+    for name in _COLOURS:
+        few = channels == 1 and name in _OF_COLOURS
+        if values[name] and (channels == 4 or few):
+            message = f"the parameter {name} is not supported with {channels} channel{'s' if channels > 1 else ''}"
+            raise UnsupportedError(message, kind="unsupported", found=f"{name}={values[name]}")
     floats = [name for name in _OF_FLOATS if values[name]]
     if floats and values["dtype"] not in (None, "float32"):
         raise MXNetError(f"the parameter {floats[0]} needs dtype float32", kind="bad_parameter", found=values["dtype"])

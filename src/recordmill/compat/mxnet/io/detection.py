@@ -13,6 +13,7 @@ from recordmill.compat.mxnet.base import MXNetError, ParameterError, Unsupported
 from recordmill.compat.mxnet.image.boxes import mirrored
 from recordmill.compat.mxnet.io.batches import DataBatch
 from recordmill.compat.mxnet.io.image_record import ImageRecordIter
+from recordmill.compat.mxnet.io.order import Visit
 from recordmill.compat.mxnet.io.parameters import DEFAULTS, read_parameters
 from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable
 from recordmill.compat.mxnet.kernels import BY_SIZE, KERNELS
@@ -111,16 +112,19 @@ class ImageDetRecordIter(ImageRecordIter):
     def _open(self, values: dict[str, Any]) -> tuple[Any, RecordTable]:
         return _WholeImages(values), _LabelRows(values)
 
-    def _make(self, rows: Ints, epoch: int, start: int, pad: int) -> DataBatch:
-        batch = super()._make(rows, epoch, start, pad)
+    def _ranges(self) -> list[list[tuple[int, int]]]:
+        return [[(0, len(self._table))]]
+
+    def _make(self, visit: Visit, pad: int) -> DataBatch:
+        batch = super()._make(visit, pad)
         share = self._values["rand_mirror_prob"]
         if share > 0:
-            draws, positions = rm.Draws(self._values["seed"] % 2**64, epoch), np.arange(start, start + len(rows))
-            chosen = np.flatnonzero(draws.booleans(positions, rm.Stage.FLIP, share))
+            draws = rm.Draws(self._values["seed"] % 2**64, visit.epoch)
+            chosen = np.flatnonzero(draws.booleans(visit.positions, rm.Stage.FLIP, share))
             data, labels = np.asarray(batch.data[0]), np.asarray(batch.label[0])
             data[chosen] = data[chosen, :, :, ::-1]
             for row in chosen.tolist():
-                mirrored(self._boxes(labels[row, _IN_FRONT : _IN_FRONT + int(labels[row, 3])], int(rows[row])))
+                mirrored(self._boxes(labels[row, _IN_FRONT : _IN_FRONT + int(labels[row, 3])], int(visit.rows[row])))
         return batch
 
     def _boxes(self, labels: NDArray[np.float32], row: int) -> NDArray[np.float32]:
@@ -168,8 +172,8 @@ class _WholeImages:
         self._std[self._std <= 0] = 1
         self._scale = np.float32(values["scale"])
 
-    def decode(self, images: Sequence[Any], epoch: int, positions: Ints) -> NDArray[np.float32]:
-        del epoch, positions
+    def decode(self, images: Sequence[Any], visit: Visit) -> NDArray[np.float32]:
+        del visit
         decoded = rm.decode_batch(list(images), {"data": self._spec}, threads=self._threads)["data"]
         numbers: NDArray[np.float32] = decoded.astype(np.float32)
         numbers -= self._mean

@@ -14,7 +14,7 @@ from recordmill.compat.mxnet.base import MXNetError, ParameterError
 from recordmill.compat.mxnet.io.ahead import Ahead
 from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
 from recordmill.compat.mxnet.io.checks import check_values
-from recordmill.compat.mxnet.io.order import EpochOrders
+from recordmill.compat.mxnet.io.order import EpochOrders, Order, Visit
 from recordmill.compat.mxnet.io.parameters import DEFAULTS, read_parameters
 from recordmill.compat.mxnet.io.pixels import PixelPlan
 from recordmill.compat.mxnet.io.records import RecordTable
@@ -56,7 +56,7 @@ class ImageRecordIter(DataIter):
             message = "Check failed: !overflow: number of input images must be bigger than the batch size"
             found = f"{len(self._table)} images, batch_size {self.batch_size}"
             raise ParameterError(message, kind="bad_parameter", found=found, hint="round_batch=False")
-        self._orders = EpochOrders(len(self._table), values["seed"] if values["shuffle"] else None)
+        self._orders = EpochOrders(self._ranges(), values)
         self._order = self._next_order = self._orders.draw()
         self._epoch = -1
         self._batch: DataBatch | None = None
@@ -70,6 +70,10 @@ class ImageRecordIter(DataIter):
 
     def _open(self, values: dict[str, Any]) -> tuple[Any, RecordTable]:
         return PixelPlan(values), RecordTable(values)
+
+    def _ranges(self) -> list[list[tuple[int, int]]]:
+        """What is shuffled: the chunks of every range, in rows of the table."""
+        return self._table.ranges
 
     @property
     def provide_data(self) -> list[DataDesc]:
@@ -93,7 +97,7 @@ class ImageRecordIter(DataIter):
     def _begin(self) -> None:
         if self._ahead is not None:
             self._ahead.close()
-        calls = self._calls(self._epoch, self._order, self._next_order[: self.batch_size])
+        calls = self._calls(self._epoch, self._order, self._next_order)
         self._ahead = Ahead(calls, self._values["prefetch_buffer"])
 
     def iter_next(self) -> bool:
@@ -140,20 +144,23 @@ class ImageRecordIter(DataIter):
             raise MXNetError("there is no batch: call iter_next first", kind="no_batch")
         return self._batch
 
-    def _calls(self, epoch: int, order: Ints, following: Ints) -> Iterator[Callable[[], DataBatch]]:
-        for start in range(0, len(order), self.batch_size):
-            rows = order[start : start + self.batch_size]
-            missing = self.batch_size - len(rows)
-            if self._values["round_batch"]:
-                rows = np.concatenate([rows, following[:missing]])
-            yield partial(self._make, rows, epoch, start, missing)
+    def _calls(self, epoch: int, order: Order, following: Order) -> Iterator[Callable[[], DataBatch]]:
+        for start in range(0, len(order.rows), self.batch_size):
+            taken = slice(start, start + self.batch_size)
+            rows, places = order.rows[taken], order.places[taken]
+            count = len(rows)
+            missing = self.batch_size - count
+            if self._values["round_batch"] and missing:
+                rows = np.concatenate([rows, following.rows[:missing]])
+                places = np.concatenate([places, self._orders.borrowed(following, count, missing)])
+            yield partial(self._make, Visit(rows, places, epoch, start), missing)
 
-    def _make(self, rows: Ints, epoch: int, start: int, pad: int) -> DataBatch:
-        samples = self._table.fetch(rows)
+    def _make(self, visit: Visit, pad: int) -> DataBatch:
+        samples = self._table.fetch(visit.rows)
         try:
-            data = self._plan.decode(samples.images, epoch, np.arange(start, start + len(rows)))
+            data = self._plan.decode(samples.images, visit)
         except rm.DecodeError as error:
-            raise self._named(error, rows) from error
+            raise self._named(error, visit.rows) from error
         labels, ids = samples.labels, samples.ids
         if self._table.label_width == 1:
             labels = labels[:, 0]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import recordmill as rm
+from recordmill.compat.mxnet.io.asked import has_light
 
 _COLOURS = "rgba"
 
@@ -23,61 +23,71 @@ class Normalising:
     ----------
     values : mapping of str to object
         The parameters of the iterator.
+    image : ndarray of float32, shape (channels, height, width), optional
+        Means of single pixels, instead of one for each channel.
     """
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Any], image: NDArray[np.float32] | None = None) -> None:
         colours = _COLOURS[: values["data_shape"][0]]
         self.dtype = np.dtype(values["dtype"] or "float32")
-        self.means = [float(values[f"mean_{colour}"]) for colour in colours]
-        self.stds = [float(values[f"std_{colour}"]) for colour in colours]
-        self.scale = float(values["scale"])
-        self.contrast, self.illumination = values["max_random_contrast"], values["max_random_illumination"]
-        self._mean = np.array(self.means, np.float32)
-        self._factor = np.float32(self.scale) / np.array(self.stds, np.float32)
+        self._means = [float(values[f"mean_{colour}"]) for colour in colours]
+        self._stds = [float(values[f"std_{colour}"]) for colour in colours]
+        self._scale = float(values["scale"])
+        self._has_light = has_light(values)
+        self._mean = np.array(self._means, np.float32)[:, None, None]
+        self._std = np.array(self._stds, np.float32)
+        self._image = image
 
     def options(self) -> dict[str, Any]:
         """Options of `rm.Image` that give these numbers; levels where no options give them to the bit."""
-        if self.dtype != np.float32:
+        if self.dtype != np.float32 or self._has_light or self._image is not None:
             return {"dtype": "uint8"}
-        white = 255 * self.scale
+        white = 255 * self._scale
         if not 1e-6 <= white <= 1e6:
             return {"dtype": "uint8"}
-        means = [mean * white / 255 for mean in self.means]
+        means = [mean * white / 255 for mean in self._means]
         seen_means = np.array([mean * (255 / white) for mean in means], np.float32)
-        seen_factor = np.float32(white / 255) / np.array(self.stds, np.float32)
-        if (seen_means != self._mean).any() or (seen_factor != self._factor).any():
+        seen_factor = np.float32(white / 255) / self._std
+        if (seen_means != self._mean[:, 0, 0]).any() or (seen_factor != np.float32(self._scale) / self._std).any():
             return {"dtype": "uint8"}
-        return {"dtype": "float32", "mean": means, "std": self.stds, "white": white}
+        return {"dtype": "float32", "mean": means, "std": self._stds, "white": white}
 
-    def finish(self, numbers: NDArray[Any], draws: rm.Draws, positions: NDArray[np.int64]) -> NDArray[Any]:
+    def finish(
+        self, numbers: NDArray[Any], mirrors: NDArray[np.bool_], lights: NDArray[np.float32] | None = None
+    ) -> NDArray[Any]:
         """Numbers of a batch.
 
         Parameters
         ----------
         numbers : ndarray of uint8 or float32, shape (n, channels, height, width)
             Levels, or what `options` made of them.
-        draws : Draws
-        positions : ndarray of int64, shape (n,)
-            Of the samples in the epoch.
+        mirrors : ndarray of bool, shape (n,)
+            Images that were mirrored, for which the mean image is.
+        lights : ndarray of float32, shape (n, 2), optional
+            Factor and summand of each image, with `scale`.
 
         Returns
         -------
         ndarray of the batch's dtype, shape (n, channels, height, width)
         """
-        if self.dtype == np.uint8:
+        if self.dtype == np.uint8 or numbers.dtype == np.float32:
             return numbers
+        means = self._mean if self._image is None else self._mirrored(mirrors)
         if self.dtype == np.int8:
-            halves_up = np.floor(np.abs(self._mean) + np.float32(0.5))
-            means = (np.sign(self._mean) * halves_up).astype(np.int16)[:, None, None]
-            differences: NDArray[Any] = numbers.astype(np.int16) - means
+            halves_up = np.copysign(np.floor(np.abs(means) + np.float32(0.5)), means)
+            differences: NDArray[Any] = numbers.astype(np.int16) - halves_up.astype(np.int16)
             kept: NDArray[np.int8] = np.clip(differences, -128, 127).astype(np.int8)
             return kept
-        if numbers.dtype != np.float32:
-            numbers = numbers.astype(np.float32)
-            numbers -= self._mean[:, None, None]
-            numbers *= self._factor[:, None, None]
-        if self.contrast or self.illumination:
-            drawn = draws.uniform(positions, rm.Stage.FREE, 2, low=-1.0).astype(np.float32)[:, :, None, None, None]
-            numbers = numbers * (1 + np.float32(self.contrast) * drawn[:, 0])
-            numbers += np.float32(self.illumination * self.scale) * drawn[:, 1]
+        numbers = numbers.astype(np.float32)
+        numbers -= means
+        if lights is None:
+            numbers *= (np.float32(self._scale) / self._std)[:, None, None]
+        else:
+            numbers *= (lights[:, :1] / self._std)[:, :, None, None]
+            numbers += (lights[:, 1:] / self._std)[:, :, None, None]
         return numbers
+
+    def _mirrored(self, mirrors: NDArray[np.bool_]) -> NDArray[np.float32]:
+        image: Any = self._image
+        means: NDArray[np.float32] = np.where(mirrors[:, None, None, None], image[:, :, ::-1], image)
+        return means

@@ -1,49 +1,149 @@
-"""The order in which MXNet's ImageRecordIter visits records, for a seed."""
+"""The order in which MXNet's ImageRecordIter visits records, for its seeds."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-# The generator of a seed is seeded with so much more.
+from recordmill.compat.mxnet.io.chunks import Span
+from recordmill.dataclass import dataclass
+
+Ints = NDArray[np.int64]
+# The generators of seeds are seeded with so much more.
 _SEED_OFFSET = 111
+_RANGE_SEED_OFFSET = 666
 _LARGEST = 2**32 - 1
 # Places whose words are drawn at once.
 _CHUNK = 1 << 14
 
 
-class EpochOrders:
-    """Permutations of one epoch after another, of a 32-bit Mersenne Twister that is never set back.
-
-    Equal to MXNet 1.9.1's for files that it reads in one chunk (64 MB); larger ones it shuffles chunk by chunk without
-    an index, where this is a permutation of all records.
+@dataclass(frozen=True, eq=False, slots=True)
+class Order:
+    """The records of one epoch.
 
     Parameters
     ----------
-    count : int
-        Records.
-    seed : int or None
-        None for the order of the file, every time.
+    rows : ndarray of int64, shape (n,)
+        Of the part, in the order of the visit.
+    places : ndarray of int64, shape (n,)
+        Place of each in the batch or the chunk that MXNet reads it with, which seeds its augmentation.
     """
 
-    def __init__(self, count: int, seed: int | None) -> None:
-        self._count = count
-        self._words = None if seed is None else np.random.RandomState((_SEED_OFFSET + seed) % 2**32)
+    rows: Ints
+    places: Ints
 
-    def draw(self) -> NDArray[np.int64]:
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Visit:
+    """The records of one batch.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n,)
+        Of the part.
+    places : ndarray of int64, shape (n,)
+        As in `Order`.
+    epoch : int
+    start : int
+        Position of the first in the epoch.
+    """
+
+    rows: Ints
+    places: Ints
+    epoch: int
+    start: int
+
+    @property
+    def positions(self) -> Ints:
+        """Positions in the epoch, which seed what MXNet leaves to the clock of its threads."""
+        return np.arange(self.start, self.start + len(self.rows))
+
+
+class EpochOrders:
+    """Orders of one epoch after another, of 32-bit Mersenne Twisters that are never set back.
+
+    With an index file all records of the part are permuted, without one those of every chunk that MXNet reads: 8 MiB.
+
+    Parameters
+    ----------
+    ranges : sequence of sequence of (int, int)
+        The chunks of every range of bytes, in rows of the part; one chunk of all with an index file.
+    values : mapping of str to object
+        The parameters of the iterator.
+    """
+
+    def __init__(self, ranges: Sequence[Sequence[Span]], values: Mapping[str, Any]) -> None:
+        self._ranges, self._indexed = ranges, bool(values["path_imgidx"])
+        self._batch_size: int = values["batch_size"]
+        self._words = _words(_SEED_OFFSET + values["seed"]) if values["shuffle"] else None
+        seed = values["part_index"] + values["num_parts"] + len(ranges) + values["shuffle_chunk_seed"]
+        self._range_words = _words(_RANGE_SEED_OFFSET + seed) if len(ranges) > 1 else None
+        self._range_order = list(range(len(ranges)))
+
+    def draw(self) -> Order:
         """Order of the next epoch.
 
         Returns
         -------
-        ndarray of int64, shape (count,)
+        Order
         """
-        order = list(range(self._count))
+        if self._range_words is not None:
+            _exchange(self._range_order, self._range_words)
+        rows: list[Ints] = []
+        places: list[Ints] = []
+        visited = 0
+        for first, last in (chunk for number in self._range_order for chunk in self._ranges[number]):
+            chosen = self._permuted(last - first)
+            rows.append(first + chosen)
+            places.append(self._places(chosen, visited))
+            visited += last - first
+        return Order(np.concatenate(rows), np.concatenate(places))
+
+    def _permuted(self, count: int) -> Ints:
+        order = list(range(count))
         if self._words is not None:
-            for start in range(1, self._count, _CHUNK):
-                partners = _partners(self._words, start, min(start + _CHUNK, self._count))
-                for place, other in enumerate(partners, start):
-                    order[place], order[other] = order[other], order[place]
+            _exchange(order, self._words)
         return np.array(order, np.int64)
+
+    def _places(self, chosen: Ints, visited: int) -> Ints:
+        if self._indexed:
+            return (visited + np.arange(len(chosen))) % self._batch_size
+        # Chunks that are shuffled are kept behind a whole batch, others begin behind the rows that the batch has.
+        return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
+
+    def borrowed(self, order: Order, count: int, missing: int) -> Ints:
+        """Places of the records that complete a last batch.
+
+        Parameters
+        ----------
+        order : Order
+            That they begin.
+        count : int
+            Records of that batch.
+        missing : int
+            Records that are borrowed.
+
+        Returns
+        -------
+        ndarray of int64, shape (missing,)
+        """
+        moved = self._words is None or self._indexed
+        return order.places[:missing] + (count if moved else 0)
+
+
+def _words(seed: int) -> np.random.RandomState:
+    return np.random.RandomState(seed % 2**32)
+
+
+def _exchange(order: list[int], words: np.random.RandomState) -> None:
+    """Permute a list in place, as ``std::shuffle`` of libstdc++ until version 6."""
+    for start in range(1, len(order), _CHUNK):
+        partners = _partners(words, start, min(start + _CHUNK, len(order)))
+        for place, other in enumerate(partners, start):
+            order[place], order[other] = order[other], order[place]
 
 
 def _partners(words: np.random.RandomState, start: int, stop: int) -> list[int]:

@@ -80,18 +80,6 @@ DEFAULTS: dict[str, Any] = {
 # Parameters that only their defaults can have here, and what to do instead.
 _ONLY_DEFAULT: dict[str, str] = {
     "aug_seq": "there is one way to augment: leave it out",
-    "max_rotate_angle": "rotate with rm.RandomAffine(degrees=...) in rm.Image",
-    "rotate": "rotate with rm.RandomAffine(degrees=...) in rm.Image",
-    "max_shear_ratio": "shear with rm.RandomAffine(shear=...) in rm.Image",
-    "max_random_scale": "scale with rm.RandomResizedCrop in rm.Image, or random_resized_crop=True",
-    "min_random_scale": "scale with rm.RandomResizedCrop in rm.Image, or random_resized_crop=True",
-    "max_img_size": "limit sizes when the images are packed",
-    "min_img_size": "limit sizes when the images are packed",
-    "random_h": "shift hues with rm.ColourJitter(hue=...) in rm.Image",
-    "random_s": "use saturation=, which changes all colours by a factor",
-    "random_l": "use brightness=, which changes all levels by a factor",
-    "shuffle_chunk_size": "shuffle=True permutes all records",
-    "shuffle_chunk_seed": "shuffle=True permutes all records",
     "mean_img": "give mean_r, mean_g and mean_b",
 }
 _OPTIONAL = {"seed_aug": int, "dtype": str, "min_aspect_ratio": float}

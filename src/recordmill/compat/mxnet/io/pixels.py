@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,17 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError
-from recordmill.compat.mxnet.io.checks import aspect_ratios
+from recordmill.compat.mxnet.io.asked import has_jitter, has_light, has_map, has_shifts
 from recordmill.compat.mxnet.io.geometry import route
+from recordmill.compat.mxnet.io.given import Drawn, draw_all
+from recordmill.compat.mxnet.io.lighting import draw_light, lights_of
+from recordmill.compat.mxnet.io.lots import Lots, lots_of
 from recordmill.compat.mxnet.io.normalising import Normalising
-from recordmill.compat.mxnet.io.steps import fill_of, prepare_image
-from recordmill.compat.mxnet.kernels import KERNELS
+from recordmill.compat.mxnet.io.order import Visit
+from recordmill.compat.mxnet.io.spec import drawn_spec, given_spec
+from recordmill.compat.mxnet.io.steps import draw_mirror, prepare_image
+from recordmill.compat.mxnet.io.twister import Twister
+from recordmill.compat.mxnet.kernels import RANDOM
 
 Ints = NDArray[np.int64]
 _ANY = -1
@@ -32,26 +39,22 @@ class PixelPlan:
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
         self._normalising = Normalising(values)
-        self._seed: int = values["seed"] if values["seed_aug"] is None else values["seed_aug"]
-        self._colours = _colours(values)
-        squares = max(values["max_crop_size"], values["min_crop_size"]) > 0
-        self._stepwise = squares
-        self._one_way = values["random_resized_crop"]
+        self._exact = values["seed_aug"] is not None
+        self._stepwise = _needs_steps(values, exact=self._exact)
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Of the batch."""
         return self._normalising.dtype
 
-    def decode(self, images: Sequence[Any], epoch: int, positions: Ints) -> NDArray[Any]:
+    def decode(self, images: Sequence[Any], visit: Visit) -> NDArray[Any]:
         """Decode, cut and normalise images.
 
         Parameters
         ----------
         images : sequence of buffer
-        epoch : int
-        positions : ndarray of int64, shape (n,)
-            Of the samples in the epoch; draws depend on them, the epoch and the seed alone.
+        visit : Visit
+            Where the samples are in the epoch; draws depend on that and the seeds alone.
 
         Returns
         -------
@@ -62,26 +65,34 @@ class PixelPlan:
         DecodeError
             An image that does not decode; `position` is its place in the batch.
         """
-        draws = rm.Draws(self._seed % 2**64, epoch)
-        groups = self._groups(images)
-        if len(groups) == 1 and groups[0][0] is not None:
-            numbers = self._natively(images, groups[0][0], draws, positions)
-            return self._normalising.finish(numbers, draws, positions)
-        made = np.empty((len(images), *self._values["data_shape"]), self.dtype)
-        for method, rows in groups:
-            made[rows] = self._group([images[row] for row in rows], method, draws, positions[rows], rows)
+        lots, everything = lots_of(visit, self._values), np.arange(len(images))
+        if self._stepwise:
+            return self._by_steps(images, lots, everything)
+        made: NDArray[Any] = np.empty((len(images), *self._values["data_shape"]), self.dtype)
+        drawn = draw_all(self._sizes(images), self._values, lots.seeds) if self._exact else None
+        for method, rows in self._groups(images) if drawn is None else _possible(drawn):
+            some, theirs = [images[row] for row in rows], lots[rows]
+            if method is None:
+                numbers = self._by_steps(some, theirs, rows)
+            elif drawn is None:
+                numbers = self._natively(some, method, theirs, rows)
+            else:
+                numbers = self._as_drawn(some, drawn[rows], rows)
+            if len(rows) == len(images):
+                return numbers
+            made[rows] = numbers
         return made
+
+    def _sizes(self, images: Sequence[Any]) -> Ints:
+        upright: Any = "ignore" if self._values["data_shape"][0] == 4 else "apply"
+        return rm.image_sizes(images, like="mxnet", orientation=upright)
 
     def _groups(self, images: Sequence[Any]) -> list[tuple[int | None, Ints]]:
         """Rows that are treated alike: an interpolation for native ones, None for the others."""
-        everything = np.arange(len(images))
-        if self._stepwise:
-            return [(None, everything)]
-        if self._one_way:
-            return [(self._values["inter_method"], everything)]
-        upright: Any = "ignore" if self._values["data_shape"][0] == 4 else "apply"
-        found = route(rm.image_sizes(images, like="mxnet", orientation=upright), self._values)
-        native = found.native | bool(self._colours)
+        if self._values["random_resized_crop"]:
+            return [(self._values["inter_method"], np.arange(len(images)))]
+        found = route(self._sizes(images), self._values)
+        native = found.native | has_jitter(self._values)
         methods = np.unique(found.methods[native & (found.methods != _ANY)]).tolist() or [_ANY]
         groups: list[tuple[int | None, Ints]] = []
         for number, method in enumerate(methods):
@@ -90,85 +101,69 @@ class PixelPlan:
         groups.append((None, np.flatnonzero(~native)))
         return [group for group in groups if len(group[1])]
 
-    def _group(
-        self, images: list[Any], method: int | None, draws: rm.Draws, positions: Ints, rows: Ints
-    ) -> NDArray[Any]:
+    def _natively(self, images: Sequence[Any], method: int, lots: Lots, rows: Ints) -> NDArray[Any]:
+        """Whole images by the draws of seed, epoch and position."""
+        values = self._values
+        spec = drawn_spec(values, method, self._normalising.options())
+        levels = self._decoded({"data": list(images)}, spec, rows, rng=lots.draws, positions=lots.positions)
+        mirrors = np.full(len(rows), bool(values["mirror"]))
+        if values["rand_mirror"] and not values["mirror"]:
+            mirrors = lots.draws.booleans(lots.positions, rm.Stage.FLIP, 0.5)
+        return self._normalising.finish(levels, mirrors, lights_of(lots, values) if has_light(values) else None)
+
+    def _as_drawn(self, images: Sequence[Any], drawn: Drawn, rows: Ints) -> NDArray[Any]:
+        """Whole images by MXNet's draws."""
+        spec = given_spec(self._values, self._normalising.options())
+        columns = {"data": list(images), "window": drawn.windows, "mirror": drawn.mirrors}
+        levels = self._decoded(columns, spec, rows)
+        return self._normalising.finish(levels, drawn.mirrors, drawn.lights if has_light(self._values) else None)
+
+    def _decoded(self, columns: dict[str, Any], spec: rm.Image, rows: Ints, **options: Any) -> NDArray[Any]:
+        channels, threads = self._values["data_shape"][0], self._values["preprocess_threads"]
         try:
-            if method is not None:
-                numbers = self._natively(images, method, draws, positions)
-            else:
-                numbers = self._by_steps(images, draws, positions)
+            decoded: NDArray[Any] = rm.decode_batch(columns, {"data": spec}, threads=threads, **options)["data"]
         except rm.DecodeError as error:
             error.position = int(rows[error.position or 0])
             raise
-        return self._normalising.finish(numbers, draws, positions)
-
-    def _natively(self, images: Sequence[Any], method: int, draws: rm.Draws, positions: Ints) -> NDArray[Any]:
-        spec = image_spec(self._values, method, self._colours, self._normalising.options())
-        threads = self._values["preprocess_threads"]
-        decoded: NDArray[Any] = rm.decode_batch(
-            list(images), {"data": spec}, rng=draws, positions=positions, threads=threads
-        )["data"]
-        channels = self._values["data_shape"][0]
         if decoded.shape[1] != channels:
             raise MXNetError(f"Expected {channels} channels, got {decoded.shape[1]}", kind="channel_mismatch")
         return decoded
 
-    def _by_steps(self, images: list[Any], draws: rm.Draws, positions: Ints) -> NDArray[Any]:
+    def _by_steps(self, images: Sequence[Any], lots: Lots, rows: Ints) -> NDArray[Any]:
         levels = np.empty((len(images), *self._values["data_shape"]), np.uint8)
-        for row, data in enumerate(images):
+        mirrors, lights = np.zeros(len(images), np.bool_), np.zeros((len(images), 2), np.float32)
+
+        def make(row: int) -> None:
+            chance = Twister(int(lots.seeds[row]))
             try:
-                pixels = prepare_image(data, self._values, draws, int(positions[row]))
+                pixels = prepare_image(images[row], self._values, chance)
             except rm.RecordmillError as error:
                 raise rm.DecodeError(
-                    error.message, position=row, feature="data", cause=error, kind=error.kind
+                    error.message, position=int(rows[row]), feature="data", cause=error, kind=error.kind
                 ) from error
-            levels[row] = pixels.transpose(2, 0, 1)
-        return levels
+            mirrors[row] = draw_mirror(self._values, chance)
+            levels[row] = (pixels[:, ::-1] if mirrors[row] else pixels).transpose(2, 0, 1)
+            if has_light(self._values):
+                lights[row] = draw_light(self._values, chance)
+
+        with ThreadPoolExecutor(self._values["preprocess_threads"]) as pool:
+            for _ in pool.map(make, range(len(images))):
+                pass
+        return self._normalising.finish(levels, mirrors, lights if has_light(self._values) else None)
 
 
-def image_spec(values: Mapping[str, Any], method: int, colours: Sequence[Any], numbers: Mapping[str, Any]) -> rm.Image:
-    """Spec of one native call.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-    method : int
-        Interpolation, 0 to 4; -1 where nothing is resized.
-    colours : sequence of ColourJitter and PCANoise
-    numbers : mapping of str to object
-        Options of the output's numbers.
-
-    Returns
-    -------
-    Image
-    """
-    channels, *size = values["data_shape"]
-    words: Any = {1: "grey", 3: "rgb", 4: "stored"}
-    crop: Any
-    if values["random_resized_crop"]:
-        areas, ratios = (values[f"{end}_random_area"] for end in ("min", "max")), aspect_ratios(values)
-        crop = rm.RandomResizedCrop(tuple(size), scale=tuple(areas), ratio=ratios)
-    elif values["rand_crop"]:
-        crop = rm.RandomCrop(tuple(size), padding=values["pad"], fill=fill_of(values), small="enlarge")
-    else:
-        crop = rm.CenterCrop(tuple(size), small="enlarge")
-    resize = None if values["resize"] == -1 or values["random_resized_crop"] else rm.Resize(shorter=values["resize"])
-    return rm.Image(
-        like="mxnet",
-        channels=words[channels],
-        orientation="ignore" if channels == 4 else "apply",
-        resize=resize,
-        crop=crop,
-        flip=rm.Flip(1.0) if values["mirror"] else values["rand_mirror"],
-        colour=tuple(colours),
-        kernel=KERNELS[max(method, 0)],
-        **numbers,
-    )
+def _needs_steps(values: Mapping[str, Any], *, exact: bool) -> bool:
+    """Whether no native call does what is asked for, whatever the images are."""
+    if has_map(values) or has_shifts(values) or values["inter_method"] == RANDOM:
+        return True
+    if values["random_resized_crop"] and (values["resize"] != -1 or values["pad"]):
+        return True
+    return values["max_crop_size"] > 0 or (exact and has_jitter(values))
 
 
-def _colours(values: Mapping[str, Any]) -> list[Any]:
-    jitter = {name: values[name] for name in ("brightness", "contrast", "saturation") if values[name]}
-    colours: list[Any] = [rm.ColourJitter(**jitter)] if jitter else []
-    return [*colours, rm.PCANoise(values["pca_noise"])] if values["pca_noise"] else colours
+def _possible(drawn: Drawn) -> list[tuple[int | None, Ints]]:
+    groups: list[tuple[int | None, Ints]] = [
+        (0, np.flatnonzero(drawn.possible)),
+        (None, np.flatnonzero(~drawn.possible)),
+    ]
+    return [group for group in groups if len(group[1])]

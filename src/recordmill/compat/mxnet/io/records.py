@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError, as_mxnet_error, translated
+from recordmill.compat.mxnet.io.chunks import Span, byte_ranges, record_chunks
 from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
@@ -60,29 +61,31 @@ class RecordTable:
             self.readers = [rm.ShardReader(path, format="recordio", compression=None) for path in paths]
             counts = [len(reader) for reader in self.readers]
             self.firsts: Ints = np.cumsum([0, *counts])
-            self.positions = self._part(values)
+            self.positions, self.ranges = self._part(values)
 
-    def _part(self, values: Mapping[str, Any]) -> Ints:
+    def _part(self, values: Mapping[str, Any]) -> tuple[Ints, list[list[Span]]]:
+        """Records of the part, and the chunks of each of its ranges in numbers of them."""
         num_parts, part = values["num_parts"], values["part_index"]
         if not 0 <= part < num_parts:
             message = "Check failed: part < nsplit: invalid input parameter for InputSplit::Create"
             found = f"part_index {part} of num_parts {num_parts}"
             raise ParameterError(message, kind="bad_parameter", found=found)
-        starts = self._starts()
+        starts, size = self._starts(), sum(os.path.getsize(reader.path) for reader in self.readers)
         if values["path_imgidx"]:
             marks, end = self._listed(values["path_imgidx"]), int(np.iinfo(np.int64).max)
             step = -(-len(marks) // num_parts)
-            borders = [int(marks[k * step]) if k * step < len(marks) else end for k in (part, part + 1)]
+            begin, stop = (int(marks[k * step]) if k * step < len(marks) else end for k in (part, part + 1))
+            ranges = [(begin, stop)]
         else:
-            size = sum(os.path.getsize(reader.path) for reader in self.readers)
-            step = (-(-size // num_parts) + 3) // 4 * 4
-            borders = [part * step, (part + 1) * step]
-        first, last = np.searchsorted(starts, borders)
+            ranges = byte_ranges(values, size)
+        spans = [tuple(np.searchsorted(starts, borders).tolist()) for borders in ranges]
+        first, last = spans[0][0], spans[-1][1]
         if first == last:
             message = "the part has no records"
             found = f"part {part} of {num_parts}, {len(starts)} records in all"
             raise ParameterError(message, kind="empty_part", shard=values["path_imgrec"], found=found)
-        return np.arange(first, last)
+        chunks = [[spans[0]]] if values["path_imgidx"] else [record_chunks(starts, span, size) for span in spans]
+        return np.arange(first, last), [[(start - first, stop - first) for start, stop in one] for one in chunks]
 
     def _starts(self) -> Ints:
         """Where each record begins, in bytes of all files back to back."""

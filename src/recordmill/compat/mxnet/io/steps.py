@@ -1,4 +1,4 @@
-"""One image step by step: for images that are resized several times, or cut and then resized."""
+"""One image step by step, with MXNet's draws: for what no single native call does."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError
+from recordmill.compat.mxnet.io.affine import mapped
+from recordmill.compat.mxnet.io.asked import has_map
+from recordmill.compat.mxnet.io.colouring import coloured
 from recordmill.compat.mxnet.io.geometry import grow_to, shorter_to
-from recordmill.compat.mxnet.kernels import kernel_for
+from recordmill.compat.mxnet.io.methods import drawn_method, resized
+from recordmill.compat.mxnet.io.twister import Twister
+from recordmill.compat.mxnet.io.windows import draw_area, draw_square, draw_window
 
 Pixels = NDArray[np.uint8]
 
 
-def prepare_image(data: Any, values: Mapping[str, Any], draws: rm.Draws, position: int) -> Pixels:
-    """Decode, scale, pad and cut one image.
+def prepare_image(data: Any, values: Mapping[str, Any], chance: Twister) -> Pixels:
+    """Decode, scale, map, pad, cut and colour one image.
 
     Parameters
     ----------
     data : buffer
     values : mapping of str to object
         The parameters of the iterator.
-    draws : Draws
-    position : int
-        Of the sample in the epoch.
+    chance : Twister
 
     Returns
     -------
@@ -40,28 +43,16 @@ def prepare_image(data: Any, values: Mapping[str, Any], draws: rm.Draws, positio
     MXNetError
         An image smaller than the square that is to be cut.
     """
-    channels, height, width = values["data_shape"]
-    words = {1: "grey", 3: "rgb", 4: "stored"}
-    orientation = "ignore" if channels == 4 else "apply"
-    pixels = rm.decode_image(data, like="mxnet", channels=words[channels], orientation=orientation, depth="8")  # type: ignore[arg-type]
-    if pixels.ndim == 2:
-        pixels = pixels[:, :, None]
-    if pixels.shape[2] != channels:
-        raise MXNetError(f"Expected {channels} channels, got {pixels.shape[2]}", kind="channel_mismatch")
-    shorter = shorter_to(_size(pixels), values["resize"])
-    pixels = _resized(pixels, shorter, _kernel(pixels, shorter, values))
+    pixels = _decoded(data, values["data_shape"][0])
+    shorter = _as_size(shorter_to(_sizes(pixels), values["resize"]))
+    if values["resize"] != -1:
+        pixels = resized(pixels, shorter, drawn_method(values["inter_method"], pixels.shape[:2], shorter, chance))
+    if has_map(values):
+        pixels = mapped(pixels, values, chance)
     if pad := values["pad"]:
         rows, columns = pixels.shape[:2]
         pixels = rm.crop(pixels, (-pad, -pad, columns + 2 * pad, rows + 2 * pad), fill=fill_of(values))
-    if max(values["max_crop_size"], values["min_crop_size"]) > 0:
-        pixels = _square(pixels, values, draws, position)
-    else:
-        goal = np.array((height, width))
-        kernel = _kernel(pixels, goal[None], values)
-        for side in (0, 1):
-            pixels = _resized(pixels, grow_to(_size(pixels), goal, side), kernel)
-        pixels = _window(pixels, (height, width), values, draws, position)
-    return rm.flip(pixels) if _is_mirrored(values, draws, position) else pixels
+    return coloured(_cut(pixels, values, chance), values, chance)
 
 
 def fill_of(values: Mapping[str, Any]) -> int | tuple[int, ...]:
@@ -80,47 +71,55 @@ def fill_of(values: Mapping[str, Any]) -> int | tuple[int, ...]:
     return (fill, fill, fill, 0) if values["data_shape"][0] == 4 else fill
 
 
-def _size(pixels: Pixels) -> NDArray[np.int64]:
+def draw_mirror(values: Mapping[str, Any], chance: Twister) -> bool:
+    """Tell whether an image is mirrored.
+
+    Parameters
+    ----------
+    values : mapping of str to object
+        The parameters of the iterator.
+    chance : Twister
+        Asked with `rand_mirror` alone.
+
+    Returns
+    -------
+    bool
+    """
+    return bool((values["rand_mirror"] and chance.coin()) or values["mirror"])
+
+
+def _decoded(data: Any, channels: int) -> Pixels:
+    words: dict[int, Any] = {1: "grey", 3: "rgb", 4: "stored"}
+    orientation: Any = "ignore" if channels == 4 else "apply"
+    pixels = rm.decode_image(data, like="mxnet", channels=words[channels], orientation=orientation, depth="8")
+    if pixels.ndim == 2:
+        pixels = pixels[:, :, None]
+    if pixels.shape[2] != channels:
+        raise MXNetError(f"Expected {channels} channels, got {pixels.shape[2]}", kind="channel_mismatch")
+    return pixels
+
+
+def _cut(pixels: Pixels, values: Mapping[str, Any], chance: Twister) -> Pixels:
+    """The window, brought to the size of the batch."""
+    size, goal = pixels.shape[:2], tuple(values["data_shape"][1:])
+    window = None
+    if values["random_resized_crop"]:
+        window = draw_area(size, values, chance)
+    elif values["max_crop_size"] > 0:
+        window = draw_square(size, values, chance)
+    if window is not None:
+        part = rm.crop(pixels, window)
+        return resized(part, goal, drawn_method(values["inter_method"], part.shape[:2], goal, chance))
+    method = drawn_method(values["inter_method"], size, goal, chance)
+    for side in (0, 1):
+        pixels = resized(pixels, _as_size(grow_to(_sizes(pixels), np.array(goal), side)), method)
+    return rm.crop(pixels, draw_window(pixels.shape[:2], goal, values, chance))
+
+
+def _sizes(pixels: Pixels) -> NDArray[np.int64]:
     return np.array([pixels.shape[:2]])
 
 
-def _kernel(pixels: Pixels, size: NDArray[np.int64], values: Mapping[str, Any]) -> str:
-    return kernel_for(values["inter_method"], _size(pixels), size)
-
-
-def _resized(pixels: Pixels, size: NDArray[np.int64], kernel: str) -> Pixels:
-    height, width = size[0].tolist()
-    if (height, width) == pixels.shape[:2]:
-        return pixels
-    return rm.resize(pixels, (max(height, 1), max(width, 1)), kernel=kernel)
-
-
-def _square(pixels: Pixels, values: Mapping[str, Any], draws: rm.Draws, position: int) -> Pixels:
-    """A square of a size between the two, brought to the batch's."""
-    largest, smallest = values["max_crop_size"], values["min_crop_size"]
-    if min(pixels.shape[:2]) < largest:
-        message = "Check failed: input image size smaller than max_crop_size"
-        found = f"{pixels.shape[1]} x {pixels.shape[0]}"
-        raise MXNetError(message, kind="small_image", expected=f"at least {largest} pixels", found=found)
-    side = smallest
-    if largest > smallest:
-        side += int(draws.integers([position], rm.Stage.CROP, largest - smallest + 1, first=2)[0])
-    cut = _window(pixels, (side, side), values, draws, position)
-    goal = np.array([values["data_shape"][1:]])
-    return _resized(cut, goal, _kernel(cut, goal, values))
-
-
-def _window(pixels: Pixels, size: tuple[int, int], values: Mapping[str, Any], draws: rm.Draws, position: int) -> Pixels:
-    room = [pixels.shape[side] - size[side] for side in (0, 1)]
-    if values["rand_crop"]:
-        drawn = [draws.integers([position], rm.Stage.CROP, room[1 - axis] + 1, first=axis) for axis in (0, 1)]
-        left, top = (int(one[0]) for one in drawn)
-    else:
-        top, left = (one // 2 for one in room)
-    return rm.crop(pixels, (left, top, size[1], size[0]))
-
-
-def _is_mirrored(values: Mapping[str, Any], draws: rm.Draws, position: int) -> bool:
-    if values["mirror"] or not values["rand_mirror"]:
-        return bool(values["mirror"])
-    return bool(draws.booleans([position], rm.Stage.FLIP, 0.5)[0])
+def _as_size(sizes: NDArray[np.int64]) -> tuple[int, int]:
+    height, width = sizes[0].tolist()
+    return height, width

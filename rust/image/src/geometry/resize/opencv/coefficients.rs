@@ -91,7 +91,8 @@ impl Taps<2> {
     }
 }
 
-fn cubic(x: f32) -> [f32; 4] {
+/// Weights of four pixels for a place `x` behind the second: Keys' cubic with a = -0.75.
+pub(crate) fn cubic(x: f32) -> [f32; 4] {
     const A: f32 = -0.75;
     let first = ((A * (x + 1.0) - 5.0 * A) * (x + 1.0) + 8.0 * A) * (x + 1.0) - 4.0 * A;
     let second = ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0;
@@ -99,8 +100,8 @@ fn cubic(x: f32) -> [f32; 4] {
     [first, second, third, 1.0 - first - second - third]
 }
 
-/// sinc(d) sinc(d / 4) for the eight distances, through the angle's sum formulas, scaled to the sum 1.
-fn lanczos(x: f32) -> [f32; 8] {
+/// Weights of eight pixels for a place `x` behind the fourth: sinc(d) sinc(d / 4) for the eight distances, through the angle's sum formulas, scaled to the sum 1.
+pub(crate) fn lanczos(x: f32) -> [f32; 8] {
     const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
     const TURNS: [(f64, f64); 8] =
         [(1.0, 0.0), (-HALF, -HALF), (0.0, 1.0), (HALF, -HALF), (-1.0, 0.0), (HALF, HALF), (0.0, -1.0), (-HALF, HALF)];

@@ -18,6 +18,7 @@ use crate::geometry::level::Level;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::{Size, Window};
 use coefficients::Axis;
+pub(crate) use coefficients::{cubic, lanczos};
 pub(crate) use nearest::nearest;
 pub(crate) use two_tap::Part;
 

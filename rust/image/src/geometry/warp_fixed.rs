@@ -1,0 +1,173 @@
+//! Bytes under an affine map with the fixed-point arithmetic of OpenCV's `warpAffine` (modules/imgproc/src/imgwarp.cpp of
+//! 3.x and 4.x up to 4.11, which MXNet carries too).
+//!
+//! The map leads from the output to the source, and pixel centres are whole numbers. Places have ten bits after the point
+//! when they are added up, and five when weights are looked up; weights have fifteen.
+use super::affine::Affine;
+use super::resize::opencv::{cubic, lanczos};
+use super::view::{MAX_CHANNELS, View, count_values};
+use crate::fault::Result;
+use crate::pixels::Size;
+use std::sync::OnceLock;
+
+/// How an output pixel is made of source pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taps {
+    /// The nearest pixel.
+    Nearest,
+    /// Two by two pixels.
+    Linear,
+    /// Four by four pixels, Keys' cubic.
+    Cubic,
+    /// Eight by eight pixels.
+    Lanczos4,
+}
+
+/// One, among places that are added up.
+const ONE: f64 = 1024.0;
+/// Steps of a pixel that have weights of their own.
+const STEPS: usize = 32;
+/// One, among weights.
+const WHOLE: i32 = 1 << 15;
+
+/// The output of `size` whose pixel at `p` is the source at `map(p)`, or `fill` outside.
+pub fn warp_fixed(source: View<u8>, map: &Affine, size: Size, taps: Taps, fill: [u8; MAX_CHANNELS]) -> Result<Vec<u8>> {
+    map.check()?;
+    let channels = source.channels();
+    let mut output = vec![0; count_values(size, channels)?];
+    let walk = Walk::new(map, size.width);
+    for (y, row) in output.chunks_exact_mut(size.width * channels).enumerate() {
+        let pixels = walk.row(y, taps).zip(row.chunks_exact_mut(channels));
+        match taps {
+            Taps::Nearest => pixels.for_each(|(place, to)| copy(source, place, &fill, to)),
+            Taps::Linear => pixels.for_each(|(place, to)| mix::<2>(source, place, |at| linear(at), &fill, to)),
+            Taps::Cubic => pixels.for_each(|(place, to)| mix::<4>(source, place, |at| cubic_table()[at], &fill, to)),
+            Taps::Lanczos4 => {
+                pixels.for_each(|(place, to)| mix::<8>(source, place, |at| lanczos_table()[at], &fill, to));
+            }
+        }
+    }
+    Ok(output)
+}
+
+/// Where an output pixel lies in the source: whole pixels across and down, and the number of its weights.
+type Place = ([i64; 2], usize);
+
+/// The parts of all places that depend on the column, and the map.
+struct Walk {
+    columns: Vec<[i64; 2]>,
+    map: Affine,
+}
+
+impl Walk {
+    fn new(map: &Affine, width: usize) -> Self {
+        let column = |x: usize| [fixed(map.a * x as f64), fixed(map.d * x as f64)];
+        Self { columns: (0..width).map(column).collect(), map: *map }
+    }
+
+    fn row(&self, y: usize, taps: Taps) -> impl Iterator<Item = Place> + '_ {
+        let start = [fixed(self.map.b * y as f64 + self.map.c), fixed(self.map.e * y as f64 + self.map.f)];
+        let nearest = taps == Taps::Nearest;
+        let (half, bits) = if nearest { (512, 10) } else { (16, 5) };
+        self.columns.iter().map(move |column| {
+            let [x, y] = [0, 1].map(|axis| (start[axis] + half + column[axis]) >> bits);
+            if nearest {
+                return ([x, y].map(short), 0);
+            }
+            let step = |place: i64| (place & (STEPS as i64 - 1)) as usize;
+            ([x >> 5, y >> 5].map(short), step(y) * STEPS + step(x))
+        })
+    }
+}
+
+/// A number with ten bits after the point, ties to even.
+fn fixed(place: f64) -> i64 {
+    i64::from((place * ONE).round_ties_even() as i32)
+}
+
+/// Places are kept in sixteen bits.
+fn short(place: i64) -> i64 {
+    place.clamp(i64::from(i16::MIN), i64::from(i16::MAX))
+}
+
+fn copy(source: View<u8>, ([x, y], _): Place, fill: &[u8; MAX_CHANNELS], to: &mut [u8]) {
+    let from = pixel(source, x, y).unwrap_or(&fill[..to.len()]);
+    to.copy_from_slice(from);
+}
+
+fn pixel(source: View<'_, u8>, x: i64, y: i64) -> Option<&[u8]> {
+    let Size { width, height } = source.size();
+    let inside = (0..width as i64).contains(&x) && (0..height as i64).contains(&y);
+    inside.then(|| source.pixel(x as usize, y as usize))
+}
+
+/// The weighted sum of `K` by `K` pixels, of which those outside are `fill`.
+#[inline(always)]
+fn mix<const K: usize>(
+    source: View<u8>,
+    ([x, y], at): Place,
+    weights: impl Fn(usize) -> [[i32; K]; K],
+    fill: &[u8; MAX_CHANNELS],
+    to: &mut [u8],
+) {
+    let Size { width, height } = source.size();
+    let (left, upper) = (x - (K as i64 / 2 - 1), y - (K as i64 / 2 - 1));
+    let reach = K as i64;
+    if left >= width as i64 || upper >= height as i64 || left + reach <= 0 || upper + reach <= 0 {
+        return to.copy_from_slice(&fill[..to.len()]);
+    }
+    let mut sums = [WHOLE / 2; MAX_CHANNELS];
+    for (row, line) in weights(at).iter().enumerate() {
+        for (column, weight) in line.iter().enumerate() {
+            let from = pixel(source, left + column as i64, upper + row as i64).unwrap_or(&fill[..]);
+            sums.iter_mut().zip(from).for_each(|(sum, level)| *sum += weight * i32::from(*level));
+        }
+    }
+    to.iter_mut().zip(sums).for_each(|(level, sum)| *level = (sum >> 15).clamp(0, 255) as u8);
+}
+
+/// Two by two weights, which are exact.
+fn linear(at: usize) -> [[i32; 2]; 2] {
+    let (down, across) = ((at / STEPS) as i32, (at % STEPS) as i32);
+    let axis = |step: i32| [STEPS as i32 - step, step];
+    axis(down).map(|row| axis(across).map(|column| row * column * STEPS as i32))
+}
+
+fn cubic_table() -> &'static [[[i32; 4]; 4]] {
+    static TABLE: OnceLock<Vec<[[i32; 4]; 4]>> = OnceLock::new();
+    TABLE.get_or_init(|| table(cubic))
+}
+
+fn lanczos_table() -> &'static [[[i32; 8]; 8]] {
+    static TABLE: OnceLock<Vec<[[i32; 8]; 8]>> = OnceLock::new();
+    TABLE.get_or_init(|| table(lanczos))
+}
+
+/// The weights of every step down and across.
+fn table<const K: usize>(curve: impl Fn(f32) -> [f32; K]) -> Vec<[[i32; K]; K]> {
+    let axes: Vec<[f32; K]> = (0..STEPS).map(|step| curve(step as f32 / STEPS as f32)).collect();
+    let steps = axes.iter().flat_map(|down| axes.iter().map(move |across| (down, across)));
+    steps.map(|(down, across)| evened(down.map(|row| across.map(|column| rounded(row * column))))).collect()
+}
+
+fn rounded(weight: f32) -> i32 {
+    i32::from((weight * WHOLE as f32).round_ties_even() as i16)
+}
+
+/// Weights whose sum is one: what is missing or too much goes to the largest or smallest of the inner four.
+fn evened<const K: usize>(mut weights: [[i32; K]; K]) -> [[i32; K]; K] {
+    let excess = weights.iter().flatten().sum::<i32>() - WHOLE;
+    let middle = K / 2;
+    let (mut least, mut most) = ((middle, middle), (middle, middle));
+    for place in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(row, column)| (middle + row, middle + column)) {
+        let at = |(row, column): (usize, usize)| weights[row][column];
+        if at(place) < at(least) {
+            least = place;
+        } else if at(place) > at(most) {
+            most = place;
+        }
+    }
+    let (row, column) = if excess < 0 { most } else { least };
+    weights[row][column] -= excess;
+    weights
+}
