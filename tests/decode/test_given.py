@@ -60,7 +60,9 @@ def test_given_crop_when_without_a_size_then_windows_keep_theirs() -> None:
             np.testing.assert_array_equal(found[row], whole[y : y + height, x : x + width])
 
 
-@given(st.lists(st.tuples(st.integers(-9, 30), st.integers(-9, 30)), min_size=4, max_size=4), st.sampled_from([None, 24]))
+@given(
+    st.lists(st.tuples(st.integers(-9, 30), st.integers(-9, 30)), min_size=4, max_size=4), st.sampled_from([None, 24])
+)
 def test_given_crop_when_it_may_reach_beyond_then_is_filled(corners, shorter) -> None:
     places = np.array([(x, y, 20, 16) for x, y in corners])
     spec = rm.Image(crop=rm.GivenCrop("window", fill=(1, 2, 3)), resize=shorter, layout="hwc")

@@ -11,6 +11,7 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.mxnet as mx
+from recordmill.compat.mxnet.io import pixels
 from tests.compat.mxnet import programs
 from tests.golden import RECORDINGS, load
 
@@ -118,6 +119,8 @@ RANDOM = {
     "squares": {"rand_crop": True, "min_crop_size": 20, "max_crop_size": 28},
     "windows": {"random_resized_crop": True, "min_random_area": 0.2, "max_aspect_ratio": 0.25},
     "colours": {"brightness": 0.3, "contrast": 0.3, "saturation": 0.3, "pca_noise": 0.1},
+    "turned": {"max_rotate_angle": 20, "max_shear_ratio": 0.1, "rand_crop": True},
+    "hues": {"random_h": 36, "random_l": 20, "random_s": 20},
     "levels": {"max_random_contrast": 0.2, "max_random_illumination": 30.0},
 }
 
@@ -131,17 +134,16 @@ def test_random_batches_when_made_again_then_depend_on_seed_and_epoch_alone(name
             data.reset()
         return np.stack(made)
 
-    first = epochs(seed_aug=3)
-    np.testing.assert_array_equal(first, epochs(seed_aug=3, batch_size=3, preprocess_threads=3, prefetch_buffer=0))
-    assert not np.array_equal(first[0], first[1]) and not np.array_equal(first, epochs(seed_aug=4))
+    first = epochs(seed=3)
+    np.testing.assert_array_equal(first, epochs(seed=3, batch_size=3, preprocess_threads=3, prefetch_buffer=0))
+    assert not np.array_equal(first[0], first[1]) and not np.array_equal(first, epochs(seed=4))
 
 
-def test_random_crops_when_made_step_by_step_then_equal_the_native_ones(monkeypatch) -> None:
-    options = {**programs.BASE, "rand_crop": True, "rand_mirror": True, "resize": 44, "pad": 2}
+@pytest.mark.parametrize("name", ["crops", "padded crops", "windows", "levels"])
+def test_random_batches_when_made_step_by_step_then_equal_the_native_ones(name, monkeypatch) -> None:
+    options = {**programs.BASE, **RANDOM[name], "rand_mirror": True, "seed_aug": 3}
     native = [batch.data[0].asnumpy() for batch in mx.io.ImageRecordIter(**options)]
-    from recordmill.compat.mxnet.io import pixels
-
-    monkeypatch.setattr(pixels.PixelPlan, "_groups", lambda self, images: [(None, np.arange(len(images)))])
+    monkeypatch.setattr(pixels, "_needs_steps", lambda values, exact: True)
     stepwise = [batch.data[0].asnumpy() for batch in mx.io.ImageRecordIter(**options)]
     np.testing.assert_array_equal(native, stepwise)
 

@@ -11,25 +11,7 @@ import recordmill.compat.mxnet as mx
 from recordmill.compat.mxnet.io.parameters import _ONLY_DEFAULT, DEFAULTS
 
 BASE = {"path_imgrec": "images.rec", "data_shape": (3, 8, 8), "batch_size": 2}
-UNSUPPORTED = {
-    "max_rotate_angle": 10,
-    "rotate": 90,
-    "max_shear_ratio": 0.1,
-    "max_random_scale": 1.5,
-    "min_random_scale": 0.5,
-    "max_img_size": 100.0,
-    "min_img_size": 10.0,
-    "random_h": 10,
-    "random_s": 10,
-    "random_l": 10,
-    "shuffle_chunk_size": 4,
-    "shuffle_chunk_seed": 3,
-    "mean_img": "mean.bin",
-    "aug_seq": "mine",
-    "max_aspect_ratio": 0.25,
-    "min_random_area": 0.1,
-    "inter_method": 10,
-}
+UNSUPPORTED = {"mean_img": "mean.bin", "aug_seq": "mine"}
 IMPOSSIBLE = {
     "batch_size": 0,
     "data_shape": (2, 8, 8),
@@ -42,6 +24,16 @@ IMPOSSIBLE = {
     "inter_method": 7,
     "max_crop_size": 8,
     "preprocess_threads": 0,
+    "max_rotate_angle": -1,
+    "max_shear_ratio": -0.1,
+    "min_random_scale": 2.0,
+    "max_random_scale": 0.0,
+    "min_img_size": -1.0,
+    "max_img_size": 0.0,
+    "min_random_area": 1.5,
+    "max_aspect_ratio": 1.5,
+    "random_h": 256,
+    "shuffle_chunk_size": -1,
     "std_r": 0.0,
     "resize": "half",
     "shuffle": "perhaps",
@@ -131,11 +123,21 @@ def test_batch_when_larger_than_the_data_then_begins_again_once() -> None:
     assert batch.pad == 2
 
 
-@pytest.mark.parametrize("other", ["rand_crop", "max_crop_size", "resize"])
+@pytest.mark.parametrize("other", [{"rand_crop": True}, {"max_crop_size": 4}, {"max_random_scale": 1.5}])
 def test_random_windows_when_combined_with_another_cut_then_are_refused(other) -> None:
-    given = {"rand_crop": True, "max_crop_size": 4, "resize": 9}[other]
-    with pytest.raises(mx.MXNetError, match=other):
-        mx.io.ImageRecordIter(**BASE, random_resized_crop=True, **{other: given})
+    with pytest.raises(mx.MXNetError, match="conflicts with min_random_scale"):
+        mx.io.ImageRecordIter(**BASE, random_resized_crop=True, **other)
+
+
+def test_nearest_pixels_when_images_are_turned_then_are_refused_as_by_mxnet() -> None:
+    with pytest.raises(mx.MXNetError, match="invalid inter_method: valid value"):
+        mx.io.ImageRecordIter(**BASE, rotate=10, inter_method=0)
+
+
+@pytest.mark.parametrize("channels,name", [(4, "brightness"), (4, "random_h"), (1, "random_s")])
+def test_colours_when_there_are_none_then_are_refused_by_name(channels, name) -> None:
+    with pytest.raises(NotImplementedError, match=name):
+        mx.io.ImageRecordIter(**{**BASE, "data_shape": (channels, 8, 8)}, **{name: 1})
 
 
 def test_squares_when_an_image_is_smaller_then_are_refused_with_the_record() -> None:

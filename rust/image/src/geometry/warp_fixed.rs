@@ -36,18 +36,28 @@ pub fn warp_fixed(source: View<u8>, map: &Affine, size: Size, taps: Taps, fill: 
     let channels = source.channels();
     let mut output = vec![0; count_values(size, channels)?];
     let walk = Walk::new(map, size.width);
-    for (y, row) in output.chunks_exact_mut(size.width * channels).enumerate() {
-        let pixels = walk.row(y, taps).zip(row.chunks_exact_mut(channels));
+    match channels {
+        1 => fill_rows::<1>(source, &walk, taps, fill, &mut output),
+        2 => fill_rows::<2>(source, &walk, taps, fill, &mut output),
+        3 => fill_rows::<3>(source, &walk, taps, fill, &mut output),
+        _ => fill_rows::<4>(source, &walk, taps, fill, &mut output),
+    }
+    Ok(output)
+}
+
+fn fill_rows<const C: usize>(source: View<u8>, walk: &Walk, taps: Taps, fill: [u8; MAX_CHANNELS], output: &mut [u8]) {
+    let fill = std::array::from_fn::<u8, C, _>(|channel| fill[channel]);
+    for (y, row) in output.chunks_exact_mut(walk.columns.len() * C).enumerate() {
+        let pixels = walk.row(y, taps).zip(row.as_chunks_mut::<C>().0);
         match taps {
-            Taps::Nearest => pixels.for_each(|(place, to)| copy(source, place, &fill, to)),
-            Taps::Linear => pixels.for_each(|(place, to)| mix::<2>(source, place, |at| linear(at), &fill, to)),
-            Taps::Cubic => pixels.for_each(|(place, to)| mix::<4>(source, place, |at| cubic_table()[at], &fill, to)),
+            Taps::Nearest => pixels.for_each(|(([x, y], _), to)| *to = pixel(source, x, y).unwrap_or(fill)),
+            Taps::Linear => pixels.for_each(|(place, to)| *to = mixed(source, place, |at| linear(at), fill)),
+            Taps::Cubic => pixels.for_each(|(place, to)| *to = mixed(source, place, |at| cubic_table()[at], fill)),
             Taps::Lanczos4 => {
-                pixels.for_each(|(place, to)| mix::<8>(source, place, |at| lanczos_table()[at], &fill, to));
+                pixels.for_each(|(place, to)| *to = mixed(source, place, |at| lanczos_table()[at], fill));
             }
         }
     }
-    Ok(output)
 }
 
 /// Where an output pixel lies in the source: whole pixels across and down, and the number of its weights.
@@ -90,40 +100,39 @@ fn short(place: i64) -> i64 {
     place.clamp(i64::from(i16::MIN), i64::from(i16::MAX))
 }
 
-fn copy(source: View<u8>, ([x, y], _): Place, fill: &[u8; MAX_CHANNELS], to: &mut [u8]) {
-    let from = pixel(source, x, y).unwrap_or(&fill[..to.len()]);
-    to.copy_from_slice(from);
-}
-
-fn pixel(source: View<'_, u8>, x: i64, y: i64) -> Option<&[u8]> {
+fn pixel<const C: usize>(source: View<u8>, x: i64, y: i64) -> Option<[u8; C]> {
     let Size { width, height } = source.size();
     let inside = (0..width as i64).contains(&x) && (0..height as i64).contains(&y);
-    inside.then(|| source.pixel(x as usize, y as usize))
+    inside.then(|| std::array::from_fn(|channel| source.pixel(x as usize, y as usize)[channel]))
 }
 
 /// The weighted sum of `K` by `K` pixels, of which those outside are `fill`.
 #[inline(always)]
-fn mix<const K: usize>(
+fn mixed<const K: usize, const C: usize>(
     source: View<u8>,
     ([x, y], at): Place,
     weights: impl Fn(usize) -> [[i32; K]; K],
-    fill: &[u8; MAX_CHANNELS],
-    to: &mut [u8],
-) {
+    fill: [u8; C],
+) -> [u8; C] {
     let Size { width, height } = source.size();
-    let (left, upper) = (x - (K as i64 / 2 - 1), y - (K as i64 / 2 - 1));
-    let reach = K as i64;
+    let (left, upper, reach) = (x - (K as i64 / 2 - 1), y - (K as i64 / 2 - 1), K as i64);
     if left >= width as i64 || upper >= height as i64 || left + reach <= 0 || upper + reach <= 0 {
-        return to.copy_from_slice(&fill[..to.len()]);
+        return fill;
     }
-    let mut sums = [WHOLE / 2; MAX_CHANNELS];
+    let within = left >= 0 && upper >= 0 && left + reach <= width as i64 && upper + reach <= height as i64;
+    let mut sums = [WHOLE / 2; C];
     for (row, line) in weights(at).iter().enumerate() {
-        for (column, weight) in line.iter().enumerate() {
-            let from = pixel(source, left + column as i64, upper + row as i64).unwrap_or(&fill[..]);
+        let pixels: [[u8; C]; K] = if within {
+            let from = &source.row(upper as usize + row)[left as usize * C..][..K * C];
+            std::array::from_fn(|column| std::array::from_fn(|channel| from[column * C + channel]))
+        } else {
+            std::array::from_fn(|column| pixel(source, left + column as i64, upper + row as i64).unwrap_or(fill))
+        };
+        for (from, weight) in pixels.iter().zip(line) {
             sums.iter_mut().zip(from).for_each(|(sum, level)| *sum += weight * i32::from(*level));
         }
     }
-    to.iter_mut().zip(sums).for_each(|(level, sum)| *level = (sum >> 15).clamp(0, 255) as u8);
+    sums.map(|sum| (sum >> 15).clamp(0, 255) as u8)
 }
 
 /// Two by two weights, which are exact.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,8 +87,16 @@ def _shifted(pixels: Pixels, values: Mapping[str, Any], chance: Twister) -> Pixe
     amounts = [
         int(drawn[name] * np.float32(values[name]) * np.float32(2) - np.float32(values[name])) for name in _SHIFTS
     ]
-    moved = rm.rgb_to_hls(pixels) + np.array(amounts, np.int16)
-    return rm.hls_to_rgb(np.clip(moved, 0, (180, 255, 255)).astype(np.uint8))
+    hls, tops = rm.rgb_to_hls(pixels), (180, 255, 255)
+    tables = [
+        np.clip(np.arange(256) + amount, 0, top).astype(np.uint8) for amount, top in zip(amounts, tops, strict=True)
+    ]
+    return rm.hls_to_rgb(_looked_up(hls, tables))
+
+
+def _looked_up(pixels: Pixels, tables: Sequence[Pixels]) -> Pixels:
+    """Levels of every channel by its own table."""
+    return np.stack([table[pixels[:, :, channel]] for channel, table in enumerate(tables)], axis=2)
 
 
 def _near_middle(chance: Twister) -> np.float32:
@@ -102,4 +110,4 @@ def _noisy(pixels: Pixels, deviation: float, chance: Twister) -> Pixels:
     if pixels.shape[2] == 1:
         offsets = [np.float32(sum(offsets) / 3)]
     tables = [np.clip(np.trunc(_LEVELS + offset), 0, 255).astype(np.uint8) for offset in offsets]
-    return np.stack([table[pixels[:, :, channel]] for channel, table in enumerate(tables)], axis=2)
+    return _looked_up(pixels, tables)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import recordmill as rm
 from recordmill.compat.mxnet.io.asked import has_light
 
 _COLOURS = "rgba"
@@ -51,6 +52,22 @@ class Normalising:
         if (seen_means != self._mean[:, 0, 0]).any() or (seen_factor != np.float32(self._scale) / self._std).any():
             return {"dtype": "uint8"}
         return {"dtype": "float32", "mean": means, "std": self._stds, "white": white}
+
+    def begin(self, pixels: NDArray[np.uint8]) -> NDArray[Any]:
+        """Make of one image what `options` ask for.
+
+        Parameters
+        ----------
+        pixels : ndarray of uint8, shape (height, width, channels)
+
+        Returns
+        -------
+        ndarray of uint8 or float32, shape (channels, height, width)
+        """
+        options = self.options()
+        if options.pop("dtype") == "uint8":
+            return pixels.transpose(2, 0, 1)
+        return rm.normalize(pixels, **options, layout="chw")
 
     def finish(
         self, numbers: NDArray[Any], mirrors: NDArray[np.bool_], lights: NDArray[np.float32] | None = None

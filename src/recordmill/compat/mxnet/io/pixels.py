@@ -130,26 +130,27 @@ class PixelPlan:
         return decoded
 
     def _by_steps(self, images: Sequence[Any], lots: Lots, rows: Ints) -> NDArray[Any]:
-        levels = np.empty((len(images), *self._values["data_shape"]), np.uint8)
-        mirrors, lights = np.zeros(len(images), np.bool_), np.zeros((len(images), 2), np.float32)
+        made: NDArray[Any] = np.empty((len(images), *self._values["data_shape"]), self.dtype)
 
         def make(row: int) -> None:
-            chance = Twister(int(lots.seeds[row]))
             try:
-                pixels = prepare_image(images[row], self._values, chance)
+                made[row] = self._one_by_steps(images[row], Twister(int(lots.seeds[row])))
             except rm.RecordmillError as error:
                 raise rm.DecodeError(
                     error.message, position=int(rows[row]), feature="data", cause=error, kind=error.kind
                 ) from error
-            mirrors[row] = draw_mirror(self._values, chance)
-            levels[row] = (pixels[:, ::-1] if mirrors[row] else pixels).transpose(2, 0, 1)
-            if has_light(self._values):
-                lights[row] = draw_light(self._values, chance)
 
         with ThreadPoolExecutor(self._values["preprocess_threads"]) as pool:
             for _ in pool.map(make, range(len(images))):
                 pass
-        return self._normalising.finish(levels, mirrors, lights if has_light(self._values) else None)
+        return made
+
+    def _one_by_steps(self, data: Any, chance: Twister) -> NDArray[Any]:
+        pixels, mirror = prepare_image(data, self._values, chance), draw_mirror(self._values, chance)
+        light = draw_light(self._values, chance)[None] if has_light(self._values) else None
+        numbers = self._normalising.begin(pixels[:, ::-1] if mirror else pixels)
+        finished: NDArray[Any] = self._normalising.finish(numbers[None], np.array([mirror]), light)[0]
+        return finished
 
 
 def _needs_steps(values: Mapping[str, Any], *, exact: bool) -> bool:

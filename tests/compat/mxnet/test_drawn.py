@@ -1,0 +1,101 @@
+"""What MXNet draws from its seeds: augmentations with seed_aug and orders of long files, against recordings of it."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import recordmill.compat.mxnet as mx
+from recordmill.compat.mxnet.io.chunks import CHUNK_BYTES, record_chunks
+from recordmill.compat.mxnet.io.twister import Twister, rounded
+from tests.compat.mxnet import drawn_programs as programs
+from tests.golden import RECORDINGS, load
+
+EXPECTED = load("compat/mxnet/draws/expected.json")
+FOLDER = RECORDINGS / "compat" / "mxnet"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def recordings(tmp_path_factory):
+    """A copy of the recorded files, and a file of several chunks."""
+    folder = tmp_path_factory.mktemp("drawn")
+    for path in FOLDER.iterdir():
+        if path.suffix in (".rec", ".idx"):
+            (folder / path.name).write_bytes(path.read_bytes())
+    before = os.getcwd()
+    os.chdir(folder)
+    programs.write_long(mx, bytes.fromhex(EXPECTED["picture"]))
+    yield folder
+    os.chdir(before)
+
+
+@pytest.mark.parametrize("name", programs.DRAWN)
+def test_augmented_batches_when_seeded_then_equal_mxnets_to_the_bit(name) -> None:
+    assert programs.drawn_iterations(mx, name) == EXPECTED["drawn"][name]
+
+
+@pytest.mark.parametrize("number", range(len(programs.ORDERS)))
+def test_order_when_a_file_has_several_chunks_then_is_mxnets(number) -> None:
+    assert programs.long_orders(mx, number) == EXPECTED["orders"][number]
+
+
+def test_augmented_batches_when_a_file_has_several_chunks_then_are_seeded_as_mxnets() -> None:
+    assert programs.seeded_across_chunks(mx) == EXPECTED["across chunks"]
+
+
+@pytest.mark.parametrize("name", ["crops", "turned at random", "jitter", "everything that colours", "lights, mirrored"])
+def test_augmented_batches_when_made_with_other_threads_then_are_the_same(name) -> None:
+    options = {**programs.BASE, **programs.DRAWN[name]}
+
+    def epochs(**other):
+        data, found = mx.io.ImageRecordIter(**options, **other), []
+        for _ in range(2):
+            found += [batch.data[0].asnumpy() for batch in data]
+            data.reset()
+        return np.concatenate(found)
+
+    np.testing.assert_array_equal(epochs(preprocess_threads=1, prefetch_buffer=0), epochs(preprocess_threads=5))
+
+
+def test_broken_image_when_made_step_by_step_then_is_named(tmp_path) -> None:
+    record = mx.recordio.MXRecordIO(str(tmp_path / "broken.rec"), "w")
+    for data in (bytes.fromhex(EXPECTED["picture"]), b"\xff\xd8\xff\xe0 no picture"):
+        record.write(mx.recordio.pack(mx.recordio.IRHeader(0, 0.0, 0, 0), data))
+    record.close()
+    for extra in ({"rotate": 20}, {"rand_crop": True}):
+        found = mx.io.ImageRecordIter(
+            path_imgrec=str(tmp_path / "broken.rec"), data_shape=(3, 4, 4), batch_size=2, seed_aug=1, **extra
+        )
+        with pytest.raises(mx.MXNetError, match="Decoding failed") as caught:
+            found.next()
+        assert caught.value.record == 1
+
+
+def test_words_when_drawn_then_are_those_of_the_standards_example() -> None:
+    chance = Twister(5489)
+    words = [chance.word() for _ in range(10_000)]
+    # ISO C++ 26.6.5.2: the ten thousandth word of a default-constructed std::mt19937.
+    assert words[-1] == 4123659995
+    chance.restart(5489)
+    assert chance.word() == words[0]
+
+
+def test_numbers_when_drawn_then_lie_in_their_ranges() -> None:
+    chance = Twister(3)
+    assert all(-2 <= chance.uniform(-2, 5) < 5 for _ in range(1000))
+    assert {chance.integer(-1, 2) for _ in range(200)} == {-1, 0, 1, 2}
+    assert {chance.coin() for _ in range(50)} == {True, False}
+    assert sorted(chance.order(9)) == list(range(9))
+    drawn = np.concatenate([chance.normals(3, 2.0) for _ in range(2000)])
+    assert abs(drawn.mean()) < 0.1 and abs(drawn.std() - 2) < 0.1
+    assert [rounded(np.float32(value)) for value in (0.5, 1.5, -0.5, -1.4)] == [1, 2, -1, -1]
+
+
+def test_chunks_when_records_are_longer_than_one_then_grow_until_one_is_whole() -> None:
+    starts = np.array([0, 100, 3 * CHUNK_BYTES, 3 * CHUNK_BYTES + 50])
+    size = 5 * CHUNK_BYTES
+    assert record_chunks(starts, (0, 4), size) == [(0, 1), (1, 3), (3, 4)]
+    assert record_chunks(starts, (0, 2), size) == [(0, 1), (1, 2)]
+    assert record_chunks(starts[:0], (0, 0), 0) == []
