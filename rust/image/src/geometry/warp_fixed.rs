@@ -51,7 +51,7 @@ fn fill_rows<const C: usize>(source: View<u8>, walk: &Walk, taps: Taps, fill: [u
         let pixels = walk.row(y, taps).zip(row.as_chunks_mut::<C>().0);
         match taps {
             Taps::Nearest => pixels.for_each(|(([x, y], _), to)| *to = pixel(source, x, y).unwrap_or(fill)),
-            Taps::Linear => pixels.for_each(|(place, to)| *to = mixed(source, place, |at| linear(at), fill)),
+            Taps::Linear => pixels.for_each(|(place, to)| *to = mixed(source, place, linear, fill)),
             Taps::Cubic => pixels.for_each(|(place, to)| *to = mixed(source, place, |at| cubic_table()[at], fill)),
             Taps::Lanczos4 => {
                 pixels.for_each(|(place, to)| *to = mixed(source, place, |at| lanczos_table()[at], fill));
