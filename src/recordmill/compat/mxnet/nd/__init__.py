@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from recordmill.compat.mxnet.absent import absent
-from recordmill.compat.mxnet.nd import elementwise, reducing, shaping
+from recordmill.compat.mxnet.nd import elementwise, reducing, shaping, sparse
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 from recordmill.compat.mxnet.nd.elementwise import (
     abs,  # noqa: A004 (MXNet's names)
@@ -272,6 +272,7 @@ __all__ = [
     "slice_axis",
     "slice_like",
     "sort",
+    "sparse",
     "split",
     "split_v2",
     "sqrt",
