@@ -103,7 +103,7 @@ class _Forward:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Backward:
-    """By lightness and saturation: the largest and smallest level; by hue: where what is between lies, and whose it is."""
+    """By lightness and saturation: the largest and smallest level; by hue: where what is between lies, and whose."""
 
     far: Floats
     near: Floats
