@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 
 import numpy as np
@@ -83,4 +84,45 @@ def batches_of_sparse_rows(mx, folder):
     return rows
 
 
-PROGRAMS = {one.__name__: one for one in (batches_of_digits, batches_of_sparse_rows)}
+def loaded(found):
+    """Arrays of a file by their names, or in their order."""
+    pairs = found.items() if isinstance(found, dict) else enumerate(found)
+    return [[str(name), matrix(one) if one.stype == "csr" else told(one)] for name, one in pairs]
+
+
+def of_older_versions(values):
+    """Files as MXNet wrote them before it wrote what it writes now: dense arrays without, and with 64-bit lengths."""
+    head, tail = struct.pack("<QQQ", 0x112, 0, 1), struct.pack("<iii", 1, 0, 0) + values.tobytes()
+    names = struct.pack("<QQ", 1, 8) + b"mean_img"
+    shape = struct.pack(f"<{values.ndim}I", *values.shape)
+    yield head + struct.pack("<I", values.ndim) + shape + tail + names
+    shape = struct.pack(f"<i{values.ndim}q", values.ndim, *values.shape)
+    yield head + struct.pack("<I", 0xF993FAC8) + shape + tail + names
+    yield head + struct.pack("<Ii", 0xF993FAC9, 0) + shape + tail + struct.pack("<Q", 0)
+
+
+def kept_arrays(mx, folder):
+    path, rows = f"{folder}/arrays.nd", {}
+    dtypes = ("float32", "float64", "float16", "uint8", "int32", "int8", "int64", "bool")
+    values = np.random.RandomState(2).randint(0, 2, (2, 3, 1))
+    for name, data in {
+        "one": mx.nd.array(values),
+        "list": [mx.nd.array(values, dtype=dtype) for dtype in dtypes],
+        "dict": {"b": mx.nd.array([1]), "ä": mx.nd.array([[2, 3]], dtype="int64"), "": mx.nd.zeros((1,))},
+        "sparse": [mx.nd.sparse.csr_matrix(([1.0, 2], [0, 2], [0, 1, 2]), shape=(2, 3))],
+        "empty list": [],
+        "empty dict": {},
+    }.items():
+        mx.nd.save(path, data)
+        with open(path, "rb") as file:
+            encoded = file.read()
+        rows[name] = [hashlib.sha256(encoded).hexdigest()[:16], len(encoded), loaded(mx.nd.load(path))]
+        rows[name].append(loaded(mx.nd.load_frombuffer(encoded)))
+    for number, encoded in enumerate(of_older_versions(np.linspace(0, 1, 12).reshape(3, 2, 2).astype(np.float32))):
+        with open(path, "wb") as file:
+            file.write(encoded)
+        rows[f"older {number}"] = loaded(mx.nd.load(path))
+    return rows
+
+
+PROGRAMS = {one.__name__: one for one in (batches_of_digits, batches_of_sparse_rows, kept_arrays)}

@@ -178,8 +178,8 @@ def copyMakeBorder(
     top, bot, left, right : int
         Pixels on each side.
     type : {0, 1, 2, 3, 4}
-        A constant, the outermost pixel again, the image mirrored about its edges, the image again, or mirrored about its
-        outermost pixels.
+        A constant, the outermost pixel again, the image mirrored about its edges, the image again, or the image
+        mirrored about its outermost pixels.
     value : float
         The constant.
     values : sequence of float

@@ -83,6 +83,7 @@ from recordmill.compat.mxnet.nd.elementwise import (
     waitall,
     where,
 )
+from recordmill.compat.mxnet.nd.files import load, load_frombuffer, save
 from recordmill.compat.mxnet.nd.making import (
     arange,
     array,
@@ -151,8 +152,6 @@ __getattr__ = absent(
     __name__,
     {
         "random": "draw with numpy.random",
-        "save": "keep arrays with numpy.savez",
-        "load": "parameter files of MXNet are not read",
     },
     "an operation on arrays that is not here: use NumPy's on .asnumpy()",
 )
@@ -227,6 +226,8 @@ __all__ = [
     "lesser",
     "lesser_equal",
     "linspace",
+    "load",
+    "load_frombuffer",
     "log",
     "log1p",
     "log2",
@@ -263,6 +264,7 @@ __all__ = [
     "reverse",
     "round",
     "rsqrt",
+    "save",
     "shape_array",
     "sigmoid",
     "sign",
