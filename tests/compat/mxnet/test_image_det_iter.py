@@ -55,7 +55,5 @@ def test_options_when_they_are_wrong_or_not_here_then_are_refused(tmp_path: Path
     for run in wrong:
         with pytest.raises(ValueError, match=r"."):
             run()
-    with pytest.raises(NotImplementedError, match="not supported"):
-        iterator.draw_next()
     with pytest.raises(TypeError):
         image.DetBorrowAug(3)

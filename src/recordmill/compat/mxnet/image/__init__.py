@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.image.augmenters import (
     Augmenter,
     CastAug,
@@ -51,14 +50,7 @@ from recordmill.compat.mxnet.image.functions import (
     scale_down,
 )
 from recordmill.compat.mxnet.image.image_iter import ImageIter
-
-_TURN = "rotate with rm.RandomAffine(degrees=...) in rm.Image"
-__getattr__ = absent(
-    __name__,
-    {
-        **dict.fromkeys(("imrotate", "random_rotate"), _TURN),
-    },
-)
+from recordmill.compat.mxnet.image.rotation import imrotate, random_rotate
 
 __all__ = [
     "Augmenter",
@@ -97,7 +89,9 @@ __all__ = [
     "imdecode",
     "imread",
     "imresize",
+    "imrotate",
     "random_crop",
+    "random_rotate",
     "random_size_crop",
     "resize_short",
     "scale_down",

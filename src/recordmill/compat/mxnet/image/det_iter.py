@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from recordmill.compat.mxnet.base import MXNetError, UnsupportedError
 from recordmill.compat.mxnet.image.det_augmenters import CreateDetAugmenter
+from recordmill.compat.mxnet.image.drawing import draw_rectangle
 from recordmill.compat.mxnet.image.image_iter import ImageIter
 from recordmill.compat.mxnet.io.batches import DataDesc
 
 _LOGGER = logging.getLogger("mxnet")
+# Of ImageNet, in levels.
+_MEAN, _STD = np.array([123.68, 116.28, 103.53]), np.array([58.395, 57.12, 57.375])
 _FEWEST = 7  # values of a label: a header of two, and one box of five
 
 
@@ -198,12 +201,73 @@ class ImageDetIter(ImageIter):
             one.reshape(None, shape)
         return it
 
-    def draw_next(self, *unused: Any, **others: Any) -> NoReturn:
-        """Not here."""
-        del unused, others
-        raise UnsupportedError(
-            "draw_next is not supported",
-            kind="unsupported",
-            found="draw_next",
-            hint="draw the boxes of a batch with PIL.ImageDraw",
-        )
+    def draw_next(
+        self,
+        color: Any = None,
+        thickness: int = 2,
+        mean: Any = None,
+        std: Any = None,
+        clip: bool = True,
+        waitKey: int | None = None,  # noqa: N803 (MXNet's)
+        window_name: str = "draw_next",
+        id2labels: Any = None,
+    ) -> Iterator[Any]:
+        """Give one picture after the other with its boxes drawn, as arrays of uint8 with blue first.
+
+        Parameters
+        ----------
+        color : (float, float, float), optional
+            Red, green and blue of borders; `numpy.random` draws one for each by default.
+        thickness : int
+            Of borders, in pixels.
+        mean, std : True, or ndarray, optional
+            What the augmenters subtract, and divide by: it is undone. True is ImageNet's.
+        clip : bool
+            Whether values beyond 0 and 255 are cut; others are taken modulo 256.
+        waitKey, window_name, id2labels
+            Windows and names of classes are not here: draw them on what this gives.
+
+        Yields
+        ------
+        ndarray of uint8, shape (height, width, 3)
+        """
+        del window_name
+        if waitKey is not None or id2labels is not None:
+            message, found = (
+                "draw_next shows no window and writes no names",
+                "waitKey" if waitKey is not None else "id2labels",
+            )
+            raise UnsupportedError(
+                message, kind="unsupported", found=found, hint="show or write on the arrays it gives"
+            )
+        means, deviations = _levels(mean, _MEAN, 0), _levels(std, _STD, 1)
+        while True:
+            try:
+                label, encoded = self.next_sample()
+            except StopIteration:
+                return
+            picture = self.imdecode(encoded)
+            try:
+                boxes = self._parse_label(label)
+            except RuntimeError as error:
+                _LOGGER.debug("Invalid image, skipping:  %s", error)
+                continue
+            picture, boxes = self.augmentation_transform(picture, boxes)
+            values = (picture.asnumpy() * deviations).astype(picture.dtype)
+            values = (values + means).astype(picture.dtype)
+            values = np.clip(values, 0, 255) if clip else values
+            yield _with_boxes(np.ascontiguousarray(values.astype(np.uint8)[:, :, ::-1]), boxes, color, thickness)
+
+
+def _levels(value: Any, usual: Any, otherwise: float) -> Any:
+    return otherwise if value is None else usual if value is True else value
+
+
+def _with_boxes(pixels: Any, boxes: Any, colour: Any, thickness: int) -> Any:
+    """Picture with the borders of boxes, of which those that begin left of it are left out."""
+    sides = np.array([pixels.shape[1], pixels.shape[0]] * 2)
+    for x1, y1, x2, y2 in (boxes[:, 1:5] * sides).astype(int).tolist():
+        if x1 >= 0:
+            drawn = colour[::-1] if colour else np.random.rand(3) * 255  # noqa: NPY002 (np.random.seed repeats it)
+            draw_rectangle(pixels, (x1, y1), (x2, y2), drawn, thickness)
+    return pixels

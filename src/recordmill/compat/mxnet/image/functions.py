@@ -15,7 +15,9 @@ from recordmill.compat.mxnet.kernels import BY_SIZE, KERNELS, RANDOM, methods_of
 from recordmill.compat.mxnet.nd import NDArray, wrap
 from recordmill.compat.pixel_copies import put
 
-_BORDERS = {0: "constant", 1: "edge", 4: "reflect"}
+_MIRRORED, _AGAIN = 2, 3
+# Kinds of border, and the words of them that `rm.crop` has.
+_BORDERS = {0: "constant", 1: "edge", 2: None, 3: None, 4: "reflect"}
 
 
 def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None) -> NDArray:
@@ -91,7 +93,7 @@ def imresize(src: Any, w: int, h: int, interp: int = 1, out: Any = None) -> NDAr
     Parameters
     ----------
     src : array, shape (height, width, channels)
-        uint8; float32 with `interp` 0 or 1.
+        uint8 or float32.
     w, h : int
         Width and height.
     interp : int
@@ -114,9 +116,9 @@ def imresize(src: Any, w: int, h: int, interp: int = 1, out: Any = None) -> NDAr
         message = "Check failed: inputs[0].ndim() == 3U: an image has height, width and channels"
         raise ParameterError(message, kind="bad_shape", found=str(pixels.shape))
     method = get_interp_method(interp, (*pixels.shape[:2], h, w))
-    if pixels.dtype != np.uint8 and (method > 1 or pixels.dtype != np.float32):
-        message = f"interp={method} of {pixels.dtype} is not supported"
-        raise UnsupportedError(message, kind="unsupported", hint="resize before the image becomes float")
+    if pixels.dtype not in (np.uint8, np.float32):
+        message = f"an image of {pixels.dtype} is not supported"
+        raise UnsupportedError(message, kind="unsupported", expected="uint8 or float32", found=str(pixels.dtype))
     return _into(wrap(rm.resize(pixels, (h, w), kernel=KERNELS[method])), out)
 
 
@@ -175,8 +177,9 @@ def copyMakeBorder(
     src : array of uint8, shape (height, width, channels)
     top, bot, left, right : int
         Pixels on each side.
-    type : {0, 1, 4}
-        A constant, the outermost pixel again, or the image mirrored about its outermost pixels.
+    type : {0, 1, 2, 3, 4}
+        A constant, the outermost pixel again, the image mirrored about its edges, the image again, or the image
+        mirrored about its outermost pixels.
     value : float
         The constant.
     values : sequence of float
@@ -187,9 +190,12 @@ def copyMakeBorder(
     NDArray
     """
     if type not in _BORDERS:
-        raise UnsupportedError(f"type={type} is not supported", kind="unsupported", expected="0, 1 or 4")
+        raise UnsupportedError(f"type={type} is not supported", kind="unsupported", expected="0 to 4")
     pixels = np.asarray(src)
     height, width = pixels.shape[:2]
+    if type in (_MIRRORED, _AGAIN):
+        rows, columns = _places(height, top, bot, type), _places(width, left, right, type)
+        return wrap(pixels[rows[:, None], columns])
     fill = [int(one) for one in values] or int(value)
     if type == 0 and _is_plain(pixels, (top, bot, left, right), fill):
         out = np.empty((height + top + bot, width + left + right, pixels.shape[2]), np.uint8)
@@ -198,6 +204,15 @@ def copyMakeBorder(
         return wrap(out)
     mode: Any = _BORDERS[type]
     return wrap(rm.crop(pixels, (-left, -top, width + left + right, height + top + bot), mode=mode, fill=fill))
+
+
+def _places(length: int, before: int, behind: int, kind: int) -> np.ndarray[Any, Any]:
+    """Which pixel of a row or column each pixel with the border is."""
+    places = np.arange(-before, length + behind)
+    if kind == _AGAIN:
+        return places % length
+    turned = places % (2 * length)
+    return np.minimum(turned, 2 * length - 1 - turned)
 
 
 def _is_plain(pixels: np.ndarray[Any, Any], sides: tuple[int, ...], fill: list[int] | int) -> bool:

@@ -9,14 +9,14 @@ from recordmill.compat.mxnet.io.combined import PrefetchingIter, ResizeIter
 from recordmill.compat.mxnet.io.csv import CSVIter
 from recordmill.compat.mxnet.io.detection import ImageDetRecordIter
 from recordmill.compat.mxnet.io.image_record import ImageRecordInt8Iter, ImageRecordIter, ImageRecordUInt8Iter
+from recordmill.compat.mxnet.io.libsvm import LibSVMIter
+from recordmill.compat.mxnet.io.mnist import MNISTIter
 
 __getattr__ = absent(
     __name__,
     {
         "ImageRecordIter_v1": "use ImageRecordIter",
         "ImageRecordUInt8Iter_v1": "use ImageRecordUInt8Iter",
-        "LibSVMIter": "sparse arrays are not supported",
-        "MNISTIter": "read the files with numpy.frombuffer, and give the arrays to NDArrayIter",
         "MXDataIter": "use DataIter",
     },
 )
@@ -30,6 +30,8 @@ __all__ = [
     "ImageRecordInt8Iter",
     "ImageRecordIter",
     "ImageRecordUInt8Iter",
+    "LibSVMIter",
+    "MNISTIter",
     "NDArrayIter",
     "PrefetchingIter",
     "ResizeIter",

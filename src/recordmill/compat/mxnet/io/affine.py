@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.mxnet.io.asked import aspect_ratios
 from recordmill.compat.mxnet.io.methods import drawn_method
-from recordmill.compat.mxnet.io.twister import Twister
+from recordmill.compat.mxnet.io.numbers import Numbers
 from recordmill.compat.mxnet.kernels import AREA, BILINEAR
 from recordmill.dataclass import dataclass
 
@@ -36,7 +36,7 @@ class AffineMap:
     size: tuple[int, int]
 
 
-def draw_map(size: tuple[int, int], values: Mapping[str, Any], chance: Twister) -> AffineMap:
+def draw_map(size: tuple[int, int], values: Mapping[str, Any], chance: Numbers) -> AffineMap:
     """Draw the map of an image; float32 throughout, with MXNet's order of operations.
 
     Parameters
@@ -45,7 +45,7 @@ def draw_map(size: tuple[int, int], values: Mapping[str, Any], chance: Twister) 
         Height and width of the image.
     values : mapping of str to object
         The parameters of the iterator.
-    chance : Twister
+    chance : Numbers
 
     Returns
     -------
@@ -67,7 +67,7 @@ def draw_map(size: tuple[int, int], values: Mapping[str, Any], chance: Twister) 
     return AffineMap(np.array([[a, b, c], [d, e, f]], np.float32), (int(high), int(wide)))
 
 
-def _stretch(values: Mapping[str, Any], chance: Twister) -> tuple[np.float32, np.float32]:
+def _stretch(values: Mapping[str, Any], chance: Numbers) -> tuple[np.float32, np.float32]:
     """Scale and aspect ratio, which are not drawn where random windows have theirs."""
     if values["random_resized_crop"]:
         return np.float32(1), np.float32(1)
@@ -77,7 +77,7 @@ def _stretch(values: Mapping[str, Any], chance: Twister) -> tuple[np.float32, np
     return scale, chance.uniform() * (high - low) + low
 
 
-def mapped(pixels: NDArray[np.uint8], values: Mapping[str, Any], chance: Twister) -> NDArray[np.uint8]:
+def mapped(pixels: NDArray[np.uint8], values: Mapping[str, Any], chance: Numbers) -> NDArray[np.uint8]:
     """Send an image through a map of its own.
 
     Parameters
@@ -85,7 +85,7 @@ def mapped(pixels: NDArray[np.uint8], values: Mapping[str, Any], chance: Twister
     pixels : ndarray of uint8, shape (height, width, channels)
     values : mapping of str to object
         The parameters of the iterator.
-    chance : Twister
+    chance : Numbers
 
     Returns
     -------

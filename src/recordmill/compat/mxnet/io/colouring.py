@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import recordmill as rm
-from recordmill.compat.mxnet.io.twister import Twister
+from recordmill.compat.mxnet.io.hues import looked_up, shifted
+from recordmill.compat.mxnet.io.numbers import Numbers
 
 Pixels = NDArray[np.uint8]
 _LEVELS = np.arange(256, dtype=np.float32)
@@ -28,7 +28,7 @@ _AXES = np.array(
 )
 
 
-def coloured(pixels: Pixels, values: Mapping[str, Any], chance: Twister) -> Pixels:
+def coloured(pixels: Pixels, values: Mapping[str, Any], chance: Numbers) -> Pixels:
     """Jitter, shift and add noise to the colours of one image, as the parameters ask for.
 
     Parameters
@@ -37,7 +37,7 @@ def coloured(pixels: Pixels, values: Mapping[str, Any], chance: Twister) -> Pixe
         Red, green, blue, or grey, whose jitter and noise are those of equal colours.
     values : mapping of str to object
         The parameters of the iterator.
-    chance : Twister
+    chance : Numbers
 
     Returns
     -------
@@ -46,13 +46,13 @@ def coloured(pixels: Pixels, values: Mapping[str, Any], chance: Twister) -> Pixe
     if any(values[name] > 0 for name in _JITTER):
         pixels = _jittered(pixels, values, chance)
     if any(values[name] for name in _SHIFTS):
-        pixels = _shifted(pixels, values, chance)
+        pixels = shifted(pixels, _shifts(values, chance))
     if values["pca_noise"] > 0:
         pixels = _noisy(pixels, values["pca_noise"], chance)
     return pixels
 
 
-def _jittered(pixels: Pixels, values: Mapping[str, Any], chance: Twister) -> Pixels:
+def _jittered(pixels: Pixels, values: Mapping[str, Any], chance: Numbers) -> Pixels:
     factors = [np.float32(1.0 + float(chance.uniform(-values[name], values[name]))) for name in _JITTER]
     for which in chance.order(len(_JITTER)):
         factor = factors[which]
@@ -81,33 +81,22 @@ def _kept(values: NDArray[np.float32]) -> Pixels:
     return kept
 
 
-def _shifted(pixels: Pixels, values: Mapping[str, Any], chance: Twister) -> Pixels:
-    """Hue, lightness and saturation moved, each by less than its parameter; hues end at 180 and do not begin again."""
+def _shifts(values: Mapping[str, Any], chance: Numbers) -> list[int]:
+    """What is added to hue, lightness and saturation: less than the parameters say, drawn in another order."""
     drawn = {name: _near_middle(chance) for name in ("random_h", "random_s", "random_l")}
-    amounts = [
-        int(drawn[name] * np.float32(values[name]) * np.float32(2) - np.float32(values[name])) for name in _SHIFTS
-    ]
-    hls, tops = rm.rgb_to_hls(pixels), (180, 255, 255)
-    tables = [
-        np.clip(np.arange(256) + amount, 0, top).astype(np.uint8) for amount, top in zip(amounts, tops, strict=True)
-    ]
-    return rm.hls_to_rgb(_looked_up(hls, tables))
+    most = {name: np.float32(values[name]) for name in _SHIFTS}
+    return [int(drawn[name] * most[name] * np.float32(2) - most[name]) for name in _SHIFTS]
 
 
-def _looked_up(pixels: Pixels, tables: Sequence[Pixels]) -> Pixels:
-    """Levels of every channel by its own table."""
-    return np.stack([table[pixels[:, :, channel]] for channel, table in enumerate(tables)], axis=2)
-
-
-def _near_middle(chance: Twister) -> np.float32:
+def _near_middle(chance: Numbers) -> np.float32:
     """A float32 from 0 to 1, rarely near its ends."""
     return (chance.uniform() + np.float32(4) * chance.uniform()) / np.float32(5)
 
 
-def _noisy(pixels: Pixels, deviation: float, chance: Twister) -> Pixels:
+def _noisy(pixels: Pixels, deviation: float, chance: Numbers) -> Pixels:
     amounts = chance.normals(3, deviation)
     offsets = [(axis[0] * amounts[0] + axis[1] * amounts[1]) + axis[2] * amounts[2] for axis in _AXES]
     if pixels.shape[2] == 1:
         offsets = [np.float32(sum(offsets) / 3)]
     tables = [np.clip(np.trunc(_LEVELS + offset), 0, 255).astype(np.uint8) for offset in offsets]
-    return _looked_up(pixels, tables)
+    return looked_up(pixels, tables)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from recordmill.compat.mxnet.base import ParameterError, translated
 from recordmill.compat.mxnet.io.arrays import NDArrayIter
 from recordmill.compat.mxnet.io.parameters import read_parameters
+from recordmill.compat.mxnet.io.text import read_lengths, rounded_apart
 from recordmill.compat.mxnet.nd import wrap
 
 # No file of labels, in MXNet's words.
@@ -58,7 +59,7 @@ class CSVIter(NDArrayIter):
         for name in _NEEDED:
             if not parameters.get(name):
                 raise ParameterError(f"Required parameter {name} is not presented", kind="bad_parameter", expected=name)
-        shapes = {name: _lengths(name, parameters.get(name, (1,))) for name in ("data_shape", "label_shape")}
+        shapes = {name: read_lengths(name, parameters.get(name, (1,))) for name in ("data_shape", "label_shape")}
         values = read_parameters(parameters | {"data_shape": (1, 1, 1), "label_shape": (1,)}, _DEFAULTS, {})
         if values["dtype"] not in _DTYPES:
             message, expected = f"unknown dtype for CSVIter: {values['dtype']}", "float32, int32 or int64"
@@ -72,18 +73,6 @@ class CSVIter(NDArrayIter):
         label = label[:, 0] if shapes["label_shape"] == (1,) else label
         names = {"data_name": values["data_name"], "label_name": values["label_name"]}
         super().__init__(wrap(data), wrap(label), values["batch_size"], **names)
-
-
-def _lengths(name: str, value: Any) -> tuple[int, ...]:
-    parts = value.strip("()[] ").rstrip(",").split(",") if isinstance(value, str) else value
-    try:
-        shape = tuple(int(part) for part in ((parts,) if isinstance(parts, int) else parts))
-    except (TypeError, ValueError) as error:
-        message = f"Invalid Parameter format for {name} expect Shape(tuple) but value='{value}'"
-        raise ParameterError(message, kind="bad_parameter", expected="Shape(tuple)", found=repr(value)) from error
-    if not shape or min(shape) < 1:
-        raise ParameterError(f"{name} has lengths of 1 or more", kind="bad_parameter", found=str(shape))
-    return shape
 
 
 def _rows(path: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -110,7 +99,4 @@ def _numbers(path: str, dtype: np.dtype[Any]) -> NDArray[Any]:
         except ValueError:  # fractions, of which the whole part counts
             return np.loadtxt(path, np.float64, **options).astype(dtype)
     values: NDArray[np.float64] = np.loadtxt(path, np.float64, **options)
-    whole = np.trunc(values)
-    # Digits in front of the point and behind it are rounded apart, and then together, as MXNet reads them.
-    found: NDArray[Any] = whole.astype(dtype) + (values - whole).astype(dtype)
-    return found
+    return rounded_apart(values, dtype)

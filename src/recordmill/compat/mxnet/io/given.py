@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from recordmill.compat.mxnet.io.asked import has_light
 from recordmill.compat.mxnet.io.geometry import shorter_to
 from recordmill.compat.mxnet.io.lighting import draw_light
+from recordmill.compat.mxnet.io.numbers import Numbers
 from recordmill.compat.mxnet.io.steps import draw_mirror
-from recordmill.compat.mxnet.io.twister import Twister
 from recordmill.compat.mxnet.io.windows import Size, Window, draw_area, draw_window
 from recordmill.dataclass import dataclass
 
@@ -44,7 +44,7 @@ class Drawn:
         return Drawn(self.windows[rows], self.mirrors[rows], self.lights[rows], self.possible[rows])
 
 
-def draw_all(sizes: Ints, values: Mapping[str, Any], seeds: Ints) -> Drawn:
+def draw_all(sizes: Ints, values: Mapping[str, Any], numbers: Sequence[Numbers]) -> Drawn:
     """Draw what MXNet draws for images that are only scaled, padded, cut and mirrored.
 
     Parameters
@@ -53,7 +53,7 @@ def draw_all(sizes: Ints, values: Mapping[str, Any], seeds: Ints) -> Drawn:
         Heights and widths; 0 for images without a header, which the native engine refuses by name.
     values : mapping of str to object
         The parameters of the iterator.
-    seeds : ndarray of int64, shape (n,)
+    numbers : sequence of Numbers
 
     Returns
     -------
@@ -62,12 +62,11 @@ def draw_all(sizes: Ints, values: Mapping[str, Any], seeds: Ints) -> Drawn:
     windows = np.zeros((len(sizes), 4), np.int64)
     mirrors, possible = np.zeros(len(sizes), np.bool_), np.ones(len(sizes), np.bool_)
     lights = np.zeros((len(sizes), 2), np.float32)
-    chance = Twister()
     for row, (height, width) in enumerate(shorter_to(sizes, values["resize"]).tolist()):
         if not sizes[row].all():
             windows[row] = 0, 0, 1, 1
             continue
-        chance.restart(int(seeds[row]))
+        chance = numbers[row]
         window = _window((height, width), values, chance)
         if window is None:
             possible[row] = False
@@ -78,7 +77,7 @@ def draw_all(sizes: Ints, values: Mapping[str, Any], seeds: Ints) -> Drawn:
     return Drawn(windows, mirrors, lights, possible)
 
 
-def _window(size: Size, values: Mapping[str, Any], chance: Twister) -> Window | None:
+def _window(size: Size, values: Mapping[str, Any], chance: Numbers) -> Window | None:
     if values["random_resized_crop"]:
         return draw_area(size, values, chance)
     pad, (height, width) = values["pad"], values["data_shape"][1:]

@@ -164,7 +164,7 @@ class ImageRecordIter(DataIter):
         labels, ids = samples.labels, samples.ids
         if self._table.label_width == 1:
             labels = labels[:, 0]
-        data, labels, ids = (_filled(one, self.batch_size) for one in (data, labels, ids))
+        data, labels, ids = (filled(one, self.batch_size) for one in (data, labels, ids))
         return DataBatch([wrap(data)], [wrap(labels)], pad, ids)
 
     def _named(self, error: rm.DecodeError, rows: Ints) -> MXNetError:
@@ -204,8 +204,18 @@ def ImageRecordInt8Iter(**parameters: Any) -> ImageRecordIter:
     return ImageRecordIter(**{"dtype": "int8"} | parameters)
 
 
-def _filled(array: NDArray[Any], length: int) -> NDArray[Any]:
-    """Rows, and zeros up to a length."""
+def filled(array: NDArray[Any], length: int) -> NDArray[Any]:
+    """Rows, and zeros up to a length.
+
+    Parameters
+    ----------
+    array : ndarray, shape (n, ...)
+    length : int
+
+    Returns
+    -------
+    ndarray, shape (length, ...)
+    """
     if len(array) == length:
         return array
     whole = np.zeros((length, *array.shape[1:]), array.dtype)

@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.io.lots import Lots
-from recordmill.compat.mxnet.io.twister import Twister
+from recordmill.compat.mxnet.io.numbers import Numbers
 
 Floats = NDArray[np.float32]
 
 
-def draw_light(values: Mapping[str, Any], chance: Twister) -> Floats:
+def draw_light(values: Mapping[str, Any], chance: Numbers) -> Floats:
     """Draw the factor and the summand of an image.
 
     Parameters
     ----------
     values : mapping of str to object
         The parameters of the iterator.
-    chance : Twister
+    chance : Numbers
 
     Returns
     -------

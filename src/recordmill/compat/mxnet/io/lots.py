@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
+from recordmill.compat.mxnet.io.numbers import Numbers, numbers_of, twister
 from recordmill.compat.mxnet.io.order import Visit
 from recordmill.dataclass import dataclass
 
@@ -26,34 +24,37 @@ class Lots:
     draws : Draws
     positions : ndarray of int64, shape (n,)
         In the epoch: what the draws depend on.
-    seeds : ndarray of int64, shape (n,)
-        Of the generator of each, where images are made as MXNet makes them.
+    seeds : ndarray of int64, shape (n,), optional
+        Of the generator that MXNet makes for each.
     """
 
     draws: rm.Draws
     positions: Ints
-    seeds: Ints
+    seeds: Ints | None
 
     def __getitem__(self, rows: Ints) -> Lots:
         """Return those of some images."""
-        return Lots(self.draws, self.positions[rows], self.seeds[rows])
+        return Lots(self.draws, self.positions[rows], None if self.seeds is None else self.seeds[rows])
+
+    def numbers(self) -> list[Numbers]:
+        """Numbers of each image, in the order in which they are asked for."""
+        if self.seeds is None:
+            return numbers_of(self.draws, self.positions)
+        return [twister(seed) for seed in self.seeds.tolist()]
 
 
-def lots_of(visit: Visit, values: Mapping[str, Any]) -> Lots:
+def lots_of(visit: Visit, seed: int, seed_aug: int | None = None) -> Lots:
     """Seed the images of a batch: with `seed_aug` as MXNet does, else from seed, epoch and position.
 
     Parameters
     ----------
     visit : Visit
-    values : mapping of str to object
-        The parameters of the iterator.
+    seed : int
+    seed_aug : int, optional
 
     Returns
     -------
     Lots
     """
-    draws = rm.Draws(values["seed"] % 2**64, visit.epoch)
-    if values["seed_aug"] is not None:
-        return Lots(draws, visit.positions, visit.places + (values["seed_aug"] + _SEED_OFFSET))
-    words = draws.words(visit.positions, rm.Stage.FREE + 1)[:, 0]
-    return Lots(draws, visit.positions, (words >> np.uint64(32)).astype(np.int64))
+    seeds = None if seed_aug is None else visit.places + (seed_aug + _SEED_OFFSET)
+    return Lots(rm.Draws(seed % 2**64, visit.epoch), visit.positions, seeds)

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.mxnet.io.twister import Twister
+from recordmill.compat.mxnet.io.numbers import Numbers
 from recordmill.compat.mxnet.kernels import KERNELS, RANDOM, methods_of
 
 Size = tuple[int, int]
 
 
-def drawn_method(method: int, old: Size, new: Size, chance: Twister) -> int:
+def drawn_method(method: int, old: Size, new: Size, chance: Numbers) -> int:
     """Interpolation of one image.
 
     Parameters
@@ -21,7 +21,7 @@ def drawn_method(method: int, old: Size, new: Size, chance: Twister) -> int:
         0 to 4, 9 for one by the sizes, 10 for one by chance.
     old, new : (int, int)
         Sizes.
-    chance : Twister
+    chance : Numbers
         Asked for method 10 alone.
 
     Returns

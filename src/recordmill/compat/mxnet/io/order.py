@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.mxnet.io.chunks import Span
+from recordmill.compat.mxnet.io.permuting import permute, words_of
 from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
 # The generators of seeds are seeded with so much more.
 _SEED_OFFSET = 111
 _RANGE_SEED_OFFSET = 666
-_LARGEST = 2**32 - 1
-# Places whose words are drawn at once.
-_CHUNK = 1 << 14
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -78,9 +76,9 @@ class EpochOrders:
     def __init__(self, ranges: Sequence[Sequence[Span]], values: Mapping[str, Any]) -> None:
         self._ranges, self._indexed = ranges, bool(values["path_imgidx"])
         self._batch_size: int = values["batch_size"]
-        self._words = _words(_SEED_OFFSET + values["seed"]) if values["shuffle"] else None
+        self._words = words_of(_SEED_OFFSET + values["seed"]) if values["shuffle"] else None
         seed = values["part_index"] + values["num_parts"] + len(ranges) + values["shuffle_chunk_seed"]
-        self._range_words = _words(_RANGE_SEED_OFFSET + seed) if len(ranges) > 1 else None
+        self._range_words = words_of(_RANGE_SEED_OFFSET + seed) if len(ranges) > 1 else None
         self._range_order = list(range(len(ranges)))
 
     def draw(self) -> Order:
@@ -91,7 +89,7 @@ class EpochOrders:
         Order
         """
         if self._range_words is not None:
-            _exchange(self._range_order, self._range_words)
+            permute(self._range_order, self._range_words)
         rows: list[Ints] = []
         places: list[Ints] = []
         visited = 0
@@ -105,7 +103,7 @@ class EpochOrders:
     def _permuted(self, count: int) -> Ints:
         order = list(range(count))
         if self._words is not None:
-            _exchange(order, self._words)
+            permute(order, self._words)
         return np.array(order, np.int64)
 
     def _places(self, chosen: Ints, visited: int) -> Ints:
@@ -132,29 +130,3 @@ class EpochOrders:
         """
         moved = self._words is None or self._indexed
         return order.places[:missing] + (count if moved else 0)
-
-
-def _words(seed: int) -> np.random.RandomState:
-    return np.random.RandomState(seed % 2**32)
-
-
-def _exchange(order: list[int], words: np.random.RandomState) -> None:
-    """Permute a list in place, as ``std::shuffle`` of libstdc++ until version 6."""
-    for start in range(1, len(order), _CHUNK):
-        partners = _partners(words, start, min(start + _CHUNK, len(order)))
-        for place, other in enumerate(partners, start):
-            order[place], order[other] = order[other], order[place]
-
-
-def _partners(words: np.random.RandomState, start: int, stop: int) -> list[int]:
-    """With which place up to itself each place is exchanged; a word beyond the last whole share is drawn again."""
-    sizes = np.arange(start + 1, stop + 1, dtype=np.uint64)
-    shares = np.uint64(_LARGEST) // sizes
-    drawn = _draw(words, len(sizes))
-    while len(refused := np.flatnonzero(drawn >= sizes * shares)):
-        drawn = np.concatenate([drawn[: refused[0]], drawn[refused[0] + 1 :], _draw(words, 1)])
-    return (drawn // shares).astype(np.int64).tolist()  # type: ignore[no-any-return]
-
-
-def _draw(words: np.random.RandomState, count: int) -> NDArray[np.uint64]:
-    return words.randint(0, 2**32, count, dtype=np.uint32).astype(np.uint64)

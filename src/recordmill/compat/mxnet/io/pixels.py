@@ -17,10 +17,10 @@ from recordmill.compat.mxnet.io.given import Drawn, draw_all
 from recordmill.compat.mxnet.io.lighting import draw_light, lights_of
 from recordmill.compat.mxnet.io.lots import Lots, lots_of
 from recordmill.compat.mxnet.io.normalising import Normalising
+from recordmill.compat.mxnet.io.numbers import Numbers
 from recordmill.compat.mxnet.io.order import Visit
 from recordmill.compat.mxnet.io.spec import drawn_spec, given_spec
 from recordmill.compat.mxnet.io.steps import draw_mirror, prepare_image
-from recordmill.compat.mxnet.io.twister import Twister
 from recordmill.compat.mxnet.kernels import RANDOM
 
 Ints = NDArray[np.int64]
@@ -65,11 +65,12 @@ class PixelPlan:
         DecodeError
             An image that does not decode; `position` is its place in the batch.
         """
-        lots, everything = lots_of(visit, self._values), np.arange(len(images))
+        seed, seed_aug = self._values["seed"], self._values["seed_aug"]
+        lots, everything = lots_of(visit, seed, seed_aug), np.arange(len(images))
         if self._stepwise:
             return self._by_steps(images, lots, everything)
         made: NDArray[Any] = np.empty((len(images), *self._values["data_shape"]), self.dtype)
-        drawn = draw_all(self._sizes(images), self._values, lots.seeds) if self._exact else None
+        drawn = draw_all(self._sizes(images), self._values, lots.numbers()) if self._exact else None
         for method, rows in self._groups(images) if drawn is None else _possible(drawn):
             some, theirs = [images[row] for row in rows], lots[rows]
             if method is None:
@@ -131,10 +132,11 @@ class PixelPlan:
 
     def _by_steps(self, images: Sequence[Any], lots: Lots, rows: Ints) -> NDArray[Any]:
         made: NDArray[Any] = np.empty((len(images), *self._values["data_shape"]), self.dtype)
+        numbers = lots.numbers()
 
         def make(row: int) -> None:
             try:
-                made[row] = self._one_by_steps(images[row], Twister(int(lots.seeds[row])))
+                made[row] = self._one_by_steps(images[row], numbers[row])
             except rm.RecordmillError as error:
                 raise rm.DecodeError(
                     error.message, position=int(rows[row]), feature="data", cause=error, kind=error.kind
@@ -145,7 +147,7 @@ class PixelPlan:
                 pass
         return made
 
-    def _one_by_steps(self, data: Any, chance: Twister) -> NDArray[Any]:
+    def _one_by_steps(self, data: Any, chance: Numbers) -> NDArray[Any]:
         pixels, mirror = prepare_image(data, self._values, chance), draw_mirror(self._values, chance)
         light = draw_light(self._values, chance)[None] if has_light(self._values) else None
         numbers = self._normalising.begin(pixels[:, ::-1] if mirror else pixels)

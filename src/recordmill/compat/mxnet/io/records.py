@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError, as_mxnet_error, translated
 from recordmill.compat.mxnet.io.chunks import Span, byte_ranges, record_chunks
+from recordmill.compat.mxnet.io.files import find_files
 from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
@@ -54,7 +55,7 @@ class RecordTable:
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        paths = _find_files(values["path_imgrec"])
+        paths = find_files(values["path_imgrec"], "path_imgrec")
         self.label_width: int = values["label_width"]
         self.labels_of_ids = _read_labels(values["path_imglist"], self.label_width) if values["path_imglist"] else None
         with translated():
@@ -192,27 +193,6 @@ class RecordTable:
             if key not in known:
                 raise MXNetError(f"fail to find imagelabel for id {key}", kind="bad_label", **self.place(rows[row]))
         return np.stack([known[key] for key in ids])
-
-
-def _find_files(names: str) -> list[str]:
-    if not names:
-        raise ParameterError("Check failed: param_.path_imgrec.length() != 0: must specify image_rec")
-    found: list[str] = []
-    for name in names.split(";"):
-        if os.path.isdir(name):
-            inside = sorted(
-                entry.path for entry in os.scandir(name) if entry.is_file() and not entry.name.startswith(".")
-            )
-            found += inside
-        elif not os.path.exists(name):
-            message = f"LocalFileSystem.GetPathInfo: {name} error: No such file or directory"
-            raise MissingFileError(message, shard=name)
-        else:
-            found.append(name)
-    filled = [name for name in found if os.path.getsize(name)]
-    if not filled:
-        raise MXNetError(f"Cannot find any files that matches the URI pattern {names}", kind="empty", shard=names)
-    return filled
 
 
 def _read_labels(path: str, width: int) -> dict[int, NDArray[np.float32]]:

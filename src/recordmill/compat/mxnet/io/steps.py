@@ -15,13 +15,13 @@ from recordmill.compat.mxnet.io.asked import has_map
 from recordmill.compat.mxnet.io.colouring import coloured
 from recordmill.compat.mxnet.io.geometry import grow_to, shorter_to
 from recordmill.compat.mxnet.io.methods import drawn_method, resized
-from recordmill.compat.mxnet.io.twister import Twister
+from recordmill.compat.mxnet.io.numbers import Numbers
 from recordmill.compat.mxnet.io.windows import draw_area, draw_square, draw_window
 
 Pixels = NDArray[np.uint8]
 
 
-def prepare_image(data: Any, values: Mapping[str, Any], chance: Twister) -> Pixels:
+def prepare_image(data: Any, values: Mapping[str, Any], chance: Numbers) -> Pixels:
     """Decode, scale, map, pad, cut and colour one image.
 
     Parameters
@@ -29,7 +29,7 @@ def prepare_image(data: Any, values: Mapping[str, Any], chance: Twister) -> Pixe
     data : buffer
     values : mapping of str to object
         The parameters of the iterator.
-    chance : Twister
+    chance : Numbers
 
     Returns
     -------
@@ -71,14 +71,14 @@ def fill_of(values: Mapping[str, Any]) -> int | tuple[int, ...]:
     return (fill, fill, fill, 0) if values["data_shape"][0] == 4 else fill
 
 
-def draw_mirror(values: Mapping[str, Any], chance: Twister) -> bool:
+def draw_mirror(values: Mapping[str, Any], chance: Numbers) -> bool:
     """Tell whether an image is mirrored.
 
     Parameters
     ----------
     values : mapping of str to object
         The parameters of the iterator.
-    chance : Twister
+    chance : Numbers
         Asked with `rand_mirror` alone.
 
     Returns
@@ -99,7 +99,7 @@ def _decoded(data: Any, channels: int) -> Pixels:
     return pixels
 
 
-def _cut(pixels: Pixels, values: Mapping[str, Any], chance: Twister) -> Pixels:
+def _cut(pixels: Pixels, values: Mapping[str, Any], chance: Numbers) -> Pixels:
     """The window, brought to the size of the batch."""
     size, goal = pixels.shape[:2], tuple(values["data_shape"][1:])
     window = None

@@ -9,7 +9,7 @@ import numpy as np
 
 from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.io.asked import aspect_ratios
-from recordmill.compat.mxnet.io.twister import Twister, rounded
+from recordmill.compat.mxnet.io.numbers import Numbers, rounded
 
 # Rows, columns.
 Size = tuple[int, int]
@@ -18,7 +18,7 @@ Window = tuple[int, int, int, int]
 _ATTEMPTS = 10
 
 
-def draw_window(size: Size, wanted: Size, values: Mapping[str, Any], chance: Twister) -> Window:
+def draw_window(size: Size, wanted: Size, values: Mapping[str, Any], chance: Numbers) -> Window:
     """Draw a window of a size, or the one in the middle without `rand_crop`.
 
     Parameters
@@ -27,7 +27,7 @@ def draw_window(size: Size, wanted: Size, values: Mapping[str, Any], chance: Twi
         Height and width of the image, and of the window, which is not larger.
     values : mapping of str to object
         The parameters of the iterator.
-    chance : Twister
+    chance : Numbers
 
     Returns
     -------
@@ -39,7 +39,7 @@ def draw_window(size: Size, wanted: Size, values: Mapping[str, Any], chance: Twi
     return x, y, wanted[1], wanted[0]
 
 
-def draw_square(size: Size, values: Mapping[str, Any], chance: Twister) -> Window:
+def draw_square(size: Size, values: Mapping[str, Any], chance: Numbers) -> Window:
     """Draw a square between `min_crop_size` and `max_crop_size`.
 
     Parameters
@@ -48,7 +48,7 @@ def draw_square(size: Size, values: Mapping[str, Any], chance: Twister) -> Windo
         Height and width of the image.
     values : mapping of str to object
         The parameters of the iterator.
-    chance : Twister
+    chance : Numbers
 
     Returns
     -------
@@ -69,7 +69,7 @@ def draw_square(size: Size, values: Mapping[str, Any], chance: Twister) -> Windo
     return draw_window(size, (side, side), values, chance)
 
 
-def draw_area(size: Size, values: Mapping[str, Any], chance: Twister) -> Window | None:
+def draw_area(size: Size, values: Mapping[str, Any], chance: Numbers) -> Window | None:
     """Draw a window of random area and shape.
 
     Parameters
@@ -78,7 +78,7 @@ def draw_area(size: Size, values: Mapping[str, Any], chance: Twister) -> Window 
         Height and width of the image.
     values : mapping of str to object
         The parameters of the iterator.
-    chance : Twister
+    chance : Numbers
 
     Returns
     -------

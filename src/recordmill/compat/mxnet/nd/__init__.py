@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from recordmill.compat.mxnet.absent import absent
-from recordmill.compat.mxnet.nd import elementwise, reducing, shaping
+from recordmill.compat.mxnet.nd import elementwise, reducing, shaping, sparse
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 from recordmill.compat.mxnet.nd.elementwise import (
     abs,  # noqa: A004 (MXNet's names)
@@ -83,6 +83,7 @@ from recordmill.compat.mxnet.nd.elementwise import (
     waitall,
     where,
 )
+from recordmill.compat.mxnet.nd.files import load, load_frombuffer, save
 from recordmill.compat.mxnet.nd.making import (
     arange,
     array,
@@ -151,8 +152,6 @@ __getattr__ = absent(
     __name__,
     {
         "random": "draw with numpy.random",
-        "save": "keep arrays with numpy.savez",
-        "load": "parameter files of MXNet are not read",
     },
     "an operation on arrays that is not here: use NumPy's on .asnumpy()",
 )
@@ -227,6 +226,8 @@ __all__ = [
     "lesser",
     "lesser_equal",
     "linspace",
+    "load",
+    "load_frombuffer",
     "log",
     "log1p",
     "log2",
@@ -263,6 +264,7 @@ __all__ = [
     "reverse",
     "round",
     "rsqrt",
+    "save",
     "shape_array",
     "sigmoid",
     "sign",
@@ -272,6 +274,7 @@ __all__ = [
     "slice_axis",
     "slice_like",
     "sort",
+    "sparse",
     "split",
     "split_v2",
     "sqrt",

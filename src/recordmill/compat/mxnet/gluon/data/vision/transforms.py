@@ -11,11 +11,12 @@ import numpy as np
 from recordmill.compat.mxnet import nd
 from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.gluon.block import Block, Sequential
-from recordmill.compat.mxnet.gluon.data.vision import jitters
+from recordmill.compat.mxnet.gluon.data.vision import jitters, rotations
 from recordmill.compat.mxnet.image import colours, functions
 from recordmill.compat.mxnet.image.augmenters import RandomOrderAug
 from recordmill.compat.mxnet.nd import image as nd_image
 
+Rotate, RandomRotation = rotations.Rotate, rotations.RandomRotation
 __getattr__ = absent(__name__, {}, "do it with NumPy or OpenCV in a function given to transform_first")
 
 

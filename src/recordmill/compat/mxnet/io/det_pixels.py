@@ -1,0 +1,91 @@
+"""Pictures with boxes to the levels of a batch: the steps that were drawn for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.mxnet.io.det_plan import Scaling, Steps
+from recordmill.compat.mxnet.io.hues import shifted
+from recordmill.compat.mxnet.kernels import KERNELS
+
+Pixels = NDArray[np.uint8]
+
+
+def decode_by_steps(
+    images: Sequence[Any], steps: Sequence[Steps], shape: Sequence[int], fill: int, threads: int
+) -> NDArray[np.uint8]:
+    """Levels of pictures, each in the upper left corner; where it does not reach they are 0.
+
+    Parameters
+    ----------
+    images : sequence of buffer
+    steps : sequence of Steps
+    shape : (int, int, int)
+        Channels, height and width.
+    fill : int
+        Level of frames.
+    threads : int
+
+    Returns
+    -------
+    ndarray of uint8, shape (n, channels, height, width)
+
+    Raises
+    ------
+    DecodeError
+        An image that does not decode; `position` is its place in the batch.
+    """
+    made = np.zeros((len(images), *shape), np.uint8)
+
+    def put(row: int) -> None:
+        try:
+            pixels = _prepared(images[row], steps[row], shape[0], fill)
+        except rm.RecordmillError as error:
+            parts: dict[str, Any] = {"position": row, "feature": "data", "cause": error, "kind": error.kind}
+            raise rm.DecodeError(error.message, **parts) from error
+        made[row, :, : pixels.shape[0], : pixels.shape[1]] = pixels.transpose(2, 0, 1)
+
+    with ThreadPoolExecutor(max(threads, 1), thread_name_prefix="recordmill-mxnet-boxes") as pool:
+        list(pool.map(put, range(len(images))))
+    return made
+
+
+def _prepared(data: Any, steps: Steps, channels: int, fill: int) -> Pixels:
+    words: Any = {1: "grey", 3: "rgb"}[channels]
+    pixels = rm.decode_image(data, like="mxnet", channels=words, orientation="apply", depth="8")
+    pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
+    pixels = _scaled(pixels, steps.first)
+    if any(steps.shifts):
+        pixels = shifted(pixels, steps.shifts)
+    if steps.contrast:
+        levels = np.rint(np.arange(256, dtype=np.float32) * (steps.contrast + np.float32(1)))
+        pixels = np.clip(levels, 0, 255).astype(np.uint8).take(pixels)
+    pixels = rm.flip(pixels) if steps.is_mirrored else pixels
+    if steps.window != (0, 0, pixels.shape[1], pixels.shape[0]):
+        pixels = _cut(pixels, steps.window, fill)
+    return _scaled(pixels, steps.last)
+
+
+def _scaled(pixels: Pixels, scaling: Scaling | None) -> Pixels:
+    if scaling is None or scaling.size == pixels.shape[:2]:
+        return pixels
+    return rm.resize(pixels, scaling.size, kernel=KERNELS[scaling.method])
+
+
+def _cut(pixels: Pixels, window: tuple[int, int, int, int], fill: int) -> Pixels:
+    """Window of a picture, with one level where it reaches beyond."""
+    x, y, width, height = window
+    rows, columns = (max(y, 0), min(y + height, pixels.shape[0])), (max(x, 0), min(x + width, pixels.shape[1]))
+    inside = pixels[rows[0] : max(rows), columns[0] : max(columns)]
+    if inside.shape[:2] == (height, width):
+        return np.ascontiguousarray(inside)
+    made = np.full((height, width, pixels.shape[2]), fill, np.uint8)
+    if inside.size:
+        made[rows[0] - y :, columns[0] - x :][: inside.shape[0], : inside.shape[1]] = inside
+    return made

@@ -1,0 +1,47 @@
+"""Hue, lightness and saturation of pictures moved, each within its range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+
+Pixels = NDArray[np.uint8]
+_LARGEST = (180, 255, 255)
+
+
+def shifted(pixels: Pixels, shifts: Sequence[int]) -> Pixels:
+    """Picture with other hue, lightness and saturation; hues end at 180 and do not begin again.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8, shape (height, width, 3)
+        Red, green, blue.
+    shifts : (int, int, int)
+        What is added to hue, lightness and saturation.
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, 3)
+    """
+    levels = np.arange(256)
+    tables = [np.clip(levels + by, 0, top).astype(np.uint8) for by, top in zip(shifts, _LARGEST, strict=True)]
+    return rm.hls_to_rgb(looked_up(rm.rgb_to_hls(pixels), tables))
+
+
+def looked_up(pixels: Pixels, tables: Sequence[Pixels]) -> Pixels:
+    """Levels of every channel by its own table.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8, shape (height, width, channels)
+    tables : sequence of ndarray of uint8, shape (256,)
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, channels)
+    """
+    return np.stack([table.take(pixels[:, :, channel]) for channel, table in enumerate(tables)], axis=2)

@@ -1,0 +1,81 @@
+"""Files of whole bytes in the form of MNIST's: a magic number, a length for each axis, and the bytes."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError
+
+_GZIP = b"\x1f\x8b"
+# Zeros, the number that stands for bytes, and the number of axes.
+_BYTES = 0x0800
+
+
+def read_part(path: str, num_axes: int, num_parts: int, part_index: int) -> NDArray[np.uint8]:
+    """Rows of one part of a file, which are read once its size was found to be what its head says.
+
+    Parameters
+    ----------
+    path : str
+    num_axes : int
+        3 for images, 1 for labels.
+    num_parts, part_index : int
+
+    Returns
+    -------
+    ndarray of uint8
+
+    Raises
+    ------
+    MissingFileError
+        No such file.
+    MXNetError
+        A file of another form, or shorter than it says.
+    ParameterError
+        A part that is none.
+    """
+    if not 0 <= part_index < num_parts:
+        message = "Check failed: param_.num_parts > param_.part_index"
+        found = f"part_index {part_index} of num_parts {num_parts}"
+        raise ParameterError(message, kind="bad_parameter", found=found)
+    shape = _shape(path, num_axes)
+    row_bytes = math.prod(shape[1:])
+    share = float(shape[0]) / num_parts
+    first, last = int(share * part_index), int(share * (part_index + 1))
+    data = np.fromfile(path, np.uint8, (last - first) * row_bytes, offset=_head_bytes(num_axes) + first * row_bytes)
+    return data.reshape(last - first, *shape[1:])
+
+
+def _head_bytes(num_axes: int) -> int:
+    return 4 * (1 + num_axes)
+
+
+def _shape(path: str, num_axes: int) -> list[int]:
+    """Lengths of the axes, of a file that holds so many bytes."""
+    if not os.path.exists(path):
+        raise MissingFileError(f'LocalFileSystem: Check failed: :Open "{path}": No such file or directory', shard=path)
+    with Path(path).open("rb") as file:
+        head, size = file.read(_head_bytes(num_axes)), os.fstat(file.fileno()).st_size
+    if head.startswith(_GZIP):
+        raise MXNetError(
+            "invalid mnist format: the file is compressed", kind="compressed", shard=path, hint="gunzip it"
+        )
+    if len(head) < _head_bytes(num_axes):
+        found, expected = f"{len(head)} bytes", f"a head of {_head_bytes(num_axes)} bytes"
+        raise MXNetError("invalid mnist format", kind="truncated_header", shard=path, expected=expected, found=found)
+    magic, *shape = np.frombuffer(head, ">i4").tolist()
+    if magic != _BYTES + num_axes:
+        expected, found = f"magic number {_BYTES + num_axes}", str(magic)
+        raise MXNetError("invalid mnist format", kind="bad_magic", shard=path, offset=0, expected=expected, found=found)
+    if shape[0] < 0 or min(shape[1:], default=1) < 1:
+        message, found = "invalid mnist format: lengths that are none", str(tuple(shape))
+        raise MXNetError(message, kind="bad_shape", shard=path, offset=4, found=found)
+    if (needed := _head_bytes(num_axes) + math.prod(shape)) > size:
+        message, expected = "the file ends before its last row", f"{needed} bytes for shape {tuple(shape)}"
+        raise MXNetError(message, kind="truncated_payload", shard=path, expected=expected, found=f"{size} bytes")
+    return shape  # type: ignore[no-any-return]

@@ -1,0 +1,97 @@
+"""ImageDetRecordIter with windows, frames, mirrors and colours: MXNet's, to the bit, where its numbers are drawn."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill.compat.mxnet as mx
+from recordmill.compat.mxnet.io import lots
+from recordmill.compat.mxnet.io.numbers import Numbers
+from tests.compat.mxnet.box_record_programs import NUM_PICTURES, PROGRAMS, SSD, packed
+from tests.golden import load
+
+# What MXNet gives the generator of its first thread.
+MXNET_SEED = 233
+
+
+@pytest.fixture
+def mxnets_numbers(monkeypatch) -> None:
+    """Numbers of one generator, for one picture after another, as in MXNet with one thread."""
+    generator = np.random.RandomState(MXNET_SEED)
+    numbers = Numbers(generator.randint(0, 2**32, 100, dtype=np.uint32) for _ in itertools.count())
+    monkeypatch.setattr(lots, "numbers_of", lambda draws, positions: [numbers] * len(positions))
+
+
+@pytest.mark.usefixtures("mxnets_numbers")
+@pytest.mark.parametrize("name", [*PROGRAMS])
+def test_programs_when_numbers_are_mxnets_then_find_what_it_gave(name: str, tmp_path: Path) -> None:
+    found = json.loads(json.dumps(PROGRAMS[name](mx, str(tmp_path))))
+    assert found == load("compat/mxnet/drawn_boxes/expected.json")[name]
+
+
+def epochs(folder: Path, count: int = 2, **options: Any) -> list[Any]:
+    given = {"data_shape": (3, 32, 40), "batch_size": 5, **SSD, **options}
+    data, found = mx.io.ImageDetRecordIter(path_imgrec=packed(mx, folder), **given), []
+    for _ in range(count):
+        found.append([(batch.data[0].asnumpy(), batch.label[0].asnumpy()) for batch in data])
+        data.reset()
+    return found
+
+
+def same(first: Any, second: Any) -> bool:
+    pairs = zip(first, second, strict=True)
+    return all(np.array_equal(one, other) for mine, yours in pairs for one, other in zip(mine, yours, strict=True))
+
+
+def test_batches_when_made_again_then_depend_on_seed_and_epoch_alone(tmp_path: Path) -> None:
+    first, second = epochs(tmp_path, seed=3)
+    assert not same(first, second)
+    assert same(first, epochs(tmp_path, seed=3, preprocess_threads=1, prefetch_buffer=0)[0])
+    assert not same(first, epochs(tmp_path, seed=4)[0])
+
+
+def test_iterator_when_pickled_then_draws_the_same(tmp_path: Path) -> None:
+    data = mx.io.ImageDetRecordIter(path_imgrec=packed(mx, tmp_path), data_shape=(3, 32, 40), batch_size=5, **SSD)
+    again = pickle.loads(pickle.dumps(data))
+    assert np.array_equal(data.next().data[0], again.next().data[0])
+
+
+def test_last_batch_when_it_is_not_completed_then_has_zeros(tmp_path: Path) -> None:
+    [[_, _, (data, labels)]] = epochs(tmp_path, 1, round_batch=False)
+    left = NUM_PICTURES - 10
+    assert not data[left:].any() and not labels[left:].any() and labels[:left].any(axis=1).all()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rand_crop_prob": 2},
+        {"rand_pad_prob": 1.5},
+        {"max_pad_scale": 1e9},
+        {"min_crop_scales": (0.5, 0.5)},
+        {"num_crop_sampler": 2, "min_crop_scales": (0.1, 0.2, 0.3)},
+        {"min_crop_scales": (1.0,)},
+        {"max_crop_scales": (1.5,)},
+        {"min_crop_overlaps": (0.9,), "max_crop_overlaps": (0.1,)},
+        {"max_crop_trials": (1e9,)},
+        {"num_crop_sampler": -1},
+        {"crop_emit_mode": "centre"},
+        {"resize_mode": "other"},
+        {"resize": 0},
+        {"fill_value": 300},
+        {"inter_method": 5},
+        {"max_random_hue": "much"},
+        {"data_shape": (1, 8, 8), "random_hue_prob": 0.5, "max_random_hue": 3},
+    ],
+)
+def test_values_that_mean_nothing_when_given_then_are_refused(wrong, tmp_path: Path) -> None:
+    given = {"data_shape": (3, 8, 8), "batch_size": 1, "rand_crop_prob": 0.5, **wrong}
+    with pytest.raises(mx.MXNetError, match=r"out of range|mismatch|expect int|one channel"):
+        mx.io.ImageDetRecordIter(path_imgrec=packed(mx, tmp_path), **given)
