@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from tests.compat.mxnet.programs import digest
@@ -140,3 +142,28 @@ def seeded_across_chunks(mx):
         data = mx.io.ImageRecordIter(**options, **extra, rand_mirror=True, rand_crop=True)
         found[name] = [digest(batch.data[0].asnumpy()[: 7 - batch.pad]) for batch in data]
     return found
+
+
+MEANS = {
+    "plain": {},
+    "of random crops": {"rand_crop": True, "rand_mirror": True, "shuffle": True},
+    "by index": {"rand_mirror": True, "path_imgidx": "images.idx"},
+    "normalised": {"scale": 1 / 255, "std_r": 2.0, "std_g": 3.0, "rand_mirror": True, "mean_r": 99.0},
+    "grey": {"data_shape": (1, 28, 28)},
+    "lights": {"max_random_contrast": 0.2, "max_random_illumination": 9, "rand_mirror": True},
+}
+
+
+def mean_images(mx, name, folder):
+    """Digests of batches while the mean image is made, and after it was read, of both kinds; and of its file.
+
+    After it has made the image, MXNet reads batches by an index file in other portions once.
+    """
+    path = Path(folder) / "mean.bin"
+    found = []
+    for dtype in ("float32", "float32", "float32" if name == "lights" else "int8"):
+        data = mx.io.ImageRecordIter(**{**BASE, **MEANS[name], "dtype": dtype, "mean_img": str(path)})
+        found.append([digest(batch.data[0].asnumpy()) for batch in data])
+    if "path_imgidx" in MEANS[name]:
+        del found[0]
+    return [*found, digest(np.frombuffer(path.read_bytes(), np.uint8))]

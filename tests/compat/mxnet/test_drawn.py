@@ -36,6 +36,21 @@ def test_augmented_batches_when_seeded_then_equal_mxnets_to_the_bit(name) -> Non
     assert programs.drawn_iterations(mx, name) == EXPECTED["drawn"][name]
 
 
+@pytest.mark.parametrize("name", programs.MEANS)
+def test_mean_image_when_made_and_read_then_is_mxnets_to_the_byte(name, tmp_path) -> None:
+    assert programs.mean_images(mx, name, tmp_path) == EXPECTED["means"][name]
+
+
+def test_mean_image_when_of_another_shape_then_is_refused_with_its_file(tmp_path) -> None:
+    path = str(tmp_path / "mean.nd")
+    for saved in (mx.nd.zeros((3, 4, 4)), [mx.nd.zeros((3, 28, 28))] * 2):
+        mx.nd.save(path, saved)
+        with pytest.raises(mx.MXNetError, match="Invalid mean image") as caught:
+            mx.io.ImageRecordIter(**{**programs.BASE, "dtype": "float32"}, mean_img=path)
+        assert caught.value.shard == path
+    assert mx.io.ImageRecordIter(**programs.BASE, mean_img=path).next().data[0].dtype == np.uint8
+
+
 @pytest.mark.parametrize("number", range(len(programs.ORDERS)))
 def test_order_when_a_file_has_several_chunks_then_is_mxnets(number) -> None:
     assert programs.long_orders(mx, number) == EXPECTED["orders"][number]

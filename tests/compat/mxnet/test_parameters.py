@@ -11,7 +11,7 @@ import recordmill.compat.mxnet as mx
 from recordmill.compat.mxnet.io.parameters import _ONLY_DEFAULT, DEFAULTS
 
 BASE = {"path_imgrec": "images.rec", "data_shape": (3, 8, 8), "batch_size": 2}
-UNSUPPORTED = {"mean_img": "mean.bin", "aug_seq": "mine"}
+UNSUPPORTED = {"aug_seq": "mine"}
 IMPOSSIBLE = {
     "batch_size": 0,
     "data_shape": (2, 8, 8),

@@ -14,10 +14,11 @@ from recordmill.compat.mxnet.base import MXNetError, ParameterError
 from recordmill.compat.mxnet.io.ahead import Ahead
 from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
 from recordmill.compat.mxnet.io.checks import check_values
+from recordmill.compat.mxnet.io.mean_image import mean_image
 from recordmill.compat.mxnet.io.order import EpochOrders, Order, Visit
 from recordmill.compat.mxnet.io.parameters import DEFAULTS, read_parameters
 from recordmill.compat.mxnet.io.pixels import PixelPlan
-from recordmill.compat.mxnet.io.records import RecordTable
+from recordmill.compat.mxnet.io.records import RecordTable, Samples
 from recordmill.compat.mxnet.nd import wrap
 
 Ints = NDArray[np.int64]
@@ -69,7 +70,8 @@ class ImageRecordIter(DataIter):
         return values
 
     def _open(self, values: dict[str, Any]) -> tuple[Any, RecordTable]:
-        return PixelPlan(values), RecordTable(values)
+        self._plan, self._table = PixelPlan(values), RecordTable(values)
+        return PixelPlan(values, mean_image(values, self._table.ranges, self._data)), self._table
 
     def _ranges(self) -> list[list[tuple[int, int]]]:
         """What is shuffled: the chunks of every range, in rows of the table."""
@@ -155,12 +157,17 @@ class ImageRecordIter(DataIter):
                 places = np.concatenate([places, self._orders.borrowed(following, count, missing)])
             yield partial(self._make, Visit(rows, places, epoch, start), missing)
 
-    def _make(self, visit: Visit, pad: int) -> DataBatch:
-        samples = self._table.fetch(visit.rows)
+    def _data(self, visit: Visit, samples: Samples | None = None) -> NDArray[Any]:
+        images = (samples or self._table.fetch(visit.rows)).images
         try:
-            data = self._plan.decode(samples.images, visit)
+            made: NDArray[Any] = self._plan.decode(images, visit)
         except rm.DecodeError as error:
             raise self._named(error, visit.rows) from error
+        return made
+
+    def _make(self, visit: Visit, pad: int) -> DataBatch:
+        samples = self._table.fetch(visit.rows)
+        data = self._data(visit, samples)
         labels, ids = samples.labels, samples.ids
         if self._table.label_width == 1:
             labels = labels[:, 0]

@@ -80,7 +80,6 @@ DEFAULTS: dict[str, Any] = {
 # Parameters that only their defaults can have here, and what to do instead.
 _ONLY_DEFAULT: dict[str, str] = {
     "aug_seq": "there is one way to augment: leave it out",
-    "mean_img": "give mean_r, mean_g and mean_b",
 }
 _OPTIONAL = {"seed_aug": int, "dtype": str, "min_aspect_ratio": float}
 _NEEDED = ("data_shape", "batch_size")

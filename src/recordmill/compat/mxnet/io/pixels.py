@@ -34,11 +34,13 @@ class PixelPlan:
     ----------
     values : mapping of str to object
         The parameters of the iterator.
+    image : ndarray of float32, shape (channels, height, width), optional
+        Means of single pixels, instead of one for each channel.
     """
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Any], image: NDArray[np.float32] | None = None) -> None:
         self._values = values
-        self._normalising = Normalising(values)
+        self._normalising = Normalising(values, image)
         self._exact = values["seed_aug"] is not None
         self._stepwise = _needs_steps(values, exact=self._exact)
 

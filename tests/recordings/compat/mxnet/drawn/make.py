@@ -27,6 +27,10 @@ def main() -> None:
     target = Path(sys.argv[1] if len(sys.argv) > 1 else HERE).resolve()
     os.chdir(HERE.parent)
     found = {"drawn": {name: programs.drawn_iterations(mx, name) for name in programs.DRAWN}}
+    found["means"] = {}
+    for name in programs.MEANS:
+        with tempfile.TemporaryDirectory() as folder:
+            found["means"][name] = programs.mean_images(mx, name, folder)
     slope = np.arange(6 * 7 * 3, dtype=np.uint8).reshape(6, 7, 3)
     picture = cv2.imencode(".png", slope)[1].tobytes()
     found["picture"] = picture.hex()
