@@ -61,7 +61,7 @@ def mean_image(
 
 
 def _visits(ranges: list[list[Span]], batch_size: int, *, indexed: bool) -> Iterator[Visit]:
-    """All records; MXNet reads a batch at a time with an index file, else a chunk, and keeps it behind a whole batch."""
+    """All records; MXNet reads a batch at a time with an index file, else a chunk, and keeps it behind a batch."""
     for first, last in (chunk for chunks in ranges for chunk in chunks):
         for start in range(first, last, batch_size):
             rows = np.arange(start, min(start + batch_size, last))
