@@ -255,8 +255,8 @@ def test_jpeg_option_when_unknown_then_is_a_value_error(options) -> None:
 
 def test_pillow_when_missing_then_native_formats_decode_and_others_name_the_extra(monkeypatch) -> None:
     spec = {decoder: {"image": rm.Image(decoder=decoder)} for decoder in ("auto", "pillow")}
-    gif, natively = encode(Image.fromarray(colours(4)), "GIF"), (jpeg(0), png(0))
-    cmyk = jpeg(0, mode="CMYK")
+    gif, natively = encode(Image.fromarray(colours(4)), "GIF"), (jpeg(0), png(0), jpeg(0, mode="CMYK"))
+    odd = jpeg(0).replace(b"\xff\xdb", b"ab\xff\xdb", 1)
     executor_of.cache_clear()
     monkeypatch.setitem(sys.modules, "PIL", None)
     for data in natively:
@@ -264,7 +264,7 @@ def test_pillow_when_missing_then_native_formats_decode_and_others_name_the_extr
         assert rm.decode_batch([data], spec["auto"])["image"].shape == (1, 3, 14, 20)
     extra = r"recordmill\[image\]"
     with pytest.raises(rm.MissingExtraError, match=extra):
-        rm.decode_jpeg(cmyk)
+        rm.decode_jpeg(odd)
     with pytest.raises(rm.DecodeError, match=extra):
         rm.decode_batch([gif], spec["auto"])
     with pytest.raises(rm.MissingExtraError, match=extra):

@@ -36,6 +36,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     upsampling: Upsampling = "fancy",
     scale: Literal[1, 2, 4, 8] = 1,
     orientation: Orientation = "ignore",
+    cmyk: Literal["pillow", "opencv", "tensorflow"] = "pillow",
     max_pixels: int = MAX_PIXELS,
     entry_points: Any = None,
     recover_truncated: bool = False,
@@ -58,6 +59,8 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
         Decode at a half, a quarter or an eighth of the size, rounded up.
     orientation : {"ignore", "apply"}
         What becomes of a rotation that EXIF asks for.
+    cmyk : {"pillow", "opencv", "tensorflow"}
+        Whose formula turns four inks into colours; TensorFlow's does so with "stored", too.
     max_pixels : int
     entry_points : buffer, optional
         Of this very image, as `find_entry_points` gives them; empty for none. Rows above a window then are not read.
@@ -87,13 +90,14 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     if scale not in (1, 2, 4, 8):
         raise ValueError(f"scale is 1, 2, 4 or 8, not {scale!r}")
     check_word("orientation", orientation, ("ignore", "apply"))
+    check_word("cmyk", cmyk, ("pillow", "opencv", "tensorflow"))
     may_pass = check_truncated(recover_truncated, acceptable_fraction, orientation)
     read: Any = "rgb" if channels == "bgr" else channels
-    how = Reading(read, mode, upsampling, grey="libpng", scale=scale)
+    how = Reading(read, mode, upsampling, grey="libpng", cmyk=cmyk, scale=scale)
     points = entry_points if entry_points is not None and len(entry_points) else None
     stored = (window, 1) if orientation == "ignore" else _stored(data, how, window, max_pixels)
     if stored is not None:
-        options = (stored[0], channels, mode, upsampling, scale, max_pixels)
+        options = (stored[0], channels, mode, upsampling, cmyk, scale, max_pixels)
         if may_pass:
             pixels = decode_truncated(data, options, points, recover_truncated, acceptable_fraction)
         else:

@@ -34,7 +34,7 @@ class Preset:
         Whose arithmetic resizes.
     grey : {"pillow", "libpng"}
         How colour becomes grey: from the colours, rounded; or the luma plane of JPEG, and libpng's weights elsewhere.
-    cmyk : {"pillow", "opencv"}
+    cmyk : {"pillow", "opencv", "tensorflow"}
         Whose formula turns CMYK into colours.
     deep : {"refuse", "high_byte"}
         What becomes of 16-bit samples where 8 bits are wanted.
@@ -49,7 +49,7 @@ class Preset:
     upsampling: Upsampling
     library: Literal["pillow", "opencv", "tensorflow"]
     grey: Literal["pillow", "libpng"]
-    cmyk: Literal["pillow", "opencv"]
+    cmyk: Literal["pillow", "opencv", "tensorflow"]
     deep: Literal["refuse", "high_byte"]
     centre: Literal["even", "floor"]
 
@@ -57,7 +57,7 @@ class Preset:
 PRESETS: dict[str, Preset] = {
     "pillow": Preset("rgb", "ignore", "accurate", "fancy", "pillow", "pillow", "pillow", "refuse", "even"),
     "opencv": Preset("bgr", "apply", "accurate", "fancy", "opencv", "libpng", "opencv", "high_byte", "floor"),
-    "tensorflow": Preset("rgb", "ignore", "fast", "fancy", "tensorflow", "libpng", "pillow", "high_byte", "floor"),
+    "tensorflow": Preset("rgb", "ignore", "fast", "fancy", "tensorflow", "libpng", "tensorflow", "high_byte", "floor"),
     "mxnet": Preset("rgb", "apply", "accurate", "fancy", "opencv", "libpng", "opencv", "high_byte", "floor"),
 }
 

@@ -50,7 +50,7 @@ def decode_truncated(
     ----------
     data : buffer
     options : tuple
-        Window, channels, mode, upsampling, scale and limit of pixels, as in `decode_jpeg`.
+        Window, channels, mode, upsampling, inks, scale and limit of pixels, as in `decode_jpeg`.
     points : buffer, optional
         Entry points, for a file that is whole.
     recovers : bool
@@ -115,6 +115,6 @@ def refuse_recovery(error: ImageError) -> NoReturn:
     raise ImageError(
         "recover_truncated is not supported for such a file",
         kind="unsupported",
-        expected="a JPEG that is grey or of three components",
+        expected="a JPEG that is decoded natively",
         found=error.message,
     ) from error

@@ -111,7 +111,7 @@ def _loaded(image: Image, data: Any) -> Image:
     """Decode an opened picture: JPEG natively, which gives the same pixels in less time."""
     if image.format == "JPEG" and image.mode in ("L", "RGB"):
         limit = image.width * image.height
-        pixels = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", 1, limit))
+        pixels = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))
         if pixels is not None:
             picture = need_pillow().fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
             picture.info = image.info
@@ -277,7 +277,7 @@ def decode_whole(data: Any) -> None:
     """
     head, limit, done = bytes(memoryview(data)[:26]), 2 * max_pixels(), None
     if head.startswith(b"\xff\xd8"):
-        done = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", 1, limit))
+        done = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))
     elif head.startswith(b"\x89PNG\r\n\x1a\n"):
         has_palette = head[25:] == b"\x03"
         done = natively(lambda: _core.decode_png(data, has_palette, limit))

@@ -48,14 +48,15 @@ def test_recordings_when_counted_then_hold_pixels_errors_and_silence() -> None:
     assert (found == MAKE.SILENT).any()
 
 
-def test_decode_jpeg_when_four_components_are_cut_then_recovery_is_refused_by_name() -> None:
+def test_decode_jpeg_when_four_components_are_cut_then_rows_in_front_are_there() -> None:
+    # TensorFlow 2.21 does not come back from such a file.
     memory = io.BytesIO()
     Image.fromarray(np.random.default_rng(1).integers(0, 256, (64, 64, 4), np.uint8), "CMYK").save(memory, "JPEG")
     data = memory.getvalue()
     for options in (RECOVER, RECOVER | {"dct_method": "INTEGER_ACCURATE"}):
-        with pytest.raises(NotImplementedError, match="try_recover_truncated") as caught:
-            tf.io.decode_jpeg(data[:-200], **options)
-        assert isinstance(caught.value, tf.errors.UnimplementedError)
+        whole, cut = (tf.io.decode_jpeg(one, **options).numpy() for one in (data, data[: len(data) // 2]))
+        assert cut.shape == whole.shape and np.array_equal(cut[:16], whole[:16])
+        assert not np.array_equal(cut[-16:], whole[-16:])
 
 
 def test_decode_jpeg_when_several_scans_are_cut_then_end_is_made_up_but_rows_are_not_counted() -> None:

@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
         assert!(rows == size.height, "a sound file has all rows");
     }
     let Ok(header) = Header::parse(data) else { return };
-    let (size, channels) = options.shape(&header);
+    let Ok((size, channels)) = options.shape(&header) else { return };
     let window = window(choice, size);
     let points = EntryPoints::build(data, 1 + choice as usize % 3).ok();
     let mut part = vec![0; window.width * window.height * channels];

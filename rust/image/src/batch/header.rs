@@ -2,7 +2,7 @@
 use super::plan::Reading;
 use super::read::{Coded, kind_of};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use crate::jpeg::samples::Scale;
+use crate::jpeg::samples::{Inks, Scale};
 use crate::pixels::Size;
 use crate::png::ColourType;
 use crate::{jpeg, png};
@@ -28,7 +28,8 @@ pub fn describe(data: &[u8], reading: &Reading, upright: bool) -> Result<Describ
     let (stored, orientation, channels) = match coded {
         Coded::Jpeg => {
             let header = jpeg::Header::parse(data)?;
-            (header.size, header.orientation, header.num_channels())
+            let is_colours = header.num_channels() == 4 && reading.inks == Inks::TensorFlow;
+            (header.size, header.orientation, if is_colours { 3 } else { header.num_channels() })
         }
         Coded::Png => {
             let header = png::Header::parse(data)?;

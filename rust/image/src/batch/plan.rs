@@ -5,7 +5,7 @@ use crate::colour::normalise::Normalise;
 use crate::geometry::affine::Affine;
 use crate::geometry::resize::{Kernel, Nearest};
 use crate::geometry::warp::Sampling;
-use crate::jpeg::samples::{Dct, Scale};
+use crate::jpeg::samples::{Dct, Inks, Scale};
 use crate::pixels::{Size, Window};
 
 /// The channels wanted.
@@ -50,6 +50,8 @@ pub struct Reading {
     pub deep: Deep,
     /// Inverse transform of JPEG.
     pub dct: Dct,
+    /// What becomes of the inks of JPEG.
+    pub inks: Inks,
     /// Whether chroma of JPEG is interpolated.
     pub fancy: bool,
     /// Size at which JPEG is decoded.

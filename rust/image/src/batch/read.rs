@@ -63,7 +63,8 @@ fn read_jpeg(
         Want::Grey | Want::Stored => JpegChannels::AsStored,
     };
     let limits = jpeg::Limits { max_pixels: reading.max_pixels, ..jpeg::Limits::default() };
-    let options = jpeg::Options { channels, dct: reading.dct, fancy: reading.fancy, scale: reading.scale, limits };
+    let Reading { dct, fancy, inks, scale, .. } = *reading;
+    let options = jpeg::Options { channels, dct, fancy, inks, scale, limits };
     let is_below = wanted.window.is_some_and(|window| window.y > 0);
     let points = if is_below && !points.is_empty() { EntryPoints::from_bytes(points).ok() } else { None };
     let mut decode = |points| engine.jpeg.decode_to(data, wanted, &options, points, &mut engine.pixels);

@@ -56,7 +56,7 @@ impl Blocks {
         &mut self,
         bits: &mut Bits,
         data: &[u8],
-        predictors: &mut [i64; 3],
+        predictors: &mut [i64; 4],
         slots: &[Slot<'_>],
     ) -> Result<(), Damage> {
         for (index, (slot, last)) in slots.iter().zip(&mut self.lasts).enumerate() {
@@ -104,7 +104,7 @@ pub(super) fn skip(walk: &mut Walk<'_, '_>, slots: &[Slot<'_>]) -> Result<(), Da
 }
 
 #[inline(always)]
-fn skip_all(bits: &mut Bits, data: &[u8], predictors: &mut [i64; 3], slots: &[Slot<'_>]) -> Result<(), Damage> {
+fn skip_all(bits: &mut Bits, data: &[u8], predictors: &mut [i64; 4], slots: &[Slot<'_>]) -> Result<(), Damage> {
     for slot in slots {
         slot.next_dc(bits, data, predictors)?;
         slot.skip(bits, data)?;
@@ -115,7 +115,7 @@ fn skip_all(bits: &mut Bits, data: &[u8], predictors: &mut [i64; 3], slots: &[Sl
 impl Slot<'_> {
     /// Decodes the block's DC.
     #[inline(always)]
-    fn next_dc(&self, bits: &mut Bits, data: &[u8], predictors: &mut [i64; 3]) -> Result<i64, Damage> {
+    fn next_dc(&self, bits: &mut Bits, data: &[u8], predictors: &mut [i64; 4]) -> Result<i64, Damage> {
         bits.refill(data);
         let predictor = &mut predictors[self.component];
         *predictor += i64::from(self.dc.difference(bits)?);

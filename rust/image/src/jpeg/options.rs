@@ -1,7 +1,7 @@
 //! What a caller wants of an image, and how much work an image may ask for.
 use super::header::{ColourModel, Header};
-use super::samples::{Conversion, Dct, Meaning, Order, Scale};
-use crate::fault::{ImageFault, Result};
+use super::samples::{Conversion, Dct, Inks, Meaning, Order, Scale};
+use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Size, Window};
 
 /// The channels of decoded pixels.
@@ -73,6 +73,8 @@ pub struct Options {
     pub dct: Dct,
     /// Whether subsampled chroma is interpolated (libjpeg's fancy upsampling) rather than repeated.
     pub fancy: bool,
+    /// What becomes of cyan, magenta, yellow and black.
+    pub inks: Inks,
     /// The size of the result: that of the image or a half, a quarter, an eighth of it, rounded up.
     pub scale: Scale,
     /// What the image may cost.
@@ -82,31 +84,50 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let limits = Limits::default();
-        Self { channels: Channels::AsStored, dct: Dct::Islow, fancy: true, scale: Scale::Full, limits }
+        Self {
+            channels: Channels::AsStored,
+            dct: Dct::Islow,
+            fancy: true,
+            inks: Inks::Pillow,
+            scale: Scale::Full,
+            limits,
+        }
     }
 }
 
 impl Options {
     /// Width and height of the whole decoded image, and its number of channels.
-    pub fn shape(&self, header: &Header) -> (Size, usize) {
+    ///
+    /// # Errors
+    /// `Unsupported` for inks that are not to become colours.
+    pub fn shape(&self, header: &Header) -> Result<(Size, usize)> {
         let scaled = |edge: usize| (edge * self.scale.edge()).div_ceil(8);
         let size = Size { width: scaled(header.size.width), height: scaled(header.size.height) };
-        (size, self.conversion(header.colour).channels())
+        Ok((size, self.conversion(header.colour)?.channels()))
     }
 
-    /// From the components of an image to the channels wanted.
-    pub(super) fn conversion(&self, colour: ColourModel) -> Conversion {
+    /// From the components of an image to the channels wanted; `Unsupported` for inks that are not to become colours.
+    pub(super) fn conversion(&self, colour: ColourModel) -> Result<Conversion> {
         let from = match colour {
             ColourModel::Grey => Meaning::Grey,
             ColourModel::YCbCr => Meaning::Ycc,
             ColourModel::Rgb => Meaning::Rgb,
+            ColourModel::Cmyk { adobe } => Meaning::Cmyk(self.inks, adobe),
+            ColourModel::Ycck => Meaning::Ycck(self.inks),
         };
+        let is_inks = matches!(from, Meaning::Cmyk(..) | Meaning::Ycck(_));
+        // As stored they are colours for TensorFlow.
+        let is_kept = self.channels == Channels::AsStored && self.inks != Inks::TensorFlow;
+        if is_inks && (is_kept || self.channels == Channels::Grey) {
+            let (kind, expected) = (ImageFaultKind::Unsupported, "colours wanted of an image of four components");
+            return Err(ImageFault::new(kind, 0, expected, format!("{:?}", self.channels)));
+        }
         let to = match self.channels {
             Channels::AsStored if colour == ColourModel::Grey => Order::Grey,
             Channels::AsStored | Channels::Rgb => Order::Rgb,
             Channels::Grey => Order::Grey,
             Channels::Bgr => Order::Bgr,
         };
-        Conversion { from, to }
+        Ok(Conversion { from, to })
     }
 }

@@ -51,7 +51,7 @@ impl Picture {
             ));
         };
         let window = wanted.window.unwrap_or(Window::whole(layout.size));
-        let rows = RowMaker::new(&layout, options.conversion(reader.colour), window)?;
+        let rows = RowMaker::new(&layout, options.conversion(reader.colour)?, window)?;
         let columns: Vec<_> = (0..rows.components()).map(|component| rows.columns(component)).collect();
         let shapes: Vec<Size> = (0..rows.components()).map(|index| mcu_shape(reader, &layout, index)).collect();
         let mcu_columns = needed_columns(&columns, &shapes);

@@ -14,14 +14,14 @@ pub(super) struct Place {
     /// How many bits of that byte belong to its predecessor.
     pub(super) bit: u32,
     /// DC of the block before it, for each component.
-    pub(super) predictors: [i64; 3],
+    pub(super) predictors: [i64; 4],
 }
 
 /// Where in a scan the decoder stands.
 pub(super) struct Walk<'s, 'a> {
     pub(super) stream: &'s mut Stream<'a>,
     pub(super) bits: Bits,
-    pub(super) predictors: [i64; 3],
+    pub(super) predictors: [i64; 4],
     /// The next MCU.
     mcu: usize,
     num_mcus: usize,
@@ -46,11 +46,11 @@ impl<'s, 'a> Walk<'s, 'a> {
     ) -> Result<Self> {
         let interval = if interval == 0 { num_mcus } else { interval };
         stream.forget();
-        let start = Place { mcu: 0, offset, bit: 0, predictors: [0; 3] };
+        let start = Place { mcu: 0, offset, bit: 0, predictors: [0; 4] };
         let mut walk = Self {
             stream,
             bits: Bits::new(0),
-            predictors: [0; 3],
+            predictors: [0; 4],
             mcu: 0,
             num_mcus,
             interval,
@@ -149,7 +149,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         let (from, to) = (best.mcu / self.interval, target / self.interval);
         if from < to {
             let offset = self.stream.find_restart(best.offset, from, to - 1)?;
-            return Ok(Some(Place { mcu: to * self.interval, offset, bit: 0, predictors: [0; 3] }));
+            return Ok(Some(Place { mcu: to * self.interval, offset, bit: 0, predictors: [0; 4] }));
         }
         Ok(listed.copied())
     }
@@ -165,7 +165,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     fn restart(&mut self) -> Result<()> {
         let marker = self.stream.finish(self.bits)?;
         let offset = self.stream.restart(marker, self.mcu / self.interval - 1)?;
-        self.enter(Place { mcu: self.mcu, offset, bit: 0, predictors: [0; 3] });
+        self.enter(Place { mcu: self.mcu, offset, bit: 0, predictors: [0; 4] });
         Ok(())
     }
 

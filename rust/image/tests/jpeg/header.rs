@@ -122,7 +122,10 @@ fn parse_when_the_kind_is_left_to_others_then_says_so() {
         &[1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 4, 0x11, 0],
         &data[at + 19..],
     ];
-    assert_eq!(Header::parse(&four.concat()).expect_err("four components").kind, ImageFaultKind::Unsupported);
+    let inks = Header::parse(&four.concat()).expect("four components");
+    assert_eq!((inks.colour, inks.num_channels()), (ColourModel::Cmyk { adobe: false }, 4));
+    let two = [&data[..at], &[0xff, 0xc0, 0, 14, 8, 0, 12, 0, 20, 2, 1, 0x11, 0, 2, 0x11, 0], &data[at + 19..]];
+    assert_eq!(Header::parse(&two.concat()).expect_err("two components").kind, ImageFaultKind::Unsupported);
     assert_eq!(Header::parse(&with_segment(&data, 0xdc, &[0, 12])).expect_err("DNL").kind, ImageFaultKind::Unsupported);
 }
 

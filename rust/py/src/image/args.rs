@@ -7,7 +7,7 @@ use recordmill_image::colour::normalise::Normalise;
 use recordmill_image::geometry::affine::Affine;
 use recordmill_image::geometry::resize::Kernel;
 use recordmill_image::geometry::warp::Sampling;
-use recordmill_image::jpeg::samples::{Dct, Scale};
+use recordmill_image::jpeg::samples::{Dct, Inks, Scale};
 use recordmill_image::pixels::{Size, Window};
 
 use super::kernels::kernel_of;
@@ -32,6 +32,7 @@ pub struct ReadingArgs {
     deep: String,
     dct: String,
     upsampling: String,
+    cmyk: String,
     scale: usize,
     max_pixels: usize,
 }
@@ -49,6 +50,7 @@ impl ReadingArgs {
             )?,
             dct: dct(&self.dct)?,
             fancy: fancy(&self.upsampling)?,
+            inks: inks(&self.cmyk)?,
             scale: scale(self.scale)?,
             max_pixels: self.max_pixels,
         })
@@ -63,6 +65,11 @@ pub fn dct(word: &str) -> PyResult<Dct> {
 /// Whether chroma is interpolated.
 pub fn fancy(word: &str) -> PyResult<bool> {
     choose("upsampling", word, &[("fancy", true), ("plain", false)])
+}
+
+/// Whose formula makes colours of inks.
+pub fn inks(word: &str) -> PyResult<Inks> {
+    choose("cmyk", word, &[("pillow", Inks::Pillow), ("opencv", Inks::OpenCv), ("tensorflow", Inks::TensorFlow)])
 }
 
 /// The size at which JPEG is decoded.

@@ -5,7 +5,7 @@ use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::{Pixels, Samples, Window};
 use recordmill_image::{jpeg, png};
 
-use super::args::{choose, dct, fancy, scale};
+use super::args::{choose, dct, fancy, inks, scale};
 use super::refused;
 use crate::buffers::{Block, Numbers, View, fitting, take_buffer};
 
@@ -33,7 +33,7 @@ fn decoded(py: Python<'_>, decode: impl FnOnce(&mut Engine) -> Outcome<Pixels> +
 
 /// A JPEG file, or a window (x, y, width, height) of it, perhaps by its entry points; raises ImageRefused.
 #[pyfunction]
-#[pyo3(signature = (data, window, channels, method, upsampling, denominator, max_pixels, points=None))]
+#[pyo3(signature = (data, window, channels, method, upsampling, cmyk, denominator, max_pixels, points=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn decode_jpeg(
     py: Python<'_>,
@@ -42,12 +42,13 @@ pub fn decode_jpeg(
     channels: &str,
     method: &str,
     upsampling: &str,
+    cmyk: &str,
     denominator: usize,
     max_pixels: usize,
     points: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Image> {
     let view = View::<u8>::get(data)?;
-    let options = options(channels, method, upsampling, denominator, max_pixels)?;
+    let options = options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
     let data = view.slice();
     let table = points.map(|points| View::<u8>::get(&points)).transpose()?;
@@ -70,12 +71,13 @@ pub fn decode_truncated_jpeg(
     channels: &str,
     method: &str,
     upsampling: &str,
+    cmyk: &str,
     denominator: usize,
     max_pixels: usize,
     recovers: bool,
 ) -> PyResult<(Image, usize)> {
     let view = View::<u8>::get(data)?;
-    let options = options(channels, method, upsampling, denominator, max_pixels)?;
+    let options = options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
     let (data, mut num_rows) = (view.slice(), 0);
     let image = decoded(py, |engine| {
@@ -90,8 +92,7 @@ pub fn decode_truncated_jpeg(
 /// The words and numbers of a call as options.
 fn options(
     channels: &str,
-    method: &str,
-    upsampling: &str,
+    (method, upsampling, cmyk): (&str, &str, &str),
     denominator: usize,
     max_pixels: usize,
 ) -> PyResult<jpeg::Options> {
@@ -103,7 +104,8 @@ fn options(
     ];
     let channels = choose("channels", channels, &known)?;
     let limits = jpeg::Limits { max_pixels, ..jpeg::Limits::default() };
-    Ok(jpeg::Options { channels, dct: dct(method)?, fancy: fancy(upsampling)?, scale: scale(denominator)?, limits })
+    let (dct, fancy, inks) = (dct(method)?, fancy(upsampling)?, inks(cmyk)?);
+    Ok(jpeg::Options { channels, dct, fancy, inks, scale: scale(denominator)?, limits })
 }
 
 /// A PNG file as it is stored, transparency as alpha; a palette as its colours; or stored values of a

@@ -30,6 +30,7 @@ class NativeReading:
     deep: str
     dct: str
     upsampling: str
+    cmyk: str
     scale: int
     max_pixels: int
 
@@ -97,7 +98,7 @@ def native_reading(reading: Reading, max_pixels: int) -> NativeReading:
     -------
     NativeReading
     """
-    words = (reading.channels, reading.grey, reading.deep, reading.dct, reading.upsampling)
+    words = (reading.channels, reading.grey, reading.deep, reading.dct, reading.upsampling, reading.cmyk)
     return NativeReading(*words, reading.scale, max_pixels)
 
 

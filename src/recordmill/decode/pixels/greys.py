@@ -61,20 +61,35 @@ def _weighted(colours: NDArray[np.uint8], weights: tuple[int, int, int], bits: i
     return ((total + np.uint32(half)) >> np.uint32(bits)).astype(np.uint8)[:, :, None]
 
 
-def cmyk_like_opencv(inks: NDArray[Any], *, inverted: bool) -> NDArray[np.uint8]:
+def cmyk_like_opencv(inks: NDArray[Any]) -> NDArray[np.uint8]:
     """Red, green and blue as OpenCV computes them from the four planes of a JPEG.
 
     Parameters
     ----------
     inks : ndarray of uint8, shape (height, width, 4)
-        Cyan, magenta, yellow, black as Pillow gives them, 255 for full ink.
-    inverted : bool
-        Whether the file holds 255 minus ink, as Adobe's do; OpenCV's formula is for such files.
+        Cyan, magenta, yellow, black as Pillow gives them: 255 less the levels of the file.
 
     Returns
     -------
     ndarray of uint8, shape (height, width, 3)
     """
-    stored = (255 - inks if inverted else inks).astype(np.int32)
-    colours, black = stored[:, :, :3], stored[:, :, 3:]
-    return (black - ((255 - colours) * black >> 8)).astype(np.uint8)
+    colours, left = inks[:, :, :3].astype(np.int32), 255 - inks[:, :, 3:].astype(np.int32)
+    return (left - (colours * left >> 8)).astype(np.uint8)
+
+
+def cmyk_like_tensorflow(inks: NDArray[Any], *, adobe: bool) -> NDArray[np.uint8]:
+    """Red, green and blue as TensorFlow computes them from the four planes of a JPEG.
+
+    Parameters
+    ----------
+    inks : ndarray of uint8, shape (height, width, 4)
+        As in `cmyk_like_opencv`.
+    adobe : bool
+        Whether the file has Adobe's segment.
+
+    Returns
+    -------
+    ndarray of uint8, shape (height, width, 3)
+    """
+    levels = (255 - inks if adobe else inks).astype(np.int32)
+    return (levels[:, :, :3] * levels[:, :, 3:] // 255).astype(np.uint8)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from recordmill.dataclass import dataclass
 from recordmill.decode.pillow import refuse_lost_depth, sixteen_bits
-from recordmill.decode.pixels.greys import cmyk_like_opencv, grey_like_libpng, grey_like_opencv
+from recordmill.decode.pixels.greys import cmyk_like_opencv, cmyk_like_tensorflow, grey_like_libpng, grey_like_opencv
 from recordmill.decode.pixels.scans import check_scans
 from recordmill.errors import ImageError
 
@@ -32,7 +32,7 @@ class Reading:
     dct : {"accurate", "fast"}
     upsampling : {"fancy", "plain"}
     grey : {"pillow", "libpng"}
-    cmyk : {"pillow", "opencv"}
+    cmyk : {"pillow", "opencv", "tensorflow"}
     deep : {"refuse", "high_byte", "keep"}
     scale : int
         1, 2, 4 or 8.
@@ -117,7 +117,7 @@ def read_pixels(image: Image, how: Reading) -> NDArray[Any]:
     if image.mode[0] in "IF":
         pixels = _deep_grey(image, how)
         return np.repeat(pixels, 3, axis=2) if how.channels == "rgb" else pixels
-    if how.channels == "rgb":
+    if how.channels == "rgb" or (image.mode == "CMYK" and how.channels == "stored" and how.cmyk == "tensorflow"):
         return _rgb(image, how)
     return _grey(image, how) if how.channels == "grey" else _array(_as_stored(image))
 
@@ -145,8 +145,9 @@ def _deep_grey(image: Image, how: Reading) -> NDArray[Any]:
 
 
 def _rgb(image: Image, how: Reading) -> NDArray[np.uint8]:
-    if image.mode == "CMYK" and how.cmyk == "opencv":
-        return cmyk_like_opencv(np.asarray(image), inverted="adobe" in image.info)
+    if image.mode == "CMYK" and how.cmyk != "pillow":
+        inks, adobe = np.asarray(image), "adobe" in image.info
+        return cmyk_like_opencv(inks) if how.cmyk == "opencv" else cmyk_like_tensorflow(inks, adobe=adobe)
     return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
 
 

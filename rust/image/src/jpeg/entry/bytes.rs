@@ -23,7 +23,7 @@ impl EntryPoints {
         for number in [self.num_components, self.spacing, self.places.len()] {
             write(&mut bytes, number as u64);
         }
-        let (mut bit, mut distance, mut predictors) = (0, 0, [0; 3]);
+        let (mut bit, mut distance, mut predictors) = (0, 0, [0; 4]);
         for place in &self.places {
             let next = place.offset as i64 * 8 + i64::from(place.bit);
             write_signed(&mut bytes, next - bit - distance);
@@ -77,10 +77,10 @@ impl Fields<'_> {
         let num_components = self.number()?;
         let (spacing, num_places) = (self.number()?, self.number()?);
         let left = self.body.len() - self.next;
-        if !matches!(num_components, 1 | 3) || spacing == 0 || num_places > left / (1 + num_components) {
+        if !matches!(num_components, 1 | 3 | 4) || spacing == 0 || num_places > left / (1 + num_components) {
             return Err(refused(self.next, "impossible numbers"));
         }
-        let (mut bit, mut distance, mut predictors) = (0_i64, 0_i64, [0_i64; 3]);
+        let (mut bit, mut distance, mut predictors) = (0_i64, 0_i64, [0_i64; 4]);
         let mut places = Vec::with_capacity(num_places);
         for number in 1..=num_places {
             distance = distance

@@ -1,4 +1,4 @@
-//! What the three components of an image mean, told from application segments and component ids as libjpeg does.
+//! What the components of an image mean, told from application segments and component ids as libjpeg does.
 use super::bytes::Bytes;
 use super::frame::Frame;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
@@ -12,6 +12,13 @@ pub enum ColourModel {
     YCbCr,
     /// Red, green and blue as they are.
     Rgb,
+    /// Cyan, magenta, yellow and black.
+    Cmyk {
+        /// Whether Adobe's segment is there, of whose files levels are 255 less the ink.
+        adobe: bool,
+    },
+    /// The same with luma and colour differences of red, green and blue instead of the first three; Adobe's alone.
+    Ycck,
 }
 
 /// What the application segments in front of the first scan say about colour.
@@ -48,10 +55,14 @@ impl ColourHints {
         }
     }
 
-    /// The model of `frame`: JFIF decides before Adobe's flag, that before the component ids, and YCbCr is the rule.
+    /// The model of `frame`: JFIF decides before Adobe's flag, that before the component ids, and YCbCr is the rule. Of four
+    /// components Adobe's flag alone decides.
     pub(in crate::jpeg) fn model(&self, frame: &Frame) -> Result<ColourModel> {
-        if frame.components.len() == 1 {
-            return Ok(ColourModel::Grey);
+        match (frame.components.len(), self.adobe) {
+            (1, _) => return Ok(ColourModel::Grey),
+            (4, None | Some((0, _))) => return Ok(ColourModel::Cmyk { adobe: self.adobe.is_some() }),
+            (4, Some(_)) => return Ok(ColourModel::Ycck),
+            _ => {}
         }
         let ids: Vec<u8> = frame.components.iter().map(|component| component.id).collect();
         match (self.jfif, self.adobe) {

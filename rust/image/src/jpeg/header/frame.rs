@@ -30,7 +30,7 @@ pub(in crate::jpeg) struct Component {
     pub(in crate::jpeg) table: usize,
 }
 
-/// A frame of one or three components.
+/// A frame of one, three or four components.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::jpeg) struct Frame {
     pub(in crate::jpeg) size: Size,
@@ -53,12 +53,12 @@ impl Frame {
             let found = format!("{} bytes for {num_components} components", segment.len());
             return Err(ImageFault::new(KIND, offset, "three bytes for each component", found));
         }
-        if precision != 8 || !matches!(num_components, 1 | 3) {
+        if precision != 8 || !matches!(num_components, 1 | 3 | 4) {
             let found = format!("{num_components} components of {precision} bits");
             return Err(ImageFault::new(
                 ImageFaultKind::Unsupported,
                 offset,
-                "one or three components of 8 bits",
+                "one, three or four components of 8 bits",
                 found,
             ));
         }

@@ -64,7 +64,7 @@ impl Header {
         })
     }
 
-    /// Values of a pixel in the channels of the file: 1 for grey, 3 for colour.
+    /// Values of a pixel in the channels of the file: 1 for grey, 3 for colour, 4 for inks.
     pub fn num_channels(&self) -> usize {
         self.sampling.len()
     }

@@ -2,6 +2,7 @@
 //!
 //! T.871: R = Y + 1.402 Cr, G = Y - 0.34414 Cb - 0.71414 Cr, B = Y + 1.772 Cb, with Cb and Cr taken from 128.
 //! Products are rounded to whole levels in 16-bit fixed point: that of red and of blue each, the two of green as a sum.
+use super::inks::Inks;
 use super::kernel::Kernel;
 
 /// What the components of an image stand for.
@@ -13,6 +14,10 @@ pub enum Meaning {
     Ycc,
     /// R, G, B.
     Rgb,
+    /// Cyan, magenta, yellow and black, perhaps of Adobe's.
+    Cmyk(Inks, bool),
+    /// Y, Cb, Cr and black, of Adobe's.
+    Ycck(Inks),
 }
 
 /// The channels wanted.
@@ -45,6 +50,7 @@ impl Conversion {
     pub fn components(self) -> usize {
         match (self.from, self.to) {
             (Meaning::Grey, _) | (Meaning::Ycc, Order::Grey) => 1,
+            (Meaning::Cmyk(..) | Meaning::Ycck(_), _) => 4,
             _ => 3,
         }
     }
@@ -56,7 +62,7 @@ impl Conversion {
     /// # Panics
     /// If those rows are shorter than the pixels that fit into `out`.
     #[inline(always)]
-    pub fn row<K: Kernel>(self, kernel: K, rows: [&[u8]; 3], out: &mut [u8]) {
+    pub fn row<K: Kernel>(self, kernel: K, rows: [&[u8]; 4], out: &mut [u8]) {
         let width = out.len() / self.channels();
         let first = &rows[0][..width];
         if self.components() == 1 {
@@ -65,8 +71,18 @@ impl Conversion {
                 _ => kernel.repeat(first, 3, out),
             };
         }
+        let black = rows[3];
         let rows = [first, &rows[1][..width], &rows[2][..width]];
         match (self.from, self.to) {
+            (Meaning::Cmyk(inks, adobe), order) => {
+                kernel.interleave(rows, out);
+                inks.colours(&black[..width], adobe, order, out);
+            }
+            (Meaning::Ycck(inks), order) => {
+                kernel.ycc_to_rgb(rows, Order::Rgb, out);
+                out.iter_mut().for_each(|level| *level = 255 - *level);
+                inks.colours(&black[..width], true, order, out);
+            }
             (Meaning::Rgb, Order::Grey) => kernel.rgb_to_grey(rows, out),
             (Meaning::Rgb, Order::Bgr) => kernel.interleave([rows[2], rows[1], rows[0]], out),
             (Meaning::Rgb, Order::Rgb) => kernel.interleave(rows, out),

@@ -53,6 +53,7 @@
 mod avx2;
 mod colour;
 mod ifast;
+mod inks;
 mod islow;
 mod kernel;
 mod layout;
@@ -68,6 +69,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
 pub use colour::{Conversion, Meaning, Order};
+pub use inks::Inks;
 pub use kernel::{Job, Kernel, Portable, run};
 pub use layout::{Component, Enlarge, Layout};
 pub use multipliers::Multipliers;

@@ -81,7 +81,7 @@ impl RowMaker {
         out: &mut [u8],
     ) {
         let Self { window, conversion, planes, sums } = self;
-        let mut rows: [&[u8]; 3] = [&[]; 3];
+        let mut rows: [&[u8]; 4] = [&[]; 4];
         for (index, (plane, row)) in planes.iter_mut().zip(&mut rows).enumerate() {
             let (near, far) = plane.near_and_far(y);
             *row = plane.enlarge(kernel, samples(index, near), || samples(index, far), y, sums);

@@ -127,7 +127,7 @@ pub(in crate::jpeg) fn slots(frame: &Frame, scan: &Scan) -> Vec<Slot> {
 struct At<'b> {
     bits: &'b mut Bits,
     data: &'b [u8],
-    predictors: &'b mut [i64; 3],
+    predictors: &'b mut [i64; 4],
     /// Place of the block's component in the scan.
     part: usize,
 }

@@ -16,7 +16,7 @@ pub(super) struct Mcus<'a, 't> {
     pub(super) feed: Feed<'a>,
     /// For each block of an MCU, its component and the tables of that.
     blocks: Vec<(usize, &'t Table, &'t Table)>,
-    predictors: [i32; 3],
+    predictors: [i32; 4],
     /// MCUs of an interval; zero where there are no restarts.
     interval: usize,
     /// MCUs up to the next restart.
@@ -29,7 +29,7 @@ impl<'a, 't> Mcus<'a, 't> {
     /// Begins at `feed`; `blocks` are a component and its DC and AC tables for each block of an MCU.
     pub(super) fn new(feed: Feed<'a>, blocks: Vec<(usize, &'t Table, &'t Table)>, interval: usize) -> Self {
         let values = [[0; 64]; MAX_MCU_BLOCKS];
-        Self { feed, blocks, predictors: [0; 3], interval, until_restart: interval, num_restarts: 0, values }
+        Self { feed, blocks, predictors: [0; 4], interval, until_restart: interval, num_restarts: 0, values }
     }
 
     /// The coefficients of the next MCU, block by block.
@@ -51,7 +51,7 @@ impl<'a, 't> Mcus<'a, 't> {
     fn restart(&mut self) -> Result<(), Stop> {
         self.feed.restart((self.num_restarts % 8) as u8)?;
         self.num_restarts += 1;
-        self.predictors = [0; 3];
+        self.predictors = [0; 4];
         self.until_restart = self.interval;
         Ok(())
     }

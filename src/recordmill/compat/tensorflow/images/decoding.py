@@ -45,7 +45,7 @@ def decode_jpeg(
     acceptable_fraction : float
         Of the rows of a JPEG that is cut, how many are enough; others become zeros.
     dct_method : {"", "INTEGER_FAST", "INTEGER_ACCURATE"}
-        "" is "INTEGER_FAST", and "INTEGER_ACCURATE" for the kinds that only Pillow decodes, such as CMYK.
+        "" is "INTEGER_FAST", and "INTEGER_ACCURATE" for the kinds that only Pillow decodes, such as arithmetic coding.
     name : str, optional
         Without effect.
 

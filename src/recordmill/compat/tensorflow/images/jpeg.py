@@ -81,13 +81,11 @@ def jpeg_pixels(
         refuse(f"JPEG does not support {channels} channels")
     try:
         pixels = _decoded(data, _CHANNELS[channels], options, window)
-        if channels == 0 and pixels.ndim == 3 and pixels.shape[2] == 4:
-            pixels = _decoded(data, "rgb", options, window)
     except MissingExtraError:
         raise
     except RecordmillError as error:
         if options.try_recover_truncated and error.kind == "unsupported" and isinstance(error.__cause__, ImageError):
-            message = "try_recover_truncated is not supported for a JPEG of four components"
+            message = "try_recover_truncated is not supported for such a JPEG"
             raise UnimplementedError(message, kind="unsupported", hint=str(error)) from error
         refuse(_FAILED, error)
     return pixels[:, :, None] if pixels.ndim == 2 else pixels
@@ -111,6 +109,7 @@ def _decoded(
             mode=mode,
             upsampling=upsampling,
             scale=scale,
+            cmyk="tensorflow",
             recover_truncated=bool(options.try_recover_truncated),
             acceptable_fraction=enough,
         )

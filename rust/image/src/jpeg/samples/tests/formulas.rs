@@ -93,7 +93,7 @@ fn colour_when_all_pairs_are_tried_then_within_a_level_of_the_definition() {
         for cr in 0..=255u8 {
             let y = cb ^ cr.rotate_left(3);
             let mut out = [0; 3];
-            Conversion { from: Meaning::Ycc, to: Order::Rgb }.row(Portable, [&[y], &[cb], &[cr]], &mut out);
+            Conversion { from: Meaning::Ycc, to: Order::Rgb }.row(Portable, [&[y], &[cb], &[cr], &[]], &mut out);
             let (luma, blue, red) = (f64::from(y), f64::from(cb) - 128.0, f64::from(cr) - 128.0);
             let exact = [luma + 1.402 * red, luma - 0.34414 * blue - 0.71414 * red, luma + 1.772 * blue];
             for (exact, got) in exact.iter().zip(out) {
@@ -131,6 +131,6 @@ fn triangle_when_written_out_then_equal_for_every_width() {
 fn grey_from_rgb_when_channels_are_equal_then_unchanged() {
     let levels: Vec<u8> = (0..=255).collect();
     let mut out = vec![0; 256];
-    Conversion { from: Meaning::Rgb, to: Order::Grey }.row(Portable, [&levels, &levels, &levels], &mut out);
+    Conversion { from: Meaning::Rgb, to: Order::Grey }.row(Portable, [&levels, &levels, &levels, &[]], &mut out);
     assert_eq!(out, levels);
 }

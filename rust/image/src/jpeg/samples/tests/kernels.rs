@@ -130,7 +130,7 @@ impl Job for Rows<'_> {
         for from in [Meaning::Grey, Meaning::Ycc, Meaning::Rgb] {
             for to in [Order::Grey, Order::Rgb, Order::Bgr] {
                 let conversion = Conversion { from, to };
-                keep(conversion.channels(), &mut |out| conversion.row(kernel, [a, b, c], out));
+                keep(conversion.channels(), &mut |out| conversion.row(kernel, [a, b, c, a], out));
             }
         }
         all
