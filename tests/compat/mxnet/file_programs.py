@@ -84,6 +84,32 @@ def batches_of_sparse_rows(mx, folder):
     return rows
 
 
+def exponents(mx, folder):
+    """Numbers in all forms, as a table and as sparse rows."""
+    rng = np.random.RandomState(5)
+    forms = ("%.18e", "%.6e", "%.3E", "%.12f", "%.2f", "%d")
+    numbers = [forms[place % 6] % ((rng.rand() - 0.5) * 10 ** rng.uniform(-30, 19)) for place in range(120)]
+    numbers = [one if len(one) < 30 else "1.5e-7" for one in numbers] + [
+        "1e5",
+        "-0.00012e3",
+        "3.4e38",
+        "1e-38",
+        "7E+03",
+    ]
+    with open(f"{folder}/numbers.csv", "w") as file:
+        file.write("".join(f"{one}\n" for one in numbers))
+    np.savetxt(f"{folder}/saved.csv", rng.randn(20, 6) / 7, delimiter=",")
+    with open(f"{folder}/numbers.t", "w") as file:
+        file.write("".join(f"{one} 0:{one}\n" for one in numbers))
+    rows = {}
+    for name, width in (("numbers", 1), ("saved", 6)):
+        data = mx.io.CSVIter(data_csv=f"{folder}/{name}.csv", data_shape=(width,), batch_size=20)
+        rows[name] = [told(batch.data[0]) for batch in data]
+    data = mx.io.LibSVMIter(data_libsvm=f"{folder}/numbers.t", data_shape=(1,), batch_size=len(numbers))
+    rows["sparse"] = [[told(batch.data[0]), told(batch.label[0])] for batch in data]
+    return rows
+
+
 def loaded(found):
     """Arrays of a file by their names, or in their order."""
     pairs = found.items() if isinstance(found, dict) else enumerate(found)
@@ -125,4 +151,4 @@ def kept_arrays(mx, folder):
     return rows
 
 
-PROGRAMS = {one.__name__: one for one in (batches_of_digits, batches_of_sparse_rows, kept_arrays)}
+PROGRAMS = {one.__name__: one for one in (batches_of_digits, batches_of_sparse_rows, exponents, kept_arrays)}

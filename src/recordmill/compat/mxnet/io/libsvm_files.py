@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recordmill.compat.mxnet.base import MXNetError, ParameterError
 from recordmill.compat.mxnet.io.files import find_files
-from recordmill.compat.mxnet.io.text import rounded_apart
+from recordmill.compat.mxnet.io.text import rounded_apart, split_exponent
 from recordmill.compat.mxnet.nd.sparse import CSRNDArray
 
 
@@ -48,19 +48,37 @@ def read_rows(
         message = "Check failed: part < nsplit: invalid input parameter for InputSplit::Create"
         found = f"part_index {part_index} of num_parts {num_parts}"
         raise ParameterError(message, kind="bad_parameter", found=found)
-    labels, values, columns, ends = array("d"), array("d"), array("q"), array("q", [0])
+    labels, values, columns, ends = _Column(), _Column(), array("q"), array("q", [0])
     for path, number, line in _lines(find_files(names, parameter), num_parts, part_index):
         try:
             _read_line(line, width, labels, values, columns)
         except ValueError as error:
             message = f"line {number + 1} is no row of a label and column:value pairs: {error}"
             raise MXNetError(message, kind="bad_libsvm", shard=path, record=number) from error
-        ends.append(len(values))
-    if not labels:
+        ends.append(len(columns))
+    if len(ends) == 1:
         message, found = "the part has no rows", f"part {part_index} of {num_parts}"
         raise ParameterError(message, kind="empty_part", shard=names, found=found)
-    data, indices, indptr = rounded_apart(np.array(values)), np.array(columns, np.int64), np.array(ends, np.int64)
-    return rounded_apart(np.array(labels)), CSRNDArray(data, indices, indptr, (len(labels), width))
+    indices, indptr = np.array(columns, np.int64), np.array(ends, np.int64)
+    return labels.numbers(), CSRNDArray(values.numbers(), indices, indptr, (len(ends) - 1, width))
+
+
+class _Column:
+    """Numbers one behind another, as digits and exponents."""
+
+    def __init__(self) -> None:
+        self._digits, self._exponents = array("d"), array("h")
+
+    def append(self, word: bytes) -> None:
+        """Put a number behind those that are there; ValueError if it is none."""
+        if b"_" in word:
+            raise ValueError(f"no number: {word[:40]!r}")
+        digits, exponent = split_exponent(word)
+        self._digits.append(float(digits))
+        self._exponents.append(min(max(int(exponent[:20]), -1000), 1000))
+
+    def numbers(self) -> NDArray[np.float32]:
+        return rounded_apart(np.array(self._digits), np.array(self._exponents, np.int64))
 
 
 def _lines(paths: list[str], num_parts: int, part_index: int) -> Iterator[tuple[str, int, list[bytes]]]:
@@ -79,9 +97,9 @@ def _lines(paths: list[str], num_parts: int, part_index: int) -> Iterator[tuple[
         begins += size
 
 
-def _read_line(words: list[bytes], width: int, labels: array[float], values: array[float], columns: array[int]) -> None:
+def _read_line(words: list[bytes], width: int, labels: _Column, values: _Column, columns: array[int]) -> None:
     """Put a label, its values and their columns behind those that are there."""
-    labels.append(_number(words[0].partition(b":")[0]))  # a weight may follow
+    labels.append(words[0].partition(b":")[0])  # a weight may follow
     for word in words[1:]:
         column, colon, value = word.partition(b":")
         if column == b"qid":
@@ -90,11 +108,5 @@ def _read_line(words: list[bytes], width: int, labels: array[float], values: arr
             raise ValueError(f"expected column:value, found {word[:40]!r}")
         if (place := int(column[:20])) >= width:
             raise ValueError(f"column {place} of a row of {width} (the first is 0)")
-        values.append(_number(value))
+        values.append(value)
         columns.append(place)
-
-
-def _number(word: bytes) -> float:
-    if b"_" in word:
-        raise ValueError(f"no number: {word[:40]!r}")
-    return float(word)
