@@ -93,7 +93,7 @@ def exponents(mx, folder):
         "1e5",
         "-0.00012e3",
         "3.4e38",
-        "1e-38",
+        "1.2e-38",
         "7E+03",
     ]
     with open(f"{folder}/numbers.csv", "w") as file:
