@@ -69,6 +69,27 @@ def test_last_batch_when_it_is_not_completed_then_has_zeros(tmp_path: Path) -> N
     assert not data[left:].any() and not labels[left:].any() and labels[:left].any(axis=1).all()
 
 
+def test_labels_when_numbers_are_none_or_endless_then_are_dropped_or_told(tmp_path: Path) -> None:
+    rng, values = np.random.RandomState(6), np.array([np.nan, np.inf, -np.inf, 0, 2, 5, 1e30, -1, 0.3, 0.7], np.float32)
+    pixels, path = np.zeros((9, 11, 3), np.uint8), str(tmp_path / "odd.rec")
+    for _ in range(25):
+        boxes = np.where(rng.rand(10) < 0.6, rng.choice(values, 10), rng.rand(10))
+        head = [2, 5] if rng.rand() < 0.8 else rng.choice(values, 2).tolist()
+        record = mx.recordio.MXRecordIO(path, "w")
+        header = mx.recordio.IRHeader(0, [*head, *boxes.tolist()], 0, 0)
+        record.write(mx.recordio.pack_img(header, pixels, img_fmt=".png"))
+        record.close()
+        data = mx.io.ImageDetRecordIter(
+            path_imgrec=path, data_shape=(3, 6, 7), batch_size=1, **SSD | {"max_pad_scale": 2}
+        )
+        try:
+            label = data.next().label[0].asnumpy()[0]
+        except mx.MXNetError as error:
+            assert "no boxes" in error.message and error.shard == path  # noqa: PT017
+        else:
+            assert 2 <= label[3] <= 12 and label[1:3].tolist() == [6, 7]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

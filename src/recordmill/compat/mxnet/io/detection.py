@@ -76,7 +76,8 @@ class ImageDetRecordIter(ImageRecordIter):
             if (parts := split_label(label)) is None:
                 raise refuse_no_boxes(label, self._table.place(int(rows[place])))
             size = max(height, 1), max(width, 1)  # zeros are told when the picture is decoded
-            steps = plan.draw(size, parts[1], numbers[place])
+            with np.errstate(all="ignore"):  # of boxes that reach to infinity
+                steps = plan.draw(size, parts[1], numbers[place])
             row[1:3], row[3:] = steps.size, self._values["label_pad_value"]
             _put_labels(row, np.concatenate([parts[0], steps.rows.ravel()]))
             drawn.append(steps)
