@@ -110,6 +110,21 @@ def exponents(mx, folder):
     return rows
 
 
+def rows_of_sparse_matrices(mx, folder):
+    values, columns, ends = np.arange(1, 9, dtype=np.float32), [0, 2, 1, 3, 0, 1, 2, 3], [0, 2, 2, 3, 5, 8]
+    matrices = mx.nd.sparse.csr_matrix((values, columns, ends), shape=(5, 4))
+    data = mx.io.NDArrayIter(matrices, np.arange(5), 2, last_batch_handle="discard")
+    batches = [[told(batch.data[0]), told(batch.label[0]), batch.pad] for batch in data]
+    cells = mx.nd.zeros((2, 3))
+    cells[1, 2] += 4
+    cells[0, 1] = mx.nd.array([7])
+    return {
+        "batches": batches,
+        "described": [[one.name, list(one.shape)] for one in data.provide_data],
+        "cells": told(cells),
+    }
+
+
 def loaded(found):
     """Arrays of a file by their names, or in their order."""
     pairs = found.items() if isinstance(found, dict) else enumerate(found)
@@ -151,4 +166,7 @@ def kept_arrays(mx, folder):
     return rows
 
 
-PROGRAMS = {one.__name__: one for one in (batches_of_digits, batches_of_sparse_rows, exponents, kept_arrays)}
+PROGRAMS = {
+    one.__name__: one
+    for one in (batches_of_digits, batches_of_sparse_rows, rows_of_sparse_matrices, exponents, kept_arrays)
+}
