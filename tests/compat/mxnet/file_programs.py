@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import struct
 
@@ -81,6 +82,53 @@ def batches_of_sparse_rows(mx, folder):
     rows["matrices"] = [matrix(one) for one in (whole, whole[1:], whole[0], whole.astype("int32"), whole.copy())]
     rows["matrices"].append(matrix(mx.nd.sparse.csr_matrix(np.eye(3)[:2] * 4)))
     rows["matrices"].append(told(whole.tostype("default")))
+    return rows
+
+
+def kept_data_sets(mx, folder):
+    """Data sets whose files lie in a folder: MXNet's download of them is left out."""
+    vision, rng = mx.gluon.data.vision, np.random.RandomState(8)
+    if hasattr(vision.datasets, "download"):
+        vision.datasets.download = lambda url, path, sha1_hash: f"{path}/{url.split('/')[-1]}"
+        vision.datasets.check_sha1 = lambda path, sha1: True
+    for part in ("train", "t10k"):
+        for kind, shape in (("images-idx3", (2051, 9, 28, 28)), ("labels-idx1", (2049, 9))):
+            data = rng.randint(0, 256, shape[1:]).astype(np.uint8).tobytes()
+            with gzip.open(f"{folder}/{part}-{kind}-ubyte.gz", "wb") as file:
+                file.write(struct.pack(f">{len(shape)}I", *shape) + data)
+    sizes = {
+        **{f"data_batch_{number}": 3073 for number in range(1, 6)},
+        "test_batch": 3073,
+        "train": 3074,
+        "test": 3074,
+    }
+    for name, size in sizes.items():
+        rng.randint(0, 256, (2, size)).astype(np.uint8).tofile(f"{folder}/{name}.bin")
+    rows = {}
+    for kind, options in (
+        ("MNIST", {}),
+        ("FashionMNIST", {}),
+        ("CIFAR10", {}),
+        ("CIFAR100", {"fine_label": True}),
+        ("CIFAR100", {}),
+    ):
+        for train in (True, False):
+            data = getattr(vision, kind)(folder, train=train, **options)
+            picture, label = data[1]
+            rows[f"{kind} {options} {train}"] = [
+                len(data),
+                told(picture),
+                int(label),
+                type(label).__name__,
+                told(data[1:3][0]),
+            ]
+    steps = vision.transforms.ToTensor()
+    loader = mx.gluon.data.DataLoader(vision.MNIST(folder).transform_first(steps), 4, last_batch="discard")
+    rows["batches"] = [[told(images), told(labels)] for images, labels in loader]
+    double = vision.CIFAR10(
+        folder, train=False, transform=lambda image, label: (image.astype("float32") / 255, label * 2)
+    )
+    rows["transformed"] = [told(double[0][0]), int(double[0][1])]
     return rows
 
 
@@ -168,5 +216,12 @@ def kept_arrays(mx, folder):
 
 PROGRAMS = {
     one.__name__: one
-    for one in (batches_of_digits, batches_of_sparse_rows, rows_of_sparse_matrices, exponents, kept_arrays)
+    for one in (
+        batches_of_digits,
+        batches_of_sparse_rows,
+        rows_of_sparse_matrices,
+        kept_data_sets,
+        exponents,
+        kept_arrays,
+    )
 }

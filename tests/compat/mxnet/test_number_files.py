@@ -56,6 +56,37 @@ def test_digits_when_files_or_parameters_are_wrong_then_are_refused(cut, options
 
 
 @pytest.mark.parametrize(
+    "images, told",
+    [
+        (None, "No such file"),
+        (gzip.compress(b"\0\0\x08\x03" + b"\0\0\0\3" * 3), "ends before its last row"),
+        (gzip.compress(b"\0\0\x08\x03" + b"\x7f\xff\xff\xff" * 3), "ends before its last row"),
+        (gzip.compress(b"\0\0\x08\x03" + b"\0\0\0\1" * 3 + b"\7")[:-9], "invalid mnist format"),
+        (b"\x1f\x8bnothing", "invalid mnist format"),
+        (b"\0\0\x08\x03" + b"\0\0\0\1" * 3 + b"\7", "differ in number"),
+    ],
+)
+def test_data_set_when_its_files_are_wrong_then_is_refused(images, told, tmp_path: Path) -> None:
+    name = "train-images-idx3-ubyte.gz"
+    (tmp_path / "train-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01\0\0\0\2\1\1")
+    if images is not None:
+        (tmp_path / name).write_bytes(images)
+    with pytest.raises(mx.MXNetError, match=told) as caught:
+        mx.gluon.data.vision.MNIST(tmp_path)
+    assert caught.value.shard == str(tmp_path / name)
+
+
+def test_data_set_when_a_file_is_cut_or_not_there_then_is_refused(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="nothing is downloaded"):
+        mx.gluon.data.vision.CIFAR100()
+    (tmp_path / "datasets/cifar100").mkdir(parents=True)
+    (tmp_path / "datasets/cifar100/train.bin").write_bytes(bytes(3075))
+    with pytest.raises(mx.MXNetError, match="the file is cut"):
+        mx.gluon.data.vision.CIFAR100()
+
+
+@pytest.mark.parametrize(
     "text, options, told",
     [
         ("1 0:1\n2 3:1\n", {}, r"line 2 .*column 3 of a row of 3"),
