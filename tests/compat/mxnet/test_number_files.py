@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import recordmill.compat.mxnet as mx
+from recordmill.compat.mxnet.io import libsvm_files
 from tests.compat.mxnet.file_programs import PROGRAMS, digits
 from tests.golden import load
 
@@ -164,3 +165,25 @@ def test_sparse_matrix_when_something_else_is_asked_then_is_refused_with_a_hint(
             wrong()
     with pytest.raises(IndexError):
         found[3]
+
+
+def test_sparse_rows_when_read_together_then_are_those_that_are_read_one_by_one(tmp_path: Path, monkeypatch) -> None:
+    rng, path = np.random.default_rng(3), tmp_path / "rows.t"
+    numbers = ("1", "-2.5", "+.5", "3.", "0.1234567891234", "16777217", "-0", "33333.333333")
+    for _ in range(40):
+        lines = []
+        for _ in range(rng.integers(1, 30)):
+            pairs = [f"{column}:{rng.choice(numbers)}" for column in rng.integers(0, 9, rng.integers(0, 5))]
+            lines.append(
+                rng.choice([" ", "\t", "  "]).join([rng.choice(numbers), *pairs]) + rng.choice(["", " ", "\n"])
+            )
+        path.write_text("\n".join(lines))
+        found = []
+        for is_quick in (True, False):
+            with monkeypatch.context() as patch:
+                if not is_quick:
+                    patch.setattr(libsvm_files._Rows, "put_together", lambda rows, lines: False)
+                labels, rows = libsvm_files.read_rows(str(path), "data_libsvm", 9, 1, 0)
+            found.append([labels, rows.data, rows.indices, rows.indptr])
+        for quick, slow in zip(*found, strict=True):
+            assert quick.dtype == slow.dtype and quick.tobytes() == slow.tobytes()
