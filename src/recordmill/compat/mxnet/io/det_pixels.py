@@ -15,6 +15,8 @@ from recordmill.compat.mxnet.io.hls import shifted
 from recordmill.compat.mxnet.kernels import KERNELS
 
 Pixels = NDArray[np.uint8]
+# Columns whose colours OpenCV computes together.
+_TOGETHER = 4
 
 
 def decode_by_steps(
@@ -78,7 +80,8 @@ def _cut(pixels: Pixels, steps: Steps, fill: int) -> Pixels:
     left, right = max(x, 0), min(x + width, pixels.shape[1])
     if top >= bottom or left >= right:
         return np.full((height, width, pixels.shape[2]), fill, np.uint8)
-    inside = _coloured(pixels[top:bottom, left:right], steps)
+    behind = right - pixels.shape[1] // _TOGETHER * _TOGETHER
+    inside = _coloured(pixels[top:bottom, left:right], steps, max(min(behind, right - left), 0))
     inside = rm.flip(inside) if steps.is_mirrored else inside
     if inside.shape[:2] == (height, width):
         return inside
@@ -88,9 +91,9 @@ def _cut(pixels: Pixels, steps: Steps, fill: int) -> Pixels:
     return made
 
 
-def _coloured(pixels: Pixels, steps: Steps) -> Pixels:
+def _coloured(pixels: Pixels, steps: Steps, behind: int) -> Pixels:
     if any(steps.shifts):
-        pixels = shifted(pixels, steps.shifts)
+        pixels = shifted(pixels, steps.shifts, behind)
     if steps.contrast:
         levels = np.rint(np.arange(256, dtype=np.float32) * (steps.contrast + np.float32(1)))
         pixels = np.clip(levels, 0, 255).astype(np.uint8).take(pixels)

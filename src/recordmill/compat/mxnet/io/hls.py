@@ -31,7 +31,7 @@ _SECTORS = np.array(
 _PIXELS = 1 << 15  # at once: what is computed for so many stays in the processor's cache
 
 
-def shifted(pixels: Levels, shifts: Sequence[int]) -> Levels:
+def shifted(pixels: Levels, shifts: Sequence[int], behind: int = 0) -> Levels:
     """Picture with other hue, lightness and saturation; none leaves its range.
 
     Parameters
@@ -40,25 +40,36 @@ def shifted(pixels: Levels, shifts: Sequence[int]) -> Levels:
         Red, green, blue.
     shifts : (int, int, int)
         What is added to hue, lightness and saturation.
+    behind : int
+        Columns on the right that are behind the last four together of the whole picture: OpenCV adds in another order
+        there.
 
     Returns
     -------
     ndarray of uint8, shape (height, width, 3)
     """
     moves = [np.clip(np.arange(256) + by, 0, top).astype(np.uint8) for by, top in zip(shifts, _LARGEST, strict=True)]
+    made = _moved(pixels, moves, _forward(False))
+    if behind:
+        made[:, -behind:] = _moved(pixels[:, -behind:], moves, _forward(True))
+    return made
+
+
+def _moved(pixels: Levels, moves: Sequence[Levels], tables: _Forward) -> Levels:
     flat = np.ascontiguousarray(pixels).reshape(-1, 3)
     made = np.empty_like(flat)
     for start in range(0, len(flat), _PIXELS):
         some = slice(start, start + _PIXELS)
-        hue, light, saturation = (move.take(one) for move, one in zip(moves, _to_hls(flat[some]), strict=True))
+        parts = _to_hls(flat[some], tables)
+        hue, light, saturation = (move.take(one) for move, one in zip(moves, parts, strict=True))
         _from_hls(hue, light, saturation, made[some])
     return made.reshape(pixels.shape)
 
 
-def _to_hls(pixels: Levels) -> tuple[Levels, Levels, Levels]:
+def _to_hls(pixels: Levels, tables: _Forward) -> tuple[Levels, Levels, Levels]:
     planes = np.ascontiguousarray(pixels.T)
     high, low = planes.max(axis=0), planes.min(axis=0)
-    tables, pair = _forward(), _paired(high, low)
+    pair = _paired(high, low)
     red, green, blue = planes.astype(np.float32) * _UNIT
     is_red = high == planes[0]
     is_green = (high == planes[1]) & ~is_red
@@ -120,12 +131,13 @@ def _all_pairs() -> tuple[Floats, Floats]:
 
 
 @functools.cache
-def _forward() -> _Forward:
+def _forward(behind: bool) -> _Forward:
     high, low = _all_pairs()
     light, reach = (high + low) * _HALF, high - low
+    rest = _TWO - high - low if behind else _TWO - (high + low)
     coloured = reach > np.finfo(np.float32).eps
     reach = np.where(coloured, reach, _ONE)
-    whole = np.where(coloured, np.where(light < _HALF, high + low, _TWO - (high + low)), _ONE)
+    whole = np.where(coloured, np.where(light < _HALF, high + low, rest), _ONE)
     saturation = np.where(coloured, reach / whole, np.float32(0))
     step = np.where(coloured, np.float32(60) / reach, np.float32(0))
     return _Forward(_as_levels(light * _FULL), _as_levels(saturation * _FULL), step)
