@@ -8,6 +8,7 @@ import struct
 
 import numpy as np
 
+from tests.compat.mxnet.detection_programs import packed as boxes
 from tests.compat.mxnet.value_programs import told
 
 
@@ -173,6 +174,22 @@ def rows_of_sparse_matrices(mx, folder):
     }
 
 
+def means_of_images(mx, folder):
+    """A mean that is made at first, and read then."""
+    rows, path = {}, boxes(mx, folder)[0]
+    for name, options in {"plain": {}, "scaled": {"scale": 0.5, "std_r": 3.0}, "levels": {"mean_r": 9.0}}.items():
+        mean = f"{folder}/{name}.bin"
+        given = {"path_imgrec": path, "data_shape": (3, 12, 16), "batch_size": 4, "verbose": False, **options}
+        rows[name] = []
+        for _ in range(2):
+            data = mx.io.ImageDetRecordIter(mean_img=mean, **given)
+            rows[name].append([[told(batch.data[0]), batch.pad] for batch in data])
+        rows[name].append(loaded(mx.nd.load(mean)) if name != "levels" else None)
+    mx.nd.save(mean, [mx.nd.ones((3, 12, 16)) * 7])
+    rows["kept"] = told(mx.io.ImageDetRecordIter(**{**given, "mean_img": mean, "mean_r": 0}).next().data[0])
+    return rows
+
+
 def loaded(found):
     """Arrays of a file by their names, or in their order."""
     pairs = found.items() if isinstance(found, dict) else enumerate(found)
@@ -221,6 +238,7 @@ PROGRAMS = {
         batches_of_sparse_rows,
         rows_of_sparse_matrices,
         kept_data_sets,
+        means_of_images,
         exponents,
         kept_arrays,
     )

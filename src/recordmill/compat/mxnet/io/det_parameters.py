@@ -60,7 +60,6 @@ _DEFAULTS: dict[str, Any] = {
 ONLY_DEFAULT = {
     "aug_seq": "there is one way to augment: leave it out",
     "path_imglist": "pack the labels into the records: im2rec --pack-label",
-    "mean_img": "give mean_r, mean_g and mean_b",
     "shuffle_chunk_size": "shuffle=True permutes all records",
     "shuffle_chunk_seed": "shuffle=True permutes all records",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from recordmill.compat.mxnet.io.det_parameters import changes_pictures, read_det
 from recordmill.compat.mxnet.io.det_pixels import decode_by_steps
 from recordmill.compat.mxnet.io.det_plan import Steps, StepsPlan
 from recordmill.compat.mxnet.io.image_record import ImageRecordIter
+from recordmill.compat.mxnet.io.mean_image import keep_mean
 from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable, Samples
 from recordmill.compat.mxnet.kernels import KERNELS
 from recordmill.compat.mxnet.nd import wrap
@@ -51,7 +52,21 @@ class ImageDetRecordIter(ImageRecordIter):
 
     def _open(self, values: dict[str, Any]) -> tuple[Any, RecordTable]:
         self._steps = StepsPlan(values) if changes_pictures(values) else None
-        return _WholeImages(values), _LabelRows(values)
+        images, table = _WholeImages(values), _LabelRows(values)
+        if values["mean_img"] and not any(values[f"mean_{colour}"] > 0 for colour in "rgba"):
+            shape, size = tuple(values["data_shape"]), values["batch_size"]
+            images.mean = keep_mean(values["mean_img"], shape, lambda: self._all_images(images, table, size))
+        return images, table
+
+    def _all_images(self, images: _WholeImages, table: RecordTable, size: int) -> Iterator[NDArray[np.float32]]:
+        """Images of the part in their order, some at a time, without anything that is drawn."""
+        self._table = table  # which errors ask for the place of a record
+        for start in range(0, len(table), size):
+            rows = np.arange(start, min(start + size, len(table)))
+            try:
+                yield images.decode(table.fetch(rows).images, 0, rows)
+            except rm.DecodeError as error:
+                raise self._named(error, rows) from error
 
     def _make(self, rows: Ints, epoch: int, start: int, pad: int) -> DataBatch:
         if self._steps is None:
@@ -124,7 +139,7 @@ class _WholeImages:
         self._spec = rm.Image(like="mxnet", channels=words[channels], resize=resize, kernel=kernel, dtype="uint8")
         self._threads = values["preprocess_threads"]
         colours = "rgba"[:channels]
-        self._mean, self._std = (
+        self.mean, self._std = (
             np.array([values[f"{name}_{colour}"] for colour in colours], np.float32)[:, None, None]
             for name in ("mean", "std")
         )
@@ -137,7 +152,7 @@ class _WholeImages:
 
     def normalise(self, decoded: NDArray[np.uint8]) -> NDArray[np.float32]:
         numbers: NDArray[np.float32] = decoded.astype(np.float32)
-        numbers -= self._mean
+        numbers -= self.mean
         numbers /= self._std
         numbers *= self._scale
         return numbers
