@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -187,3 +188,20 @@ def test_sparse_rows_when_read_together_then_are_those_that_are_read_one_by_one(
             found.append([labels, rows.data, rows.indices, rows.indptr])
         for quick, slow in zip(*found, strict=True):
             assert quick.dtype == slow.dtype and quick.tobytes() == slow.tobytes()
+
+
+def test_iterators_and_errors_when_pickled_then_stay_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "rows.t").write_text("1 0:1\n2 0:2\n")
+    for data in (
+        mx.io.MNISTIter(**digits(tmp_path), batch_size=5, silent=True),
+        mx.io.LibSVMIter(data_libsvm=str(tmp_path / "rows.t"), data_shape=(1,), batch_size=1),
+    ):
+        again = pickle.loads(pickle.dumps(data))
+        assert [batch.label[0].asnumpy().tolist() for batch in again] == [b.label[0].asnumpy().tolist() for b in data]
+        with pytest.raises(mx.MXNetError, match="call iter_next first"):
+            data.getdata()
+    (tmp_path / "rows.t").write_text("word\n")
+    with pytest.raises(mx.MXNetError, match="line 1") as caught:
+        mx.io.LibSVMIter(data_libsvm=str(tmp_path / "rows.t"), data_shape=(1,), batch_size=1)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.shard, again.record, again.kind) == (str(tmp_path / "rows.t"), 0, "bad_libsvm")
