@@ -105,7 +105,12 @@ def test_hls_when_of_known_colours_then_has_known_parts() -> None:
     assert rm.rgb_to_hls(colours).tolist() == parts
     # What MXNet's OpenCV 3.4 rounds another way than OpenCV 4.
     odd = np.array([[150, 148, 158], [156, 137, 134], [177, 188, 118]], np.uint8)
-    assert rm.rgb_to_hls(odd).tolist() == [[126, 153, 12], [4, 145, 26], [35, 153, 88]]
+    together, alone = [[126, 153, 12], [4, 145, 26], [35, 153, 88]], [[126, 153, 13], [4, 145, 25], [35, 153, 87]]
+    assert rm.rgb_to_hls(odd).tolist() == rm.rgb_to_hls(odd[None], behind=0)[0].tolist() == together
+    assert rm.rgb_to_hls(odd[None]).tolist() == [alone]
+    assert rm.rgb_to_hls(np.concatenate([odd, odd])[None]).tolist() == [[*together, together[0], *alone[1:]]]
+    with pytest.raises(ValueError, match="behind"):
+        rm.rgb_to_hls(odd[None], behind=4)
 
 
 @pytest.mark.parametrize("change", [rm.rgb_to_hls, rm.hls_to_rgb])

@@ -13,7 +13,7 @@ import pytest
 from tests.frameworks.swapping import RECORDINGS, interpreter_of, run, swapped
 
 PROGRAM = Path(__file__).parent / "program_for_mxnet.py"
-PROGRAMS = [PROGRAM, PROGRAM.with_name("program_for_mxnet_arrays.py")]
+PROGRAMS = [PROGRAM, *(PROGRAM.with_name(f"program_for_mxnet_{name}.py") for name in ("arrays", "iterators"))]
 LINES = {"import mxnet as mx": "import recordmill.compat.mxnet as mx"}
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
@@ -55,3 +55,16 @@ def test_recordings_when_made_anew_then_are_those_that_are_kept(python, tmp_path
         np.testing.assert_allclose(near[name], values, rtol=1e-5, atol=1e-4, err_msg=name)
     for name in kept:
         assert found[name] == kept[name], name
+
+
+@pytest.mark.parametrize("name", ["files", "steps"])
+def test_recordings_of_a_folder_when_made_anew_then_are_those_that_are_kept(python, tmp_path, name) -> None:
+    script = RECORDINGS / "compat" / "mxnet" / name / "make.py"
+    subprocess.run([python, str(script), str(tmp_path)], capture_output=True, check=True)
+    found, kept = (json.loads((folder / "expected.json").read_text()) for folder in (tmp_path, script.parent))
+    for case, values in kept.items():
+        if case == "scaled":  # sums of floats in the processor's order
+            for size, pixels in values.items():
+                np.testing.assert_allclose(found[case][size], pixels, atol=1e-4, err_msg=size)
+        else:
+            assert found[case] == values, case

@@ -58,13 +58,16 @@ def hsv_to_rgb(array: ArrayLike) -> Floats:
     return change_colours(array, "from_hsv", dtypes=("float32",))
 
 
-def rgb_to_hls(array: ArrayLike) -> NDArray[np.uint8]:
+def rgb_to_hls(array: ArrayLike, *, behind: int | None = None) -> NDArray[np.uint8]:
     """Hue, lightness and saturation of colours.
 
     Parameters
     ----------
     array : array_like of uint8, shape (..., 3)
         Red, green, blue.
+    behind : int, optional
+        Pixels at the right of each row that OpenCV 3.4 does not compute together with others, whose last bits differ:
+        those that four do not divide, by default, of an image.
 
     Returns
     -------
@@ -79,7 +82,9 @@ def rgb_to_hls(array: ArrayLike) -> NDArray[np.uint8]:
     ValueError
         Not three channels.
     """
-    return _by_lightness(array, back=False)
+    colours = _colours(array, ("uint8",))
+    width = colours.shape[-2] if colours.ndim > 2 else 1
+    return _by_lightness(colours, False, width, (width % 4 if colours.ndim > 2 else 0) if behind is None else behind)
 
 
 def hls_to_rgb(array: ArrayLike) -> NDArray[np.uint8]:
@@ -102,12 +107,14 @@ def hls_to_rgb(array: ArrayLike) -> NDArray[np.uint8]:
     ValueError
         Not three channels.
     """
-    return _by_lightness(array, back=True)
+    return _by_lightness(_colours(array, ("uint8",)), True, 1, 0)
 
 
-def _by_lightness(array: ArrayLike, *, back: bool) -> NDArray[np.uint8]:
-    colours = _colours(array, ("uint8",))
-    made: NDArray[np.uint8] = np.asarray(_core.change_hls(colours.reshape(-1), back)).reshape(colours.shape)
+def _by_lightness(colours: NDArray[Any], back: bool, width: int, behind: int) -> NDArray[np.uint8]:
+    if not 0 <= behind <= width:
+        raise ValueError(f"behind is from 0 to {width}, the pixels of a row, not {behind}")
+    flat = colours.reshape(-1)
+    made: NDArray[np.uint8] = np.asarray(_core.change_hls(flat, back, max(width, 1), behind)).reshape(colours.shape)
     return made
 
 

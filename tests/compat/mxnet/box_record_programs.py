@@ -99,6 +99,15 @@ DRAWN = {
     "shorter side first": {"resize": 24, "rand_mirror_prob": 0.3, "rand_crop_prob": 0.5},
     "shrunk": {"resize_mode": "shrink", "rand_crop_prob": 0.5},
     "any interpolation": {"inter_method": 10, "rand_crop_prob": 0.5, "resize": 50},
+    "colours of the last columns": {
+        "data_shape": (3, 59, 23),
+        "batch_size": 12,
+        "random_saturation_prob": 0.9969915895154586,
+        "max_random_saturation": 48,
+        "random_contrast_prob": 0.7,
+        "max_random_contrast": 0.6564343985209574,
+    },
+    "numbers of many digits": {"rand_pad_prob": 0.8537270479102117, "max_pad_scale": 1.8810686319269774},
     "all of SSD": SSD,
     "all of SSD, area": {**SSD, "inter_method": 3, "resize": 64},
 }

@@ -73,6 +73,7 @@ DRAWN = {
     "hues": {"random_h": 36},
     "saturations": {"random_s": 50},
     "lightness": {"random_l": 50},
+    "hues of odd widths": {"random_h": 20, "random_s": 40, "random_l": 30, "data_shape": (3, 29, 31)},
     "brightness": {"brightness": 0.4},
     "contrast": {"contrast": 0.4},
     "saturation": {"saturation": 0.4},

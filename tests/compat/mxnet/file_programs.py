@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import struct
 
 import numpy as np
 
+from tests.compat.mxnet.detection_programs import packed as boxes
 from tests.compat.mxnet.value_programs import told
 
 
@@ -84,6 +86,110 @@ def batches_of_sparse_rows(mx, folder):
     return rows
 
 
+def kept_data_sets(mx, folder):
+    """Data sets whose files lie in a folder: MXNet's download of them is left out."""
+    vision, rng = mx.gluon.data.vision, np.random.RandomState(8)
+    if hasattr(vision.datasets, "download"):
+        vision.datasets.download = lambda url, path, sha1_hash: f"{path}/{url.split('/')[-1]}"
+        vision.datasets.check_sha1 = lambda path, sha1: True
+    for part in ("train", "t10k"):
+        for kind, shape in (("images-idx3", (2051, 9, 28, 28)), ("labels-idx1", (2049, 9))):
+            data = rng.randint(0, 256, shape[1:]).astype(np.uint8).tobytes()
+            with gzip.open(f"{folder}/{part}-{kind}-ubyte.gz", "wb") as file:
+                file.write(struct.pack(f">{len(shape)}I", *shape) + data)
+    sizes = {
+        **{f"data_batch_{number}": 3073 for number in range(1, 6)},
+        "test_batch": 3073,
+        "train": 3074,
+        "test": 3074,
+    }
+    for name, size in sizes.items():
+        rng.randint(0, 256, (2, size)).astype(np.uint8).tofile(f"{folder}/{name}.bin")
+    rows = {}
+    for kind, options in (
+        ("MNIST", {}),
+        ("FashionMNIST", {}),
+        ("CIFAR10", {}),
+        ("CIFAR100", {"fine_label": True}),
+        ("CIFAR100", {}),
+    ):
+        for train in (True, False):
+            data = getattr(vision, kind)(folder, train=train, **options)
+            picture, label = data[1]
+            rows[f"{kind} {options} {train}"] = [
+                len(data),
+                told(picture),
+                int(label),
+                type(label).__name__,
+                told(data[1:3][0]),
+            ]
+    steps = vision.transforms.ToTensor()
+    loader = mx.gluon.data.DataLoader(vision.MNIST(folder).transform_first(steps), 4, last_batch="discard")
+    rows["batches"] = [[told(images), told(labels)] for images, labels in loader]
+    double = vision.CIFAR10(
+        folder, train=False, transform=lambda image, label: (image.astype("float32") / 255, label * 2)
+    )
+    rows["transformed"] = [told(double[0][0]), int(double[0][1])]
+    return rows
+
+
+def exponents(mx, folder):
+    """Numbers in all forms, as a table and as sparse rows."""
+    rng = np.random.RandomState(5)
+    forms = ("%.18e", "%.6e", "%.3E", "%.12f", "%.2f", "%d")
+    numbers = [forms[place % 6] % ((rng.rand() - 0.5) * 10 ** rng.uniform(-30, 19)) for place in range(120)]
+    numbers = [one if len(one) < 30 else "1.5e-7" for one in numbers] + [
+        "1e5",
+        "-0.00012e3",
+        "3.4e38",
+        "1.2e-38",
+        "7E+03",
+    ]
+    with open(f"{folder}/numbers.csv", "w") as file:
+        file.write("".join(f"{one}\n" for one in numbers))
+    np.savetxt(f"{folder}/saved.csv", rng.randn(20, 6) / 7, delimiter=",")
+    with open(f"{folder}/numbers.t", "w") as file:
+        file.write("".join(f"{one} 0:{one}\n" for one in numbers))
+    rows = {}
+    for name, width in (("numbers", 1), ("saved", 6)):
+        data = mx.io.CSVIter(data_csv=f"{folder}/{name}.csv", data_shape=(width,), batch_size=20)
+        rows[name] = [told(batch.data[0]) for batch in data]
+    data = mx.io.LibSVMIter(data_libsvm=f"{folder}/numbers.t", data_shape=(1,), batch_size=len(numbers))
+    rows["sparse"] = [[told(batch.data[0]), told(batch.label[0])] for batch in data]
+    return rows
+
+
+def rows_of_sparse_matrices(mx, folder):
+    values, columns, ends = np.arange(1, 9, dtype=np.float32), [0, 2, 1, 3, 0, 1, 2, 3], [0, 2, 2, 3, 5, 8]
+    matrices = mx.nd.sparse.csr_matrix((values, columns, ends), shape=(5, 4))
+    data = mx.io.NDArrayIter(matrices, np.arange(5), 2, last_batch_handle="discard")
+    batches = [[told(batch.data[0]), told(batch.label[0]), batch.pad] for batch in data]
+    cells = mx.nd.zeros((2, 3))
+    cells[1, 2] += 4
+    cells[0, 1] = mx.nd.array([7])
+    return {
+        "batches": batches,
+        "described": [[one.name, list(one.shape)] for one in data.provide_data],
+        "cells": told(cells),
+    }
+
+
+def means_of_images(mx, folder):
+    """A mean that is made at first, and read then."""
+    rows, path = {}, boxes(mx, folder)[0]
+    for name, options in {"plain": {}, "scaled": {"scale": 0.5, "std_r": 3.0}, "levels": {"mean_r": 9.0}}.items():
+        mean = f"{folder}/{name}.bin"
+        given = {"path_imgrec": path, "data_shape": (3, 12, 16), "batch_size": 4, "verbose": False, **options}
+        rows[name] = []
+        for _ in range(2):
+            data = mx.io.ImageDetRecordIter(mean_img=mean, **given)
+            rows[name].append([[told(batch.data[0]), batch.pad] for batch in data])
+        rows[name].append(loaded(mx.nd.load(mean)) if name != "levels" else None)
+    mx.nd.save(mean, [mx.nd.ones((3, 12, 16)) * 7])
+    rows["kept"] = told(mx.io.ImageDetRecordIter(**{**given, "mean_img": mean, "mean_r": 0}).next().data[0])
+    return rows
+
+
 def loaded(found):
     """Arrays of a file by their names, or in their order."""
     pairs = found.items() if isinstance(found, dict) else enumerate(found)
@@ -125,4 +231,15 @@ def kept_arrays(mx, folder):
     return rows
 
 
-PROGRAMS = {one.__name__: one for one in (batches_of_digits, batches_of_sparse_rows, kept_arrays)}
+PROGRAMS = {
+    one.__name__: one
+    for one in (
+        batches_of_digits,
+        batches_of_sparse_rows,
+        rows_of_sparse_matrices,
+        kept_data_sets,
+        means_of_images,
+        exponents,
+        kept_arrays,
+    )
+}

@@ -62,6 +62,23 @@ def test_values_that_mean_nothing_when_given_then_are_refused(wrong) -> None:
         mx.io.ImageDetRecordIter(**{**BASE, **wrong})
 
 
+def test_mean_when_its_file_is_of_another_form_then_is_refused() -> None:
+    for arrays in ([], [mx.nd.zeros((3, 16, 24))] * 2, mx.nd.zeros((3, 16, 23))):
+        mx.nd.save("mean.bin", arrays)
+        with pytest.raises(ValueError, match="Invalid mean image file format") as caught:
+            mx.io.ImageDetRecordIter(**BASE, mean_img="mean.bin")
+        assert caught.value.shard == "mean.bin"
+
+
+def test_mean_when_a_picture_is_broken_then_names_it_and_is_not_written(tmp_path) -> None:
+    record = mx.recordio.MXRecordIO("broken.rec", "w")
+    record.write(mx.recordio.pack(mx.recordio.IRHeader(0, [2, 5, 0, 0, 0, 1, 1], 0, 0), b"no picture"))
+    record.close()
+    with pytest.raises(mx.MXNetError, match="Decoding failed") as caught:
+        mx.io.ImageDetRecordIter(**BASE | {"path_imgrec": "broken.rec", "batch_size": 1}, mean_img="mean.bin")
+    assert caught.value.record == 0 and not (tmp_path / "mean.bin").exists()
+
+
 @pytest.mark.parametrize("flag", [9999, 2**32 - 1])
 def test_labels_when_more_are_promised_than_there_are_then_the_record_is_named(flag) -> None:
     record = mx.recordio.MXRecordIO("short.rec", "w")

@@ -57,6 +57,21 @@ def test_batches_when_made_again_then_depend_on_seed_and_epoch_alone(tmp_path: P
     assert not same(first, epochs(tmp_path, seed=4)[0])
 
 
+def test_window_when_it_shows_the_frame_alone_then_has_its_level(tmp_path: Path) -> None:
+    path, label = str(tmp_path / "none.rec"), [2, 5, 0, 0.5, 0.5, 0.5, 0.5]
+    record = mx.recordio.MXRecordIO(path, "w")
+    for number in range(40):
+        pixels = np.full((9, 11, 3), 250, np.uint8)
+        record.write(mx.recordio.pack_img(mx.recordio.IRHeader(0, label, number, 0), pixels, img_fmt=".png"))
+    record.close()
+    data = mx.io.ImageDetRecordIter(
+        path_imgrec=path, data_shape=(3, 6, 7), batch_size=40, rand_pad_prob=1, max_pad_scale=4, rand_crop_prob=1,
+        max_crop_scales=(0.2,), rand_mirror_prob=0.5, fill_value=9,
+    )  # fmt: skip
+    levels = data.next().data[0].asnumpy().reshape(40, -1)
+    assert 10 < (levels == 9).all(axis=1).sum() < 40 and set(np.unique(levels[:, 0])) <= set(range(9, 251))
+
+
 def test_iterator_when_pickled_then_draws_the_same(tmp_path: Path) -> None:
     data = mx.io.ImageDetRecordIter(path_imgrec=packed(mx, tmp_path), data_shape=(3, 32, 40), batch_size=5, **SSD)
     again = pickle.loads(pickle.dumps(data))
@@ -67,6 +82,27 @@ def test_last_batch_when_it_is_not_completed_then_has_zeros(tmp_path: Path) -> N
     [[_, _, (data, labels)]] = epochs(tmp_path, 1, round_batch=False)
     left = NUM_PICTURES - 10
     assert not data[left:].any() and not labels[left:].any() and labels[:left].any(axis=1).all()
+
+
+def test_labels_when_numbers_are_none_or_endless_then_are_dropped_or_told(tmp_path: Path) -> None:
+    rng, values = np.random.RandomState(6), np.array([np.nan, np.inf, -np.inf, 0, 2, 5, 1e30, -1, 0.3, 0.7], np.float32)
+    pixels, path = np.zeros((9, 11, 3), np.uint8), str(tmp_path / "odd.rec")
+    for _ in range(25):
+        boxes = np.where(rng.rand(10) < 0.6, rng.choice(values, 10), rng.rand(10))
+        head = [2, 5] if rng.rand() < 0.8 else rng.choice(values, 2).tolist()
+        record = mx.recordio.MXRecordIO(path, "w")
+        header = mx.recordio.IRHeader(0, [*head, *boxes.tolist()], 0, 0)
+        record.write(mx.recordio.pack_img(header, pixels, img_fmt=".png"))
+        record.close()
+        data = mx.io.ImageDetRecordIter(
+            path_imgrec=path, data_shape=(3, 6, 7), batch_size=1, **SSD | {"max_pad_scale": 2}
+        )
+        try:
+            label = data.next().label[0].asnumpy()[0]
+        except mx.MXNetError as error:
+            assert "no boxes" in error.message and error.shard == path  # noqa: PT017
+        else:
+            assert 2 <= label[3] <= 12 and label[1:3].tolist() == [6, 7]
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_names_of_networks_when_asked_for_then_say_what_to_do() -> None:
     for run, hint in (
         (lambda: mx.gluon.nn, "train with Keras"),
         (lambda: mx.gluon.utils.download, "urllib.request"),
-        (lambda: mx.gluon.data.vision.MNIST, "fetch the files yourself"),
+        (lambda: mx.gluon.data.vision.ImageListDataset, "pack the list"),
         (lambda: mx.gluon.data.vision.transforms.HybridSequential, "NumPy or OpenCV"),
     ):
         with pytest.raises(mx.MXNetError, match=hint):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import recordmill.compat.mxnet as mx
+from recordmill.compat.mxnet.io import libsvm_files
 from tests.compat.mxnet.file_programs import PROGRAMS, digits
 from tests.golden import load
 
@@ -53,6 +55,37 @@ def test_digits_when_files_or_parameters_are_wrong_then_are_refused(cut, options
         mx.io.MNISTIter(**files | {"batch_size": 5} | options)
     if cut:
         assert caught.value.shard == str(path)
+
+
+@pytest.mark.parametrize(
+    "images, told",
+    [
+        (None, "No such file"),
+        (gzip.compress(b"\0\0\x08\x03" + b"\0\0\0\3" * 3), "ends before its last row"),
+        (gzip.compress(b"\0\0\x08\x03" + b"\x7f\xff\xff\xff" * 3), "ends before its last row"),
+        (gzip.compress(b"\0\0\x08\x03" + b"\0\0\0\1" * 3 + b"\7")[:-9], "invalid mnist format"),
+        (b"\x1f\x8bnothing", "invalid mnist format"),
+        (b"\0\0\x08\x03" + b"\0\0\0\1" * 3 + b"\7", "differ in number"),
+    ],
+)
+def test_data_set_when_its_files_are_wrong_then_is_refused(images, told, tmp_path: Path) -> None:
+    name = "train-images-idx3-ubyte.gz"
+    (tmp_path / "train-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01\0\0\0\2\1\1")
+    if images is not None:
+        (tmp_path / name).write_bytes(images)
+    with pytest.raises(mx.MXNetError, match=told) as caught:
+        mx.gluon.data.vision.MNIST(tmp_path)
+    assert caught.value.shard == str(tmp_path / name)
+
+
+def test_data_set_when_a_file_is_cut_or_not_there_then_is_refused(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="nothing is downloaded"):
+        mx.gluon.data.vision.CIFAR100()
+    (tmp_path / "datasets/cifar100").mkdir(parents=True)
+    (tmp_path / "datasets/cifar100/train.bin").write_bytes(bytes(3075))
+    with pytest.raises(mx.MXNetError, match="the file is cut"):
+        mx.gluon.data.vision.CIFAR100()
 
 
 @pytest.mark.parametrize(
@@ -133,3 +166,42 @@ def test_sparse_matrix_when_something_else_is_asked_then_is_refused_with_a_hint(
             wrong()
     with pytest.raises(IndexError):
         found[3]
+
+
+def test_sparse_rows_when_read_together_then_are_those_that_are_read_one_by_one(tmp_path: Path, monkeypatch) -> None:
+    rng, path = np.random.default_rng(3), tmp_path / "rows.t"
+    numbers = ("1", "-2.5", "+.5", "3.", "0.1234567891234", "16777217", "-0", "33333.333333")
+    for _ in range(40):
+        lines = []
+        for _ in range(rng.integers(1, 30)):
+            pairs = [f"{column}:{rng.choice(numbers)}" for column in rng.integers(0, 9, rng.integers(0, 5))]
+            lines.append(
+                rng.choice([" ", "\t", "  "]).join([rng.choice(numbers), *pairs]) + rng.choice(["", " ", "\n"])
+            )
+        path.write_text("\n".join(lines))
+        found = []
+        for is_quick in (True, False):
+            with monkeypatch.context() as patch:
+                if not is_quick:
+                    patch.setattr(libsvm_files._Rows, "put_together", lambda rows, lines: False)
+                labels, rows = libsvm_files.read_rows(str(path), "data_libsvm", 9, 1, 0)
+            found.append([labels, rows.data, rows.indices, rows.indptr])
+        for quick, slow in zip(*found, strict=True):
+            assert quick.dtype == slow.dtype and quick.tobytes() == slow.tobytes()
+
+
+def test_iterators_and_errors_when_pickled_then_stay_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "rows.t").write_text("1 0:1\n2 0:2\n")
+    for data in (
+        mx.io.MNISTIter(**digits(tmp_path), batch_size=5, silent=True),
+        mx.io.LibSVMIter(data_libsvm=str(tmp_path / "rows.t"), data_shape=(1,), batch_size=1),
+    ):
+        again = pickle.loads(pickle.dumps(data))
+        assert [batch.label[0].asnumpy().tolist() for batch in again] == [b.label[0].asnumpy().tolist() for b in data]
+        with pytest.raises(mx.MXNetError, match="call iter_next first"):
+            data.getdata()
+    (tmp_path / "rows.t").write_text("word\n")
+    with pytest.raises(mx.MXNetError, match="line 1") as caught:
+        mx.io.LibSVMIter(data_libsvm=str(tmp_path / "rows.t"), data_shape=(1,), batch_size=1)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.shard, again.record, again.kind) == (str(tmp_path / "rows.t"), 0, "bad_libsvm")

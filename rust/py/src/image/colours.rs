@@ -46,11 +46,17 @@ fn change_of(word: &str, amount: f32) -> PyResult<Change> {
     }
 }
 
-/// Bytes of red, green and blue to hue, lightness and saturation, or back; raises ImageRefused.
+/// Bytes of red, green and blue in rows of `width` to hue, lightness and saturation, or back; raises ImageRefused.
 #[pyfunction]
-pub fn change_hls(py: Python<'_>, pixels: &Bound<'_, PyAny>, back: bool) -> PyResult<Block> {
+pub fn change_hls(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    back: bool,
+    width: usize,
+    behind: usize,
+) -> PyResult<Block> {
     let view = View::<u8>::get(pixels)?;
     let (values, way) = (view.slice(), if back { Way::Back } else { Way::There });
-    let made = py.detach(|| hls::change(values, way)).map_err(refused)?;
+    let made = py.detach(|| hls::change(values, way, width, behind)).map_err(refused)?;
     Ok(Block::new(Numbers::UInt8(made)))
 }

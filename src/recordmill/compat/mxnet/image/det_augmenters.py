@@ -40,6 +40,10 @@ class DetBorrowAug(DetAugmenter):
         super().__init__(augmenter=augmenter.dumps())
         self.augmenter = augmenter
 
+    def dumps(self) -> Any:
+        """Names of both, and parameters."""
+        return [type(self).__name__.lower(), self.augmenter.dumps()]
+
     def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
         """Apply it to the picture."""
         return self.augmenter(src), label
@@ -61,6 +65,10 @@ class DetRandomSelectAug(DetAugmenter):
         if not all(isinstance(one, DetAugmenter) for one in self.aug_list):
             raise ParameterError("Allow DetAugmenter in list only")
         self.skip_prob = skip_prob if self.aug_list else 1
+
+    def dumps(self) -> Any:
+        """Names and parameters of all."""
+        return [type(self).__name__.lower(), [one.dumps() for one in self.aug_list]]
 
     def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
         """Apply the one that is drawn."""

@@ -10,9 +10,10 @@ from numpy.typing import NDArray as Array
 from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError
 from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
 from recordmill.compat.mxnet.nd import NDArray, array, wrap
+from recordmill.compat.mxnet.nd.sparse import CSRNDArray
 
 _LAST = ("pad", "discard", "roll_over")
-Named = list[tuple[str, NDArray]]
+Named = list[tuple[str, NDArray | CSRNDArray]]
 
 
 class NDArrayIter(DataIter):
@@ -21,7 +22,8 @@ class NDArrayIter(DataIter):
     Parameters
     ----------
     data : array, list of array, or dict of str to array
-        Arrays of NumPy's become float32; those of dicts come in the order of their names.
+        Arrays of NumPy's become float32; those of dicts come in the order of their names. Matrices of `mx.nd.sparse`
+        give whole rows.
     label : array, list of array, or dict of str to array, optional
     batch_size : int
     shuffle : bool
@@ -124,11 +126,11 @@ class NDArrayIter(DataIter):
 
     def getdata(self) -> Any:
         """Arrays of data of the batch that `iter_next` moved to."""
-        return [wrap(np.asarray(one)[self._taken()]) for _, one in self.data]
+        return [_rows(one, self._taken()) for _, one in self.data]
 
     def getlabel(self) -> Any:
         """Arrays of labels of the batch that `iter_next` moved to."""
-        return [wrap(np.asarray(one)[self._taken()]) for _, one in self.label]
+        return [_rows(one, self._taken()) for _, one in self.label]
 
     def getpad(self) -> int:
         """Rows that only fill up the batch that `iter_next` moved to; with "roll_over", those of the last epoch."""
@@ -137,10 +139,14 @@ class NDArrayIter(DataIter):
         return max(self._place + self.batch_size - len(self._rows), 0)
 
 
+def _rows(one: NDArray | CSRNDArray, rows: Array[np.int64]) -> NDArray:
+    return wrap(one.take_rows(rows).asnumpy() if isinstance(one, CSRNDArray) else np.asarray(one)[rows])
+
+
 def _named_arrays(given: Any, name: str) -> Named:
     if given is None:
         return []
-    if isinstance(given, np.ndarray):
+    if isinstance(given, np.ndarray | CSRNDArray):
         given = [given]
     if isinstance(given, list):
         names = [name] if len(given) == 1 else [f"_{number}_{name}" for number in range(len(given))]
@@ -148,7 +154,7 @@ def _named_arrays(given: Any, name: str) -> Named:
     if not isinstance(given, dict):
         message = "Input must be NDArray, numpy.ndarray, a list of them or dict with them as values"
         raise TypeError(f"{message}, not {type(given).__name__}")
-    found = [(key, one if isinstance(one, NDArray) else array(one)) for key, one in given.items()]
+    found = [(key, one if isinstance(one, NDArray | CSRNDArray) else array(one)) for key, one in given.items()]
     return sorted(found, key=lambda pair: pair[0]) if len(found) > 1 else found
 
 

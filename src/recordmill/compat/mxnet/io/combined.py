@@ -177,10 +177,11 @@ class PrefetchingIter(_Holding):
 
 
 def _renamed(described: Sequence[Sequence[Any]], names: Sequence[Mapping[str, str]] | None) -> list[DataDesc]:
-    changes = names or [{}] * len(described)
+    if names is None:  # as they are, for programs that look at them
+        return [one for descriptions in described for one in descriptions]
     return [
         DataDesc(change.get(one.name, one.name), one.shape, one.dtype, one.layout)
-        for descriptions, change in zip(described, changes, strict=True)
+        for descriptions, change in zip(described, names, strict=True)
         for one in map(_described, descriptions)
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from recordmill.compat.mxnet.base import ParameterError, translated
 from recordmill.compat.mxnet.io.arrays import NDArrayIter
 from recordmill.compat.mxnet.io.parameters import read_parameters
-from recordmill.compat.mxnet.io.text import read_lengths, rounded_apart
+from recordmill.compat.mxnet.io.text import read_lengths, rounded_apart, split_exponent
 from recordmill.compat.mxnet.nd import wrap
 
 # No file of labels, in MXNet's words.
@@ -32,6 +33,7 @@ _DEFAULTS: dict[str, Any] = {
     "device_id": 0,
     "dtype": None,
 }
+_NO_MARKS = bytes(byte for byte in range(256) if byte not in b"e,")
 _NEEDED = ("data_csv", "data_shape")
 
 
@@ -98,5 +100,20 @@ def _numbers(path: str, dtype: np.dtype[Any]) -> NDArray[Any]:
             return np.loadtxt(path, np.int64, **options).astype(dtype)
         except ValueError:  # fractions, of which the whole part counts
             return np.loadtxt(path, np.float64, **options).astype(dtype)
-    values: NDArray[np.float64] = np.loadtxt(path, np.float64, **options)
-    return rounded_apart(values, dtype)
+    lines = Path(path).read_bytes().lower().splitlines()
+    if not any(b"e" in line for line in lines):
+        values: NDArray[np.float64] = np.loadtxt(lines, np.float64, **options)
+        return rounded_apart(values, np.zeros(values.shape, np.int64))
+    table: NDArray[np.float64] = np.loadtxt(map(_apart, lines), np.float64, **options)
+    digits, exponents = table[:, ::2], table[:, 1::2]
+    if (exponents != np.trunc(exponents)).any():
+        raise ValueError("an exponent is a whole number")
+    return rounded_apart(digits, np.clip(exponents, -1000, 1000).astype(np.int64))
+
+
+def _apart(line: bytes) -> bytes:
+    """Line whose numbers are two each: digits and exponent."""
+    marks = line.translate(None, _NO_MARKS)
+    if marks == b"e," * (len(marks) // 2) + b"e":  # one exponent each
+        return line.replace(b"e", b",")
+    return b",".join(b",".join(split_exponent(number)) for number in line.split(b",")) if line.strip() else line

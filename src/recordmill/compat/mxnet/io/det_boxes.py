@@ -12,7 +12,6 @@ from recordmill.dataclass import dataclass
 
 Rows = NDArray[np.float32]
 Flags = NDArray[np.bool_]
-_FEWEST = 7  # values of a label: a header of two, and one box of five
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def split_label(label: Rows) -> tuple[Rows, Rows] | None:
         None if that is no such label.
     """
     header, width = (int(one) if np.isfinite(one) else 0 for one in label[:2].tolist()) if len(label) > 1 else (0, 0)
-    if len(label) < _FEWEST or not 2 <= header <= len(label) or width < 5 or (len(label) - header) % width:
+    if not 2 <= header <= len(label) or width < 5 or (len(label) - header) % width:
         return None
     rows = label[header:].reshape(-1, width)
     return label[:header], rows[(rows[:, 3] > rows[:, 1]) & (rows[:, 4] > rows[:, 2])]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from recordmill.compat.mxnet.base import ParameterError, UnsupportedError
 from recordmill.compat.mxnet.io.parameters import DEFAULTS, read_parameters
+from recordmill.compat.mxnet.io.text import rounded_apart
 from recordmill.compat.mxnet.kernels import BY_SIZE, RANDOM
 
 _SHARED = (
@@ -57,7 +60,6 @@ _DEFAULTS: dict[str, Any] = {
 ONLY_DEFAULT = {
     "aug_seq": "there is one way to augment: leave it out",
     "path_imglist": "pack the labels into the records: im2rec --pack-label",
-    "mean_img": "give mean_r, mean_g and mean_b",
     "shuffle_chunk_size": "shuffle=True permutes all records",
     "shuffle_chunk_seed": "shuffle=True permutes all records",
 }
@@ -117,7 +119,13 @@ def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     if channels == 1 and changes_colours(values):
         raise UnsupportedError("hue, saturation and light of one channel are none", kind="unsupported", found="grey")
     _check_samplers(values)
-    return values | {"path_imgidx": ""}
+    singles = [name for name, default in _DEFAULTS.items() if isinstance(default, float)]
+    return values | {name: _as_float32(values[name]) for name in singles} | {"path_imgidx": ""}
+
+
+def _as_float32(value: float) -> float:
+    """Number as MXNet reads it from text; lists of numbers it reads in another way."""
+    return float(rounded_apart(np.array([value]), np.zeros(1, np.int64))[0])
 
 
 def changes_colours(values: Mapping[str, Any]) -> bool:

@@ -15,6 +15,8 @@ from recordmill.compat.mxnet.io.hues import shifted
 from recordmill.compat.mxnet.kernels import KERNELS
 
 Pixels = NDArray[np.uint8]
+# Columns whose colours OpenCV computes together.
+_TOGETHER = 4
 
 
 def decode_by_steps(
@@ -61,15 +63,7 @@ def _prepared(data: Any, steps: Steps, channels: int, fill: int) -> Pixels:
     pixels = rm.decode_image(data, like="mxnet", channels=words, orientation="apply", depth="8")
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     pixels = _scaled(pixels, steps.first)
-    if any(steps.shifts):
-        pixels = shifted(pixels, steps.shifts)
-    if steps.contrast:
-        levels = np.rint(np.arange(256, dtype=np.float32) * (steps.contrast + np.float32(1)))
-        pixels = np.clip(levels, 0, 255).astype(np.uint8).take(pixels)
-    pixels = rm.flip(pixels) if steps.is_mirrored else pixels
-    if steps.window != (0, 0, pixels.shape[1], pixels.shape[0]):
-        pixels = _cut(pixels, steps.window, fill)
-    return _scaled(pixels, steps.last)
+    return _scaled(_cut(pixels, steps, fill), steps.last)
 
 
 def _scaled(pixels: Pixels, scaling: Scaling | None) -> Pixels:
@@ -78,14 +72,29 @@ def _scaled(pixels: Pixels, scaling: Scaling | None) -> Pixels:
     return rm.resize(pixels, scaling.size, kernel=KERNELS[scaling.method])
 
 
-def _cut(pixels: Pixels, window: tuple[int, int, int, int], fill: int) -> Pixels:
-    """Window of a picture, with one level where it reaches beyond."""
-    x, y, width, height = window
-    rows, columns = (max(y, 0), min(y + height, pixels.shape[0])), (max(x, 0), min(x + width, pixels.shape[1]))
-    inside = pixels[rows[0] : max(rows), columns[0] : max(columns)]
+def _cut(pixels: Pixels, steps: Steps, fill: int) -> Pixels:
+    """Window of a picture, with one level where it reaches beyond; what is left out gets no colours and no mirror."""
+    x, y, width, height = steps.window
+    x = pixels.shape[1] - x - width if steps.is_mirrored else x
+    top, bottom = max(y, 0), min(y + height, pixels.shape[0])
+    left, right = max(x, 0), min(x + width, pixels.shape[1])
+    if top >= bottom or left >= right:
+        return np.full((height, width, pixels.shape[2]), fill, np.uint8)
+    behind = right - pixels.shape[1] // _TOGETHER * _TOGETHER
+    inside = _coloured(pixels[top:bottom, left:right], steps, max(min(behind, right - left), 0))
+    inside = rm.flip(inside) if steps.is_mirrored else inside
     if inside.shape[:2] == (height, width):
-        return np.ascontiguousarray(inside)
+        return inside
     made = np.full((height, width, pixels.shape[2]), fill, np.uint8)
-    if inside.size:
-        made[rows[0] - y :, columns[0] - x :][: inside.shape[0], : inside.shape[1]] = inside
+    start = x + width - right if steps.is_mirrored else left - x
+    made[top - y : bottom - y, start : start + right - left] = inside
     return made
+
+
+def _coloured(pixels: Pixels, steps: Steps, behind: int) -> Pixels:
+    if any(steps.shifts):
+        pixels = shifted(pixels, steps.shifts, behind)
+    if steps.contrast:
+        levels = np.rint(np.arange(256, dtype=np.float32) * (steps.contrast + np.float32(1)))
+        pixels = np.clip(levels, 0, 255).astype(np.uint8).take(pixels)
+    return np.ascontiguousarray(pixels)

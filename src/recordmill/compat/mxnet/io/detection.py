@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from recordmill.compat.mxnet.io.det_pixels import decode_by_steps
 from recordmill.compat.mxnet.io.det_plan import Steps, StepsPlan
 from recordmill.compat.mxnet.io.image_record import ImageRecordIter, filled
 from recordmill.compat.mxnet.io.lots import lots_of
+from recordmill.compat.mxnet.io.mean_image import keep_mean
 from recordmill.compat.mxnet.io.order import Visit
 from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable, Samples
 from recordmill.compat.mxnet.kernels import KERNELS
@@ -52,7 +53,21 @@ class ImageDetRecordIter(ImageRecordIter):
 
     def _open(self, values: dict[str, Any]) -> tuple[Any, RecordTable]:
         self._steps = StepsPlan(values) if changes_pictures(values) else None
-        return _WholeImages(values), _LabelRows(values)
+        images, table = _WholeImages(values), _LabelRows(values)
+        if values["mean_img"] and not any(values[f"mean_{colour}"] > 0 for colour in "rgba"):
+            shape, size = tuple(values["data_shape"]), values["batch_size"]
+            images.mean = keep_mean(values["mean_img"], shape, lambda: self._all_images(images, table, size))
+        return images, table
+
+    def _all_images(self, images: _WholeImages, table: RecordTable, size: int) -> Iterator[NDArray[np.float32]]:
+        """Images of the part in their order, some at a time, without anything that is drawn."""
+        self._table = table  # which errors ask for the place of a record
+        for start in range(0, len(table), size):
+            rows = np.arange(start, min(start + size, len(table)))
+            try:
+                yield images.decode(table.fetch(rows).images, Visit(rows, rows, 0, start))
+            except rm.DecodeError as error:
+                raise self._named(error, rows) from error
 
     def _ranges(self) -> list[list[tuple[int, int]]]:
         return [[(0, len(self._table))]]
@@ -80,7 +95,8 @@ class ImageDetRecordIter(ImageRecordIter):
             if (parts := split_label(label)) is None:
                 raise refuse_no_boxes(label, self._table.place(int(visit.rows[place])))
             size = max(height, 1), max(width, 1)  # zeros are told when the picture is decoded
-            steps = plan.draw(size, parts[1], numbers[place])
+            with np.errstate(all="ignore"):  # of boxes that reach to infinity
+                steps = plan.draw(size, parts[1], numbers[place])
             row[1:3], row[3:] = steps.size, self._values["label_pad_value"]
             _put_labels(row, np.concatenate([parts[0], steps.rows.ravel()]))
             drawn.append(steps)
@@ -120,7 +136,7 @@ class _WholeImages:
         self._spec = rm.Image(like="mxnet", channels=words[channels], resize=resize, kernel=kernel, dtype="uint8")
         self._threads = values["preprocess_threads"]
         colours = "rgba"[:channels]
-        self._mean, self._std = (
+        self.mean, self._std = (
             np.array([values[f"{name}_{colour}"] for colour in colours], np.float32)[:, None, None]
             for name in ("mean", "std")
         )
@@ -133,7 +149,7 @@ class _WholeImages:
 
     def normalise(self, decoded: NDArray[np.uint8]) -> NDArray[np.float32]:
         numbers: NDArray[np.float32] = decoded.astype(np.float32)
-        numbers -= self._mean
+        numbers -= self.mean
         numbers /= self._std
         numbers *= self._scale
         return numbers

@@ -13,7 +13,7 @@ Pixels = NDArray[np.uint8]
 _LARGEST = (180, 255, 255)
 
 
-def shifted(pixels: Pixels, shifts: Sequence[int]) -> Pixels:
+def shifted(pixels: Pixels, shifts: Sequence[int], behind: int | None = None) -> Pixels:
     """Picture with other hue, lightness and saturation; hues end at 180 and do not begin again.
 
     Parameters
@@ -22,6 +22,8 @@ def shifted(pixels: Pixels, shifts: Sequence[int]) -> Pixels:
         Red, green, blue.
     shifts : (int, int, int)
         What is added to hue, lightness and saturation.
+    behind : int, optional
+        Columns on the right that are behind the last four together of the whole picture; of these pixels by default.
 
     Returns
     -------
@@ -29,7 +31,7 @@ def shifted(pixels: Pixels, shifts: Sequence[int]) -> Pixels:
     """
     levels = np.arange(256)
     tables = [np.clip(levels + by, 0, top).astype(np.uint8) for by, top in zip(shifts, _LARGEST, strict=True)]
-    return rm.hls_to_rgb(looked_up(rm.rgb_to_hls(pixels), tables))
+    return rm.hls_to_rgb(looked_up(rm.rgb_to_hls(pixels, behind=behind), tables))
 
 
 def looked_up(pixels: Pixels, tables: Sequence[Pixels]) -> Pixels:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import os
+import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +17,8 @@ from recordmill.compat.mxnet.base import MissingFileError, MXNetError, Parameter
 _GZIP = b"\x1f\x8b"
 # Zeros, the number that stands for bytes, and the number of axes.
 _BYTES = 0x0800
+# What gzip can make of a byte, at most.
+_MOST_GROWTH = 1032
 
 
 def read_part(path: str, num_axes: int, num_parts: int, part_index: int) -> NDArray[np.uint8]:
@@ -51,20 +56,71 @@ def read_part(path: str, num_axes: int, num_parts: int, part_index: int) -> NDAr
     return data.reshape(last - first, *shape[1:])
 
 
+def read_whole(path: str, num_axes: int) -> NDArray[np.uint8]:
+    """All rows of a file, which may be compressed by gzip.
+
+    Parameters
+    ----------
+    path : str
+    num_axes : int
+
+    Returns
+    -------
+    ndarray of uint8
+
+    Raises
+    ------
+    MissingFileError, MXNetError
+        As `read_part`, and a damaged compression.
+    """
+    _, size, is_packed = _head(path, num_axes)
+    if not is_packed:
+        return read_part(path, num_axes, 1, 0)
+    try:
+        with gzip.open(path) as file:
+            shape = _checked(file.read(_head_bytes(num_axes)), num_axes, path, size * _MOST_GROWTH)
+            made = np.empty(math.prod(shape), np.uint8)
+            _fill(file, made, path)
+            file.read(1)  # the checksum behind the data is looked at then
+    except (OSError, EOFError, zlib.error) as error:
+        raise MXNetError(f"invalid mnist format: {error}", kind="bad_compression", shard=path) from error
+    return made.reshape(shape)
+
+
+def _fill(file: Any, made: NDArray[np.uint8], path: str) -> None:
+    done, view = 0, made.data
+    while done < len(made):
+        if not (more := file.readinto(view[done:])):
+            expected, found = f"{len(made)} bytes of rows", f"{done} bytes"
+            message = "the file ends before its last row"
+            raise MXNetError(message, kind="truncated_payload", shard=path, expected=expected, found=found)
+        done += more
+
+
 def _head_bytes(num_axes: int) -> int:
     return 4 * (1 + num_axes)
 
 
 def _shape(path: str, num_axes: int) -> list[int]:
     """Lengths of the axes, of a file that holds so many bytes."""
+    head, size, is_packed = _head(path, num_axes)
+    if is_packed:
+        raise MXNetError(
+            "invalid mnist format: the file is compressed", kind="compressed", shard=path, hint="gunzip it"
+        )
+    return _checked(head, num_axes, path, size)
+
+
+def _head(path: str, num_axes: int) -> tuple[bytes, int, bool]:
+    """First bytes of a file, its size, and whether it is compressed."""
     if not os.path.exists(path):
         raise MissingFileError(f'LocalFileSystem: Check failed: :Open "{path}": No such file or directory', shard=path)
     with Path(path).open("rb") as file:
         head, size = file.read(_head_bytes(num_axes)), os.fstat(file.fileno()).st_size
-    if head.startswith(_GZIP):
-        raise MXNetError(
-            "invalid mnist format: the file is compressed", kind="compressed", shard=path, hint="gunzip it"
-        )
+    return head, size, head.startswith(_GZIP)
+
+
+def _checked(head: bytes, num_axes: int, path: str, size: int) -> list[int]:
     if len(head) < _head_bytes(num_axes):
         found, expected = f"{len(head)} bytes", f"a head of {_head_bytes(num_axes)} bytes"
         raise MXNetError("invalid mnist format", kind="truncated_header", shard=path, expected=expected, found=found)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.mxnet.base import MXNetError
+from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.io.chunks import Span
 from recordmill.compat.mxnet.io.order import Visit
 from recordmill.compat.mxnet.nd import load, save, wrap
@@ -38,26 +38,45 @@ def mean_image(
 
     Raises
     ------
-    MXNetError
+    ParameterError
         A file that holds something else.
     """
-    path, dtype = values["mean_img"], values["dtype"]
-    if not path or dtype == "uint8":
+    if not values["mean_img"] or values["dtype"] == "uint8":
         return None
+    visits = _visits(ranges, values["batch_size"], indexed=bool(values["path_imgidx"]))
+    return keep_mean(values["mean_img"], values["data_shape"], lambda: map(make, visits))
+
+
+def keep_mean(path: str, shape: tuple[int, ...], batches: Callable[[], Iterable[NDArray[Any]]]) -> Floats:
+    """Mean of images of a file, which is written first where there is none.
+
+    Parameters
+    ----------
+    path : str
+        File of one array, as `mx.nd.save` writes it.
+    shape : tuple of int
+        Of an image.
+    batches : callable
+        Gives all images, some at a time, where the mean is to be made.
+
+    Returns
+    -------
+    ndarray of float32
+
+    Raises
+    ------
+    ParameterError
+        A file of several arrays, or an array of another shape.
+    """
     if not os.path.exists(path):
-        visits = _visits(ranges, values["batch_size"], indexed=bool(values["path_imgidx"]))
-        image = _averaged(make(visit) for visit in visits)
-        save(path, {"mean_img": wrap(image)})
-        return image
-    found = load(path)
-    arrays = list(found.values()) if isinstance(found, dict) else found
-    wanted = values["data_shape"]
-    if len(arrays) != 1 or arrays[0].shape != wanted:
-        what = f"{len(arrays)} arrays" if len(arrays) != 1 else f"shape {arrays[0].shape}"
-        message = "Check failed: Invalid mean image file format"
-        raise MXNetError(message, kind="bad_shape", shard=path, expected=f"one array of shape {wanted}", found=what)
-    read: Floats = arrays[0].asnumpy().astype(np.float32)
-    return read
+        save(path, {"mean_img": wrap(_averaged(shape, batches()))})
+    arrays = load(path)
+    found: Any = list(arrays.values()) if isinstance(arrays, dict) else arrays
+    if len(found) != 1 or found[0].shape != shape:
+        message, expected = "Invalid mean image file format", f"one array of shape {shape}"
+        shapes = ", ".join(str(one.shape) for one in found)
+        raise ParameterError(message, kind="bad_shape", shard=path, expected=expected, found=shapes or "no array")
+    return np.asarray(found[0], np.float32)
 
 
 def _visits(ranges: list[list[Span]], batch_size: int, *, indexed: bool) -> Iterator[Visit]:
@@ -68,11 +87,12 @@ def _visits(ranges: list[list[Span]], batch_size: int, *, indexed: bool) -> Iter
             yield Visit(rows, rows - (start if indexed else first) + batch_size, 0, start)
 
 
-def _averaged(batches: Iterator[NDArray[Any]]) -> Floats:
-    """Sum in float32, one image after the other, times the inverse of their number."""
-    total, count = np.zeros((), np.float32), 0
+def _averaged(shape: tuple[int, ...], batches: Iterable[NDArray[Any]]) -> Floats:
+    """Sum in float32, one image after another as MXNet adds them, times one over their number."""
+    total, count = np.zeros(shape, np.float32), 0
     for batch in batches:
         for image in batch:
-            total = total + image.astype(np.float32)
+            total += image
         count += len(batch)
-    return total * (np.float32(1) / np.float32(count))
+    mean: Floats = total * (np.float32(1) / np.float32(count))
+    return mean

@@ -62,7 +62,10 @@ class NDArray(np.ndarray[Any, Any]):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change a part of the array."""
-        super().__setitem__(_index(key), plain(value))
+        values = plain(value)
+        if isinstance(values, np.ndarray) and values.shape == (1,):
+            values = values.reshape(())  # which NumPy puts into one element, too
+        super().__setitem__(_index(key), values)
 
     def __iter__(self) -> Iterator[Any]:
         """Rows, or values as arrays of shape (1,)."""

@@ -1,4 +1,4 @@
-"""Records pictures that MXNet 1.9.1 turned, framed, scaled and drew on: python make.py in the mxnet of environments.py.
+"""Records pictures that MXNet 1.9.1 turned, framed, scaled and drew on: make.py [FOLDER] in environments.py's mxnet.
 
 Writes expected.json with what the programs of tests/compat/mxnet/picture_programs.py found.
 """
@@ -25,7 +25,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             found[name] = program(mx, folder)
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items())
-    (HERE / "expected.json").write_text("{\n" + rows + "\n}\n", encoding="utf-8")
+    folder = Path(sys.argv[1]) if sys.argv[1:] else HERE
+    (folder / "expected.json").write_text("{\n" + rows + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
