@@ -54,6 +54,24 @@ def test_one_shot_iterator_when_nothing_was_enabled_then_a_session_fetches(path:
     assert fetched(element) == [[0, 1], [2, 3], [4]]
 
 
+def test_iterators_when_made_inside_a_graph_then_a_session_fetches(path: str) -> None:
+    data = tf.data.TFRecordDataset(path).map(label_of).batch(2)
+    with tf.Graph().as_default(), tf.Graph().as_default():
+        assert not tf.executing_eagerly()
+        one_shot = tf.compat.v1.data.make_one_shot_iterator(data).get_next()
+        later = tf.compat.v1.data.make_initializable_iterator(data)
+        with tf.compat.v1.Session() as session:
+            assert fetched(one_shot, session) == [[0, 1], [2, 3], [4]]
+            element = later.get_next()
+            session.run(later.initializer)
+            assert fetched(element, session) == [[0, 1], [2, 3], [4]]
+    assert tf.executing_eagerly()
+    assert tf.compat.v1.data.make_one_shot_iterator(data).get_next().numpy().tolist() == [0, 1]
+    tf.enable_eager_execution()
+    with tf.Graph().as_default():
+        assert fetched(data.make_one_shot_iterator().get_next()) == [[0, 1], [2, 3], [4]]
+
+
 def test_one_shot_iterator_when_eager_execution_is_enabled_then_gives_values(path: str) -> None:
     tf.enable_eager_execution()
     assert tf.executing_eagerly()
