@@ -9,6 +9,7 @@ from recordmill.compat.tensorflow.ops.names import table
 MEMBERS = table(
     {
         "ops.activations": "leaky_relu log_softmax moments relu relu6 softmax softplus",
+        "ops.convolving": "conv1d conv2d depthwise_conv2d",
         "ops.elementwise": "sigmoid tanh",
         "ops.matrices": "l2_normalize",
         "ops.pooling": "avg_pool2d depth_to_space max_pool2d space_to_depth",

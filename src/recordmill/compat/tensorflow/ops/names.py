@@ -62,6 +62,7 @@ _OLDER: dict[str, str] = {
     "ops.pooling": "depth_to_space space_to_depth",
     "ops.complexes": "angle conj imag real",
     "ops.counting": "bincount",
+    "ops.distributions": "multinomial random_gamma:gamma random_poisson",
     "ops.hashes": "string_to_hash_bucket:to_hash_bucket string_to_hash_bucket_fast:to_hash_bucket_fast "
     "string_to_hash_bucket_strong:to_hash_bucket_strong",
     "ops.segments": "segment_max segment_mean segment_min segment_prod segment_sum unsorted_segment_max "
