@@ -17,8 +17,8 @@ NAMES: dict[str, str] = {
         "parallel_stack profiler qint16 qint32 qint8 quantization queue quint16 quint8 ragged_fill_empty_rows "
         "ragged_fill_empty_rows_grad random_index_shuffle random_normal_initializer random_uniform_initializer "
         "raw_ops recompute_grad register_tensor_conversion_function required_space_to_batch_paddings resource "
-        "rfftnd saved_model security sets shape_n space_to_batch space_to_batch_nd summary sysconfig timestamp "
-        "tools tpu tuple types variable_creator_scope variant xla zeros_initializer"
+        "rfftnd saved_model security sets shape_n space_to_batch space_to_batch_nd summary sysconfig tools tpu "
+        "tuple types variable_creator_scope variant xla zeros_initializer"
     ),
     "autograph": ("to_code"),
     "compat": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -160,6 +161,12 @@ def group(*inputs: Any) -> None:
 @op("control.no_op")
 def no_op() -> None:
     """Nothing."""
+
+
+@op("control.timestamp", always=True)
+def timestamp() -> Tensor:
+    """Seconds since the epoch, at the moment of the call; also for each element of a data set."""
+    return Tensor(np.array(time.time()))
 
 
 @op("control.print", always=True)

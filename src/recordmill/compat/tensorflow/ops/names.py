@@ -9,7 +9,7 @@ _BY_MODULE: dict[str, str] = {
     "ops.asserting_shapes": "assert_rank",
     "ops.casting": "bitcast cast saturate_cast to_double to_float to_int32 to_int64",
     "ops.comparing": "equal greater greater_equal less less_equal logical_and logical_not logical_or not_equal",
-    "ops.control": "case cond group map_fn no_op print switch_case vectorized_map while_loop",
+    "ops.control": "case cond group map_fn no_op print switch_case timestamp vectorized_map while_loop",
     "core.draws": "set_random_seed:set_seed",
     "ops.drawing": "random_normal:normal random_shuffle:shuffle random_uniform:uniform truncated_normal",
     "ops.complexes": "complex",
