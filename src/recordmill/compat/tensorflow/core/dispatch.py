@@ -46,6 +46,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "array": (
         "ops.slicing",
         "ops.casting",
+        "ops.distances",
         "ops.hot",
         "ops.joining",
         "ops.making",
@@ -70,6 +71,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "images.luminance",
         "images.measures",
         "images.older_resizing",
+        "images.padded_suppression",
         "images.patches",
         "images.quality",
         "images.random",
@@ -80,7 +82,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "images.stateless",
         "images.suppression",
     ),
-    "io": ("images.decoding", "images.encoding", "io.parsing", "io.sequences"),
+    "io": ("images.decoding", "images.encoding", "io.compressed", "io.parsing", "io.sequences"),
     "linalg": ("ops.matrices", "ops.ratios", "ops.squares"),
     "lookup": ("lookup.static", "lookup.changing"),
     "math": (
@@ -100,8 +102,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "nn": ("ops.activations", "ops.convolving", "ops.pooling"),
     "random": ("ops.distributions", "ops.drawing", "ops.generators"),
     "ragged": ("core.ragged_making", "core.ragged_ops", "core.ragged_sparse", "ops.ragged_masks"),
-    "signal": ("ops.mels", "ops.signals"),
-    "sparse": ("core.sparse", "core.sparse_making", "ops.older_functions", "ops.sparse_parts"),
+    "sets": ("ops.sets",),
+    "signal": ("ops.inverse_signals", "ops.mels", "ops.signals"),
+    "sparse": ("core.sparse", "core.sparse_making", "ops.older_functions", "ops.sparse_parts", "ops.sparse_sums"),
     "strings": (
         "io.base64",
         "keras.vectorization",

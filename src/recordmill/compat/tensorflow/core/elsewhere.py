@@ -9,16 +9,16 @@ NAMES: dict[str, str] = {
         "NoneTensorSpec Operation OptionalSpec RegisterGradient TensorArray TensorArraySpec TypeSpec "
         "UnconnectedGradients VariableAggregation VariableSynchronization approx_top_k autodiff batch_to_space "
         "bfloat16 broadcast_dynamic_shape broadcast_static_shape check_pinned constant_initializer "
-        "control_dependencies conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 custom_gradient dtensor "
-        "edit_distance eig eigvals extract_volume_patches feature_column fftnd get_current_name_scope "
-        "grad_pass_through gradients graph_util guarantee_const hessians ifftnd import_graph_def init_scope "
-        "inside_function irfftnd is_symbolic_tensor lite load_library load_op_library make_ndarray "
-        "make_tensor_proto matrix_square_root mlir no_gradient nondifferentiable_batch_function ones_initializer "
-        "parallel_stack profiler qint16 qint32 qint8 quantization queue quint16 quint8 ragged_fill_empty_rows "
-        "ragged_fill_empty_rows_grad random_index_shuffle random_normal_initializer random_uniform_initializer "
-        "raw_ops recompute_grad register_tensor_conversion_function required_space_to_batch_paddings resource "
-        "rfftnd saved_model security sets shape_n space_to_batch space_to_batch_nd summary sysconfig tools tpu "
-        "tuple types variable_creator_scope variant xla zeros_initializer"
+        "control_dependencies conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 custom_gradient dtensor eig "
+        "eigvals extract_volume_patches feature_column fftnd get_current_name_scope grad_pass_through gradients "
+        "graph_util guarantee_const hessians ifftnd import_graph_def init_scope inside_function irfftnd "
+        "is_symbolic_tensor lite load_library load_op_library make_ndarray make_tensor_proto matrix_square_root "
+        "mlir no_gradient nondifferentiable_batch_function ones_initializer parallel_stack profiler qint16 qint32 "
+        "qint8 quantization queue quint16 quint8 ragged_fill_empty_rows ragged_fill_empty_rows_grad "
+        "random_index_shuffle random_normal_initializer random_uniform_initializer raw_ops recompute_grad "
+        "register_tensor_conversion_function required_space_to_batch_paddings resource rfftnd saved_model security "
+        "shape_n space_to_batch space_to_batch_nd summary sysconfig tools tpu tuple types variable_creator_scope "
+        "variant xla zeros_initializer"
     ),
     "autograph": ("to_code"),
     "compat": (
@@ -41,23 +41,22 @@ NAMES: dict[str, str] = {
         "dequantize deserialize_many_sparse diag diag_part digamma dimension_at_index dimension_value "
         "distributions erfc executing_eagerly_outside_functions fake_quant_with_min_max_args "
         "fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient "
-        "fake_quant_with_min_max_vars_per_channel fake_quant_with_min_max_vars_per_channel_gradient fft fft2d "
-        "fft3d fixed_size_partitioner get_collection get_collection_ref get_local_variable get_seed "
-        "get_session_handle get_session_tensor get_variable get_variable_scope global_variables "
-        "glorot_normal_initializer glorot_uniform_initializer ifft ifft2d ifft3d igamma igammac "
-        "initialize_variables invert_permutation is_variable_initialized layers lbeta lgamma "
-        "load_file_system_library local_variables make_template manip matrix_diag matrix_diag_part matrix_set_diag "
-        "matrix_solve matrix_solve_ls matrix_triangular_solve min_max_variable_partitioner mixed_precision "
-        "model_variables moving_average_variables no_regularizer op_scope orthogonal_initializer polygamma qr "
-        "quantize quantize_v2 quantized_concat reduce_join report_uninitialized_variables resource_loader "
-        "resource_variables_enabled scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add "
-        "scatter_nd_sub scatter_nd_update scatter_sub scatter_update self_adjoint_eig self_adjoint_eigvals "
-        "serialize_many_sparse serialize_sparse setdiff1d sparse_add sparse_mask sparse_matmul sparse_maximum "
-        "sparse_merge sparse_minimum sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse "
-        "sparse_reduce_sum_sparse sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum sparse_softmax "
-        "spectral svd to_bfloat16 to_complex128 to_complex64 trainable_variables truncated_normal_initializer "
-        "uniform_unit_scaling_initializer user_ops variable_axis_size_partitioner variable_op_scope variable_scope "
-        "variables_initializer variance_scaling_initializer verify_tensor_all_finite wrap_function zeta"
+        "fake_quant_with_min_max_vars_per_channel fake_quant_with_min_max_vars_per_channel_gradient "
+        "fixed_size_partitioner get_collection get_collection_ref get_local_variable get_seed get_session_handle "
+        "get_session_tensor get_variable get_variable_scope global_variables glorot_normal_initializer "
+        "glorot_uniform_initializer igamma igammac initialize_variables invert_permutation is_variable_initialized "
+        "layers lbeta lgamma load_file_system_library local_variables make_template manip matrix_diag "
+        "matrix_diag_part matrix_set_diag matrix_solve matrix_solve_ls matrix_triangular_solve "
+        "min_max_variable_partitioner mixed_precision model_variables moving_average_variables no_regularizer "
+        "op_scope orthogonal_initializer polygamma qr quantize quantize_v2 quantized_concat reduce_join "
+        "report_uninitialized_variables resource_loader resource_variables_enabled scatter_add scatter_div "
+        "scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub "
+        "scatter_update self_adjoint_eig self_adjoint_eigvals serialize_many_sparse serialize_sparse setdiff1d "
+        "sparse_mask sparse_matmul sparse_merge sparse_placeholder sparse_reduce_max_sparse "
+        "sparse_reduce_sum_sparse spectral svd to_bfloat16 to_complex128 to_complex64 trainable_variables "
+        "truncated_normal_initializer uniform_unit_scaling_initializer user_ops variable_axis_size_partitioner "
+        "variable_op_scope variable_scope variables_initializer variance_scaling_initializer "
+        "verify_tensor_all_finite wrap_function zeta"
     ),
     "config": (
         "LogicalDevice LogicalDeviceConfiguration experimental_connect_to_cluster experimental_connect_to_host "
@@ -100,10 +99,10 @@ NAMES: dict[str, str] = {
         "float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz function_executor_type int2 "
         "int4 numpy register_filesystem_plugin tensorrt uint2 uint4 unregister_dispatch_for"
     ),
-    "image": ("decode_jxl extract_glimpse generate_bounding_box_proposals non_max_suppression_padded"),
+    "image": ("decode_jxl extract_glimpse generate_bounding_box_proposals"),
     "io": (
-        "decode_compressed decode_json_example decode_jxl decode_proto deserialize_many_sparse encode_proto "
-        "match_filenames_once serialize_many_sparse serialize_sparse write_graph"
+        "decode_json_example decode_jxl decode_proto deserialize_many_sparse encode_proto match_filenames_once "
+        "serialize_many_sparse serialize_sparse write_graph"
     ),
     "io.gfile": ("get_registered_schemes"),
     "linalg": (
@@ -143,13 +142,9 @@ NAMES: dict[str, str] = {
         "learned_unigram_candidate_sampler log_uniform_candidate_sampler stateless_parameterized_truncated_normal "
         "uniform_candidate_sampler"
     ),
-    "random.experimental": (
-        "Algorithm create_rng_state index_shuffle"
-    ),
-    "sparse": (
-        "add bincount cross cross_hashed eye map_values mask maximum minimum reduce_max sampled_addmm segment_mean "
-        "segment_sqrt_n segment_sum softmax"
-    ),
+    "random.experimental": ("Algorithm create_rng_state index_shuffle"),
+    "signal": ("fftnd ifftnd inverse_mdct irfft3d irfftnd kaiser_bessel_derived_window mdct rfft3d rfftnd"),
+    "sparse": ("bincount cross_hashed mask sampled_addmm"),
     "strings": ("unicode_script"),
     "test": (
         "Benchmark TestCase assert_equal_graph_def benchmark_config compute_gradient create_local_cluster "
@@ -191,7 +186,7 @@ INSTEAD: dict[str, str] = {
     "ragged": "use to_list() and Python, or to_tensor()",
     "raw_ops": "use the operation's public name",
     "saved_model": "save models with Keras: model.save",
-    "sets": "use Python's sets in tf.py_function",
+    "signal": "use NumPy or SciPy in tf.numpy_function",
     "sparse": "use tf.sparse.to_dense",
     "strings": "use Python's bytes in tf.py_function, and tf.lookup.StaticHashTable for words as numbers",
     "summary": "write logs with torch.utils.tensorboard or tensorboardX, or a callback of Keras",

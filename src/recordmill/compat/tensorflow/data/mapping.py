@@ -12,6 +12,7 @@ import numpy as np
 
 from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core import draws
+from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.ahead import close, mapped_ahead
 from recordmill.compat.tensorflow.data.chunks import Chunked, chunked, elements_of, in_chunks
@@ -167,7 +168,8 @@ class Map(Node):
 
 def _for_any_number(seen: Any, function: Function, node: Node) -> Any:
     """Specs without the lengths that follow from the number of rows, where that is not known of a batch."""
-    if not all(isinstance(leaf, TensorSpec) and leaf.shape.rank and leaf.shape[0] is None for leaf in leaves(node.spec())):
+    known = [leaf.shape if isinstance(leaf, TensorSpec) else TensorShape(None) for leaf in leaves(node.spec())]
+    if not all(shape.rank and shape[0] is None for shape in known):
         return seen
     try:
         return common(seen, spec_of(function(mapped(_twice, next(iter(node.sample()))))))

@@ -13,6 +13,7 @@ from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.ops.matching import bracketed
 from recordmill.compat.tensorflow.ops.pooling import around, pair_of
 
 
@@ -55,11 +56,9 @@ def depthwise_conv2d(
             f"input and filter must have the same depth: {values.shape[3]} vs {weights.shape[2]} "
             "[Op:DepthwiseConv2dNative]"
         )
-    found = None
-    for window, (row, column) in _windows(values, weights, strides, padding, dilations):
-        part = window[..., None] * weights[row, column]
-        found = part if found is None else np.add(found, part, out=found)
-    assert found is not None
+    found = _summed(
+        window[..., None] * weights[place] for window, place in _windows(values, weights, strides, padding, dilations)
+    )
     return Tensor(found.reshape(*found.shape[:3], -1))
 
 
@@ -99,12 +98,8 @@ def conv2d(
         raise InvalidArgumentError(
             f"input depth must be evenly divisible by filter depth: {values.shape[3]} vs {weights.shape[2]} [Op:Conv2D]"
         )
-    found = None
-    for window, (row, column) in _windows(values, weights, strides, padding, dilations):
-        part = window @ weights[row, column]
-        found = part if found is None else np.add(found, part, out=found)
-    assert found is not None
-    return Tensor(found)
+    parts = (window @ weights[place] for window, place in _windows(values, weights, strides, padding, dilations))
+    return Tensor(_summed(parts))
 
 
 @op("nn.conv1d")
@@ -127,6 +122,14 @@ def conv1d(
     return Tensor(found.values[:, 0])
 
 
+def _summed(parts: Iterator[NDArray[Any]]) -> NDArray[Any]:
+    """Sum of what each weight gives, one after the other."""
+    found = next(parts)
+    for part in parts:
+        np.add(found, part, out=found)
+    return found
+
+
 def _checked(given: Any, filters: Any, order: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
     if order not in (None, "NHWC"):
         raise NotImplementedError(f"data_format={order!r} is not supported, only 'NHWC'")
@@ -138,13 +141,15 @@ def _checked(given: Any, filters: Any, order: str | None) -> tuple[NDArray[Any],
         )
     for name, array in (("input", values), ("filter", weights)):
         if array.ndim != 4:
-            raise InvalidArgumentError(f"{name} must be 4-dimensional, but its shape is {list(array.shape)} [Op:Conv2D]")
+            raise InvalidArgumentError(f"{name} must be 4-dimensional: {bracketed(array.shape)} [Op:Conv2D]")
+    if not all(weights.shape[:2]):
+        raise InvalidArgumentError(f"a filter without weights: {bracketed(weights.shape)} [Op:Conv2D]")
     return values, weights
 
 
 def _windows(
     values: NDArray[Any], weights: NDArray[Any], strides: Any, padding: Any, dilations: Any
-) -> Iterator[tuple[NDArray[Any], tuple[int, int]]]:
+) -> Iterator[tuple[NDArray[Any], tuple[int, ...]]]:
     """What each weight is multiplied with: a view of the pixels, and the weight's row and column."""
     steps, wide = pair_of(strides), pair_of(1 if dilations is None else dilations)
     reach = [(size - 1) * far + 1 for size, far in zip(weights.shape[:2], wide, strict=True)]

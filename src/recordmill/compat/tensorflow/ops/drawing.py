@@ -235,7 +235,8 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     check_algorithm(alg)
     dtype = array_of(seed).dtype
     limits = np.iinfo(dtype)
-    return Tensor(stateless_generator(seed).integers(limits.min, limits.max, (int(array_of(num)), 2), dtype, endpoint=True))
+    shape = int(array_of(num)), 2
+    return Tensor(stateless_generator(seed).integers(limits.min, limits.max, shape, dtype, endpoint=True))
 
 
 @op("random.fold_in")

@@ -11,6 +11,7 @@ _BY_MODULE: dict[str, str] = {
     "ops.comparing": "equal greater greater_equal less less_equal logical_and logical_not logical_or not_equal",
     "ops.control": "case cond group map_fn no_op print switch_case timestamp vectorized_map while_loop",
     "core.draws": "set_random_seed:set_seed",
+    "ops.distances": "edit_distance",
     "ops.drawing": "random_normal:normal random_shuffle:shuffle random_uniform:uniform truncated_normal",
     "ops.complexes": "complex",
     "ops.counting": "histogram_fixed_width histogram_fixed_width_bins",
@@ -72,6 +73,11 @@ _OLDER: dict[str, str] = {
     "ops.sparse_parts": "sparse_concat:concat sparse_fill_empty_rows:fill_empty_rows sparse_reduce_sum:reduce_sum "
     "sparse_reset_shape:reset_shape sparse_reshape:reshape sparse_retain:retain sparse_slice:slice_ sparse_split:split "
     "sparse_tensor_dense_matmul:sparse_dense_matmul sparse_to_indicator:to_indicator sparse_transpose:transpose",
+    "ops.sparse_sums": "sparse_add:add sparse_maximum:maximum sparse_minimum:minimum sparse_reduce_max:reduce_max "
+    "sparse_segment_mean:segment_mean sparse_segment_sqrt_n:segment_sqrt_n sparse_segment_sum:segment_sum "
+    "sparse_softmax:softmax",
+    "ops.inverse_signals": "fft2d fft3d ifft2d ifft3d",
+    "ops.signals": "fft ifft",
     "ops.squares": "cross matrix_band_part:band_part matrix_determinant:det matrix_inverse:inv trace",
     "ops.sorting": "count_nonzero",
     "ops.texts": "string_join:join string_strip:strip substr",
