@@ -36,6 +36,7 @@ _BY_MODULE: dict[str, str] = {
     "ops.strided": "strided_slice",
     "ops.numerals": "as_string",
     "ops.sorting": "argmax argmin argsort searchsorted sort unique unique_with_counts",
+    "ops.tensor_array": "TensorArray",
     "ops.specs": "RaggedTensorSpec SparseTensorSpec TensorSpec type_spec_from_value",
 }
 
