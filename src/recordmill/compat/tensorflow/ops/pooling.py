@@ -72,8 +72,8 @@ def _pooled(
         raise NotImplementedError(f"data_format={order!r} is not supported, only 'NHWC'")
     values, sizes, steps = array_of(given), pair_of(ksize), pair_of(strides)
     if padding == "SAME":
-        around = [around(*one) for one in zip(values.shape[1:3], sizes, steps, strict=True)]
-        values = np.pad(values, ((0, 0), *around, (0, 0)), constant_values=outside)
+        fill = [around(*one) for one in zip(values.shape[1:3], sizes, steps, strict=True)]
+        values = np.pad(values, ((0, 0), *fill, (0, 0)), constant_values=outside)
     elif padding != "VALID":
         raise ValueError(f'padding must be "VALID" or "SAME", not {padding!r}')
     if any(size > length for size, length in zip(sizes, values.shape[1:3], strict=True)):
