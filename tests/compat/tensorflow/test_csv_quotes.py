@@ -36,7 +36,7 @@ def test_fields_when_quoted_then_hold_line_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "options", "expected"),
+    "data, options, expected",
     [
         (b'1,a"b\n2,c\n', {}, [0, [2, b"c"]]),  # a quote inside a field is no beginning
         (b'1,"ab\n2,c\n', {}, [0]),

@@ -60,15 +60,14 @@ NAMES: dict[str, str] = {
     ),
     "config": (
         "LogicalDevice LogicalDeviceConfiguration experimental_connect_to_cluster experimental_connect_to_host "
-        "experimental_functions_run_eagerly experimental_run_functions_eagerly get_logical_device_configuration "
-        "get_soft_device_placement optimizer set_logical_device_configuration set_soft_device_placement"
+        "experimental_functions_run_eagerly get_logical_device_configuration set_logical_device_configuration"
     ),
     "config.experimental": (
         "ClusterDeviceFilters VirtualDeviceConfiguration disable_mlir_bridge enable_mlir_bridge "
-        "enable_op_determinism enable_tensor_float_32_execution get_device_details get_device_policy "
-        "get_memory_growth get_memory_info get_memory_usage get_synchronous_execution "
-        "get_virtual_device_configuration reset_memory_stats set_device_policy set_synchronous_execution "
-        "set_virtual_device_configuration tensor_float_32_execution_enabled"
+        "enable_tensor_float_32_execution get_device_details get_device_policy get_memory_growth get_memory_info "
+        "get_memory_usage get_synchronous_execution get_virtual_device_configuration reset_memory_stats "
+        "set_device_policy set_synchronous_execution set_virtual_device_configuration "
+        "tensor_float_32_execution_enabled"
     ),
     "data": ("IteratorSpec"),
     "data.experimental": (

@@ -9,7 +9,7 @@ from recordmill.compat.tensorflow.keras.finder import install
 from recordmill.compat.tensorflow.keras.loading import keras
 
 # Modules that differ from Keras's own.
-OURS = ("callbacks", "layers", "preprocessing", "utils")
+OURS = ("backend", "callbacks", "layers", "preprocessing", "utils")
 
 install()
 

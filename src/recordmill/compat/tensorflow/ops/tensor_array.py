@@ -156,7 +156,7 @@ class TensorArray:
 
     def _part(self, place: int) -> Any:
         if self._parts[place] is None:
-            lengths = self._shape.as_list() if self._shape.rank is not None else [None]
+            lengths: list[Any] = [*self._shape.as_list()] if self._shape.rank is not None else [None]
             if None in lengths:
                 raise InvalidArgumentError(
                     f"Could not read index {place} because nothing was written there, and the shape is not known"
@@ -209,7 +209,8 @@ class TensorArray:
             Itself.
         """
         del name
-        rows = list(value if isinstance(value, Operators) else as_tensor(value, self.dtype))
+        given: Any = value if isinstance(value, Operators) else as_tensor(value, self.dtype)
+        rows = list(given)
         if len(rows) != len(self._parts) and not self.dynamic_size and self._parts:
             raise ValueError(f"Cannot unstack {len(rows)} values into a TensorArray of static size {len(self._parts)}.")
         self._parts, self._read = [self._checked(row) for row in rows], set()
@@ -218,7 +219,7 @@ class TensorArray:
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """Write the rows of a tensor at these numbers."""
         del name
-        rows = value if isinstance(value, Operators) else as_tensor(value, self.dtype)
+        rows: Any = value if isinstance(value, Operators) else as_tensor(value, self.dtype)
         for place, row in zip(array_of(indices).tolist(), rows, strict=True):
             self.write(place, row)
         return self
@@ -226,7 +227,7 @@ class TensorArray:
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """Write parts of a tensor, which have so many rows each."""
         del name
-        rows = value if isinstance(value, Operators) else as_tensor(value, self.dtype)
+        rows: Any = value if isinstance(value, Operators) else as_tensor(value, self.dtype)
         ends = np.cumsum(array_of(lengths)).tolist()
         self._infers = False
         self._parts = [rows[end - count : end] for end, count in zip(ends, array_of(lengths).tolist(), strict=True)]
