@@ -22,8 +22,8 @@ NAMES: dict[str, str] = {
     ),
     "autograph": ("to_code"),
     "compat": (
-        "as_str_any bytes_or_text_types complex_types dimension_at_index dimension_value "
-        "forward_compatibility_horizon forward_compatible integral_types real_types v2"
+        "bytes_or_text_types complex_types dimension_at_index dimension_value forward_compatibility_horizon "
+        "forward_compatible integral_types real_types v2"
     ),
     "compat.v1": (
         "AUTO_REUSE AttrValue COMPILER_VERSION CXX11_ABI_FLAG CXX_VERSION ConditionalAccumulator "
