@@ -210,3 +210,17 @@ def test_strings_when_split_and_joined_then_are_as_pythons(values, separator) ->
     assert found == [one.split(separator) for one in values]
     assert tf.strings.length(tf.constant(values, tf.string)).numpy().tolist() == [len(one) for one in values]
     assert tf.strings.join([tf.constant(values, tf.string), "!"]).numpy().tolist() == [one + b"!" for one in values]
+
+
+def test_candidates_when_drawn_then_are_expected_as_often_as_in_tensorflow() -> None:
+    true = tf.constant([[1, 2]], tf.int64)
+    found = tf.random.log_uniform_candidate_sampler(true, 2, 3, False, 5, seed=1)
+    assert found.sampled_candidates.dtype == tf.int64 and found.sampled_candidates.shape == [3]
+    assert np.allclose(found.true_expected_count.numpy(), [[0.6789, 0.4817]], atol=1e-4)
+    unique, _, expected = tf.random.uniform_candidate_sampler(true, 2, 5, True, 5)
+    assert sorted(unique.numpy().tolist()) == [0, 1, 2, 3, 4] and expected.dtype == tf.float32
+    assert tf.random.uniform_candidate_sampler(true, 2, 3, False, 5)[1].numpy().tolist() == [[np.float32(0.6)] * 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="range is too small: 6 different classes of 5"):
+        tf.random.uniform_candidate_sampler(true, 2, 6, True, 5)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have num_true=1 columns"):
+        tf.random.uniform_candidate_sampler(true, 1, 6, True, 9)

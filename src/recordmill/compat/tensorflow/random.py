@@ -9,6 +9,7 @@ from recordmill.compat.tensorflow.ops.names import table
 MEMBERS = table(
     {
         "core.draws": "set_seed",
+        "ops.candidates": "log_uniform_candidate_sampler uniform_candidate_sampler",
         "ops.distributions": "gamma poisson stateless_binomial stateless_categorical stateless_gamma stateless_poisson "
         "stateless_truncated_normal",
         "ops.drawing": "categorical fold_in normal shuffle split stateless_normal "

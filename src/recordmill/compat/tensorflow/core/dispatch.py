@@ -100,7 +100,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "ops.sorting",
     ),
     "nn": ("ops.activations", "ops.convolving", "ops.pooling"),
-    "random": ("ops.distributions", "ops.drawing", "ops.generators"),
+    "random": ("ops.candidates", "ops.distributions", "ops.drawing", "ops.generators"),
     "ragged": ("core.ragged_making", "core.ragged_ops", "core.ragged_sparse", "ops.ragged_masks"),
     "sets": ("ops.sets",),
     "signal": ("ops.inverse_signals", "ops.mels", "ops.signals"),

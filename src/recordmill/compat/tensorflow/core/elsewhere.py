@@ -138,8 +138,7 @@ NAMES: dict[str, str] = {
     "ragged": ("cross cross_hashed stack_dynamic_partitions"),
     "random": (
         "Algorithm all_candidate_sampler create_rng_state fixed_unigram_candidate_sampler "
-        "learned_unigram_candidate_sampler log_uniform_candidate_sampler stateless_parameterized_truncated_normal "
-        "uniform_candidate_sampler"
+        "learned_unigram_candidate_sampler stateless_parameterized_truncated_normal"
     ),
     "random.experimental": ("Algorithm create_rng_state index_shuffle"),
     "signal": ("fftnd ifftnd inverse_mdct irfft3d irfftnd kaiser_bessel_derived_window mdct rfft3d rfftnd"),
