@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.drawing import process_generator
 
-_Candidates = namedtuple(  # noqa: PYI024 (TensorFlow's tuple)
+Candidates = namedtuple(  # noqa: PYI024 (TensorFlow's tuple)
     "Candidates", ["sampled_candidates", "true_expected_count", "sampled_expected_count"]
 )
 # Draws at a time, while different numbers are looked for.
@@ -82,7 +82,7 @@ def _drawn(true: Any, num_true: int, count: int, unique: bool, shares: NDArray[n
             listed.append(number)
     sampled = np.array([*found] if unique else listed, np.int64)
     expected = [_expected(shares[of], count, tries if unique else None) for of in (classes, sampled)]
-    return _Candidates(Tensor(sampled), *(wrap(one.astype(np.float32)) for one in expected))
+    return Candidates(Tensor(sampled), *(wrap(one.astype(np.float32)) for one in expected))
 
 
 def _expected(shares: NDArray[Any], count: int, tries: int | None) -> NDArray[Any]:
