@@ -59,8 +59,8 @@ def test_ragged_when_it_lies_in_a_list_then_operations_on_arrays_refuse_it() -> 
         with pytest.raises(ValueError, match="a RaggedTensor is not taken here"):
             act()
     assert tf.ragged.stack([ragged, ragged]).row_splits.dtype == tf.int32
-    with pytest.raises(AttributeError, match="RaggedTensor has no merge_dims here: make it dense"):
-        ragged.merge_dims(0, 1)
+    with pytest.raises(AttributeError, match="RaggedTensor has no consumers here: make it dense"):
+        ragged.consumers()
     assert not hasattr(ragged, "indices")
 
 

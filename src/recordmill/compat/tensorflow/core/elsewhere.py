@@ -84,9 +84,9 @@ NAMES: dict[str, str] = {
     ),
     "distribute": (
         "CrossDeviceOps DistributedDataset DistributedIterator DistributedValues HierarchicalCopyAllReduce "
-        "InputContext InputOptions InputReplicationMode NcclAllReduce ReduceOp ReductionToOneDevice "
-        "ReplicaContext RunOptions Server StrategyExtended coordinator experimental experimental_set_strategy "
-        "get_replica_context in_cross_replica_context"
+        "InputOptions InputReplicationMode NcclAllReduce ReduceOp ReductionToOneDevice ReplicaContext RunOptions "
+        "Server StrategyExtended coordinator experimental experimental_set_strategy get_replica_context "
+        "in_cross_replica_context"
     ),
     "dtypes": ("QUANTIZED_DTYPES bfloat16 complex experimental qint16 qint32 qint8 quint16 quint8 resource variant"),
     "errors": ("OperatorNotAllowedInGraphError"),

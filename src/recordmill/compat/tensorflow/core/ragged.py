@@ -13,12 +13,13 @@ from recordmill.compat.tensorflow.core import ragged_parts as parts
 from recordmill.compat.tensorflow.core.arithmetic import Arithmetic
 from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.dtypes import DType
+from recordmill.compat.tensorflow.core.ragged_nested import Nested
 from recordmill.compat.tensorflow.core.ragged_parts import Splits
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class RaggedTensor(Arithmetic, Composite):
+class RaggedTensor(Arithmetic, Nested, Composite):
     """Rows that lie back to back in `values`; row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``.
 
     Made by the ``from_...`` methods, by `constant`, and by the parsing functions.
