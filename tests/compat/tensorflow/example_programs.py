@@ -121,7 +121,7 @@ def measured_reading(tf, folder):
     """A data set whose class makes it of a generator, and windows that a class cuts out of batches."""
 
     class Numbers(tf.data.Dataset):
-        def _generator(count):
+        def _generator(count):  # noqa: N805 (as the programs write it)
             yield from ((number,) for number in range(count))
 
         def __new__(cls, count=3):

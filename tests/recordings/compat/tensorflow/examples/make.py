@@ -1,4 +1,4 @@
-"""Records what programs like public examples find in TensorFlow 2.21.0: python make.py in the tensorflow of environments.py."""
+"""Records what example programs find in TensorFlow 2.21.0: python make.py in the tensorflow of environments.py."""
 
 from __future__ import annotations
 
