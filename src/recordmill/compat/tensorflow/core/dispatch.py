@@ -83,7 +83,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "images.suppression",
     ),
     "io": ("images.decoding", "images.encoding", "io.compressed", "io.parsing", "io.sequences"),
-    "linalg": ("ops.matrices", "ops.ratios", "ops.squares"),
+    "linalg": ("ops.decompositions", "ops.matrices", "ops.ratios", "ops.squares"),
     "lookup": ("lookup.static", "lookup.changing"),
     "math": (
         "ops.arithmetic",

@@ -64,6 +64,8 @@ _OLDER: dict[str, str] = {
     "ops.pooling": "depth_to_space space_to_depth",
     "ops.complexes": "angle conj imag real",
     "ops.counting": "bincount",
+    "ops.decompositions": "cholesky matrix_set_diag:set_diag matrix_solve:solve matrix_solve_ls:lstsq qr "
+    "self_adjoint_eig:eigh self_adjoint_eigvals:eigvalsh svd",
     "ops.distributions": "multinomial random_gamma:gamma random_poisson",
     "ops.hashes": "string_to_hash_bucket:to_hash_bucket string_to_hash_bucket_fast:to_hash_bucket_fast "
     "string_to_hash_bucket_strong:to_hash_bucket_strong",
