@@ -80,5 +80,13 @@ def test_losses_when_written_with_the_backend_then_train() -> None:
     data = tf.data.Dataset.from_tensor_slices((MATRIX, [[0.0], [1.0]])).batch(2)
     history = model.fit(data, epochs=3, verbose=0).history
     assert history["loss"][-1] < history["loss"][0] and np.isfinite(history["dice"]).all()
+
+    class Focal(tf.losses.Loss):
+        def call(self, true, found):
+            entropy = tf.nn.sigmoid_cross_entropy_with_logits(labels=true, logits=found)
+            return tf.reduce_sum(tf.pow(1.0 - tf.nn.sigmoid(found), 2.0) * entropy + tf.nn.gelu(found), axis=-1)
+
+    model.compile("sgd", loss=Focal())
+    assert np.isfinite(model.fit(data, epochs=2, verbose=0).history["loss"]).all()
     assert listed(K.constant([1, 2])) == [1, 2] and K.constant([1, 2]).dtype == tf.float32
     assert listed(K.eye(2)) == [[1, 0], [0, 1]]

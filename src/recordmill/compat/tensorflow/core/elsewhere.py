@@ -119,18 +119,16 @@ NAMES: dict[str, str] = {
     ),
     "nn": (
         "RNNCellDeviceWrapper RNNCellDropoutWrapper RNNCellResidualWrapper all_candidate_sampler approx_max_k "
-        "approx_min_k atrous_conv2d atrous_conv2d_transpose avg_pool avg_pool1d avg_pool3d "
+        "approx_min_k atrous_conv2d atrous_conv2d_transpose avg_pool1d avg_pool3d "
         "batch_norm_with_global_normalization batch_normalization bias_add collapse_repeated "
         "compute_accidental_hits compute_average_loss conv1d_transpose conv2d_transpose conv3d conv3d_transpose "
         "conv_transpose convolution crelu ctc_beam_search_decoder ctc_greedy_decoder ctc_loss ctc_unique_labels "
-        "depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input dilation2d dropout elu embedding_lookup "
-        "embedding_lookup_sparse erosion2d experimental fixed_unigram_candidate_sampler fractional_avg_pool "
-        "fractional_max_pool gelu isotonic_regression l2_loss learned_unigram_candidate_sampler "
-        "local_response_normalization log_poisson_loss lrn max_pool max_pool1d max_pool3d max_pool_with_argmax "
-        "nce_loss normalize_moments pool safe_embedding_lookup_sparse sampled_softmax_loss "
-        "scale_regularization_loss selu separable_conv2d sigmoid_cross_entropy_with_logits silu "
-        "softmax_cross_entropy_with_logits space_to_batch sparse_softmax_cross_entropy_with_logits "
-        "sufficient_statistics swish weighted_cross_entropy_with_logits weighted_moments with_space_to_batch"
+        "depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input dilation2d embedding_lookup_sparse "
+        "erosion2d experimental fixed_unigram_candidate_sampler fractional_avg_pool fractional_max_pool "
+        "isotonic_regression learned_unigram_candidate_sampler local_response_normalization log_poisson_loss lrn "
+        "max_pool1d max_pool3d max_pool_with_argmax nce_loss normalize_moments pool safe_embedding_lookup_sparse "
+        "sampled_softmax_loss scale_regularization_loss separable_conv2d space_to_batch sufficient_statistics "
+        "weighted_cross_entropy_with_logits weighted_moments with_space_to_batch"
     ),
     "ragged": ("cross cross_hashed stack_dynamic_partitions"),
     "random": (
