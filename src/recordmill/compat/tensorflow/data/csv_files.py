@@ -12,8 +12,6 @@ from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.data.dataset import Dataset, names_of
 from recordmill.compat.tensorflow.data.quoted_lines import QuotedLines
-from recordmill.compat.tensorflow.data.readers import TextLineDataset
-from recordmill.compat.tensorflow.data.sources import Single
 from recordmill.compat.tensorflow.io.csv_lines import decode_csv
 
 
@@ -61,14 +59,11 @@ class CsvDataset(Dataset):
             select_cols = [place for place in range(count) if place not in exclude_cols]
         defaults = [np.empty(0, one.numpy_dtype) if isinstance(one, DType) else one for one in record_defaults]
 
+        del buffer_size
         kind = "" if compression_type is None else str(array_of(compression_type).item(), "utf-8")
-
-        def opened(name: Any) -> Dataset:
-            if not use_quote_delim:
-                return TextLineDataset(name, compression_type, buffer_size).skip(int(header))
-            return Dataset(QuotedLines(Single(name), kind, field_delim.encode())).skip(int(header))
+        lines = QuotedLines(names_of(filenames), kind, field_delim.encode() if use_quote_delim else b"", header)
 
         def parsed(line: Any) -> tuple[Any, ...]:
             return tuple(decode_csv(line, defaults, field_delim, use_quote_delim, na_value, select_cols))
 
-        super().__init__(Dataset(names_of(filenames)).flat_map(opened).map(parsed).node)
+        super().__init__(Dataset(lines).map(parsed).node)

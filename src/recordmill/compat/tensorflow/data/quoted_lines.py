@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from recordmill.compat.tensorflow.data.elements import Element, Node
@@ -17,27 +18,36 @@ class QuotedLines(Lines):
     paths : Node
     compression : str
     delimiter : bytes
-        Between fields.
+        Between fields; none where quotation marks mean nothing.
+    header : bool
+        Whether the first line of each file is left out.
     """
 
-    def __init__(self, paths: Node, compression: str, delimiter: bytes) -> None:
+    def __init__(self, paths: Node, compression: str, delimiter: bytes, header: bool) -> None:
         super().__init__(paths, compression)
-        self._delimiter = delimiter
+        self._delimiter, self._header = delimiter, header
 
     def read(self, path: str) -> Iterator[Element]:
         """Lines; those that belong together are joined."""
+        return itertools.islice(self._records(path), int(self._header), None)
+
+    def _records(self, path: str) -> Iterator[Element]:
         record, start, offset = 0, 0, 0
         parts: list[bytes] = []
         with self._opener(path) as file:
             for line in file:
                 offset += len(line)
                 parts.append(line)
-                if (len(parts) > 1 or line.count(b'"') % 2) and _is_open(line, self._delimiter, len(parts) > 1):
+                is_odd = b'"' in line and line.count(b'"') % 2
+                if (is_odd or len(parts) > 1) and self._goes_on(line, len(parts) > 1):
                     continue
                 yield _element(parts, path, record, start)
                 record, start, parts = record + 1, offset, []
         if parts:
             yield _element(parts, path, record, start)
+
+    def _goes_on(self, line: bytes, was_open: bool) -> bool:
+        return bool(self._delimiter) and _is_open(line, self._delimiter, was_open)
 
 
 def _element(parts: list[bytes], path: str, record: int, start: int) -> Element:

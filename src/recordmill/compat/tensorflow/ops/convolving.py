@@ -56,10 +56,11 @@ def depthwise_conv2d(
             f"input and filter must have the same depth: {values.shape[3]} vs {weights.shape[2]} "
             "[Op:DepthwiseConv2dNative]"
         )
-    found = _summed(
-        window[..., None] * weights[place] for window, place in _windows(values, weights, strides, padding, dilations)
-    )
-    return Tensor(found.reshape(*found.shape[:3], -1))
+    multiplier = weights.shape[3]
+    rows = np.repeat(values, multiplier, axis=3) if multiplier > 1 else values
+    flat = weights.reshape(*weights.shape[:2], -1)
+    parts = _windows(rows, weights, strides, padding, dilations)
+    return Tensor(_weighted((window, flat[place]) for window, place in parts))
 
 
 @op("nn.conv2d")
@@ -120,6 +121,27 @@ def conv1d(
     rows = Tensor(array_of(input)[:, None])
     found = conv2d(rows, Tensor(array_of(filters)[None]), [1, 1, step, 1], padding, None, [1, wide])
     return Tensor(found.values[:, 0])
+
+
+def _weighted(parts: Iterator[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:
+    """Sum of windows times a weight for each channel: rows of pixels are long runs, channels short ones."""
+    window, weight = next(parts)
+    shape = window.shape
+    found: NDArray[Any] = _runs(window) * np.tile(weight, shape[2])
+    scratch = np.empty_like(found)
+    for window, weight in parts:
+        np.multiply(_runs(window), np.tile(weight, shape[2]), out=scratch)
+        np.add(found, scratch, out=found)
+    return np.asarray(found.reshape(shape))
+
+
+def _runs(window: NDArray[Any]) -> NDArray[Any]:
+    """Pixels of a row, and their channels, along one axis; without a copy where they lie side by side."""
+    size = window.itemsize
+    if window.strides[2:] != (window.shape[3] * size, size):
+        return window.reshape(*window.shape[:2], -1)
+    run = (*window.shape[:2], window.shape[2] * window.shape[3])
+    return np.lib.stride_tricks.as_strided(window, run, (*window.strides[:2], size), writeable=False)
 
 
 def _summed(parts: Iterator[NDArray[Any]]) -> NDArray[Any]:

@@ -67,13 +67,24 @@ def _sequences(sparse: SparseTensor) -> dict[tuple[int, ...], list[Any]]:
 
 
 def _steps(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Least number of changes: a row of the table at a time, with what is put in along the row taken as a minimum."""
-    codes = {value: number for number, value in enumerate(dict.fromkeys([*one, *other]))}
-    target, places = np.array([codes[value] for value in other], np.int64), np.arange(len(other) + 1)
-    row = places.copy()
-    for value in one:
-        changed = np.empty_like(row)
-        changed[0] = row[0] + 1
-        changed[1:] = np.minimum(row[1:] + 1, row[:-1] + (target != codes[value]))
-        row = np.minimum.accumulate(changed - places) + places
-    return int(row[-1])
+    """Least number of changes, by a column of the table at a time, whose differences are bits of two numbers.
+
+    References
+    ----------
+    Myers 1999, A fast bit-vector algorithm for approximate string matching; Hyyro 2003 (whole strings).
+    """
+    if not one or not other:
+        return len(one) + len(other)
+    places: dict[Any, int] = {}
+    for number, value in enumerate(one):
+        places[value] = places.get(value, 0) | 1 << number
+    whole, last = (1 << len(one)) - 1, 1 << (len(one) - 1)
+    rises, falls, steps = whole, 0, len(one)
+    for value in other:
+        same = places.get(value, 0)
+        diagonal = (((same & rises) + rises) ^ rises) | same
+        more, less = falls | (whole & ~(diagonal | rises)), rises & diagonal
+        steps += bool(more & last) - bool(less & last)
+        more, less = (more << 1 | 1) & whole, (less << 1) & whole
+        rises, falls = less | (whole & ~(same | falls | more)), more & (same | falls)
+    return steps
