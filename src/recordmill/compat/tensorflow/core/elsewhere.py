@@ -72,13 +72,12 @@ NAMES: dict[str, str] = {
         "AutotuneAlgorithm AutotuneOptions DatasetInitializer DistributeOptions ExternalStatePolicy "
         "OptimizationOptions RandomDataset Reducer SHARD_HINT ServiceOptions SqlDataset ThreadingOptions at "
         "copy_to_device dense_to_sparse_batch distributed_save enable_debug_mode from_variant get_model_proto "
-        "get_structure group_by_reducer index_table_from_dataset make_saveable_from_iterator pad_to_cardinality "
+        "group_by_reducer index_table_from_dataset make_saveable_from_iterator pad_to_cardinality "
         "prefetch_to_device service table_from_dataset to_variant"
     ),
     "debugging": (
-        "assert_proper_iterable disable_check_numerics disable_traceback_filtering enable_check_numerics "
-        "enable_traceback_filtering experimental get_log_device_placement is_traceback_filtering_enabled "
-        "set_log_device_placement"
+        "assert_proper_iterable disable_check_numerics enable_check_numerics experimental get_log_device_placement "
+        "is_traceback_filtering_enabled"
     ),
     "distribute": (
         "CrossDeviceOps DistributedDataset DistributedIterator DistributedValues HierarchicalCopyAllReduce "
