@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recordmill.compat.tensorflow import data
+from recordmill.compat.tensorflow.graphs.at_once import AtOnce
 from recordmill.compat.tensorflow.graphs.iterators import initializable, one_shot
 from recordmill.compat.tensorflow.graphs.modes import are_eager
 from recordmill.compat.tensorflow.graphs.structures import classes_of, shapes_of, types_of
@@ -30,7 +31,7 @@ def make_one_shot_iterator(dataset: Any) -> Any:
     Iterator or GraphIterator
         Whose `get_next` gives the next element.
     """
-    return iter(dataset) if are_eager(otherwise=True) else one_shot(dataset)
+    return AtOnce(dataset.node) if are_eager(otherwise=True) else one_shot(dataset)
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Any:

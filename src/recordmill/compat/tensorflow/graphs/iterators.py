@@ -9,6 +9,7 @@ from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, In
 from recordmill.compat.tensorflow.core.tensor import as_tensor
 from recordmill.compat.tensorflow.data.making import signature_of
 from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.graphs.at_once import AtOnce
 from recordmill.compat.tensorflow.graphs.feeding import feed
 from recordmill.compat.tensorflow.graphs.graph import GRAPH
 from recordmill.compat.tensorflow.graphs.modes import are_eager
@@ -170,7 +171,11 @@ def one_shot(dataset: Any) -> Any:
     GraphIterator or Iterator
         One of values that are there at once, if the program enabled them.
     """
-    return iter(dataset) if are_eager(otherwise=False) else GraphIterator(dataset.element_spec, dataset, starts=True)
+    return (
+        AtOnce(dataset.node)
+        if are_eager(otherwise=False)
+        else GraphIterator(dataset.element_spec, dataset, starts=True)
+    )
 
 
 def initializable(dataset: Any) -> GraphIterator:
