@@ -172,13 +172,14 @@ def _for_any_number(seen: Any, function: Function, node: Node) -> Any:
     if not all(shape.rank and shape[0] is None for shape in known):
         return seen
     try:
-        return common(seen, spec_of(function(mapped(_twice, next(iter(node.sample()))))))
+        return common(seen, spec_of(function(mapped(_of_few_rows, next(iter(node.sample()))))))
     except Exception:  # noqa: BLE001 (the function is for such batches only, as the first elements show)
         return seen
 
 
-def _twice(batch: Tensor) -> Tensor:
-    return Tensor(np.concatenate([batch.values, batch.values]))
+def _of_few_rows(batch: Tensor) -> Tensor:
+    """A small batch of another number of rows."""
+    return Tensor(np.concatenate([batch.values[:1]] * (3 if len(batch.values) == 2 else 2)))
 
 
 def _together(plan: Chunked, group: list[Any]) -> list[Step]:
