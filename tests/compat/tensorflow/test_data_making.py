@@ -119,3 +119,48 @@ def test_files_when_something_else_than_text_and_bytes_is_written_then_it_is_ref
     with tf.io.gfile.GFile(tmp_path / "one", "w") as file, pytest.raises(TypeError, match="binary or unicode string"):
         file.write(3)
     assert (tmp_path / "one").read_bytes() == b""
+
+
+def test_generator_when_it_yields_tuples_for_one_tensor_then_they_are_rows() -> None:
+    def rows(count):
+        for number in range(count):
+            yield (number, -number)
+
+    signature = tf.TensorSpec([2], tf.int64)
+    data = tf.data.Dataset.from_generator(rows, output_signature=signature, args=(2,))
+    assert [one.numpy().tolist() for one in data] == [[0, 0], [1, -1]]
+    short = tf.data.Dataset.from_generator(lambda: iter([(1,)]), output_signature=signature)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shape \(1,\) where an element of shape \(2,\)"):
+        list(short)
+
+
+def test_element_spec_when_a_function_cuts_batches_then_knows_no_number_of_rows() -> None:
+    data = tf.data.Dataset.from_tensor_slices(np.zeros((7, 5, 3), np.float32)).batch(4)
+    windows = data.map(lambda x: (x[:, :3, :], tf.stack([x[:, 3:, 1]], -1)))
+    assert [one.shape.as_list() for one in windows.element_spec] == [[None, 3, 3], [None, 2, 1]]
+    assert data.map(lambda x: x[0][:2]).element_spec.shape.as_list() == [2, 3]
+    only = data.map(lambda x: tf.reshape(x[:4, 0, 0], (tf.constant([2, 2]))))
+    assert only.take(1).element_spec.shape.as_list() == [2, 2]
+    whole = tf.data.Dataset.range(4).batch(4).map(lambda x: tf.reshape(x * 1, tf.constant([2, 2])))
+    assert whole.element_spec.shape.as_list() == [2, 2]  # for batches of four alone
+
+
+def test_python_functions_when_they_return_ragged_tensors_then_their_spec_is_asked_for() -> None:
+    ragged = tf.ragged.constant([[1, 2], [3]])
+    spec = tf.RaggedTensorSpec([None, None], tf.int32)
+    data = tf.data.Dataset.range(2).map(lambda x: tf.py_function(lambda _: ragged, [x], spec))
+    assert [one.to_list() for one in data] == [[[1, 2], [3]]] * 2
+    with pytest.raises(TypeError, match="give a spec of it"):
+        tf.py_function(lambda: ragged, [], tf.int32)
+    with pytest.raises(TypeError, match="which is not of"):
+        tf.py_function(lambda: ragged, [], tf.RaggedTensorSpec([None, None], tf.int64))
+
+
+def test_timestamps_when_elements_are_made_then_go_on() -> None:
+    times = [float(one) for one in tf.data.Dataset.range(3).map(lambda x: tf.timestamp())]
+    assert times == sorted(times) and tf.timestamp().dtype == tf.float64 and float(tf.timestamp()) >= times[-1]
+
+
+def test_folders_when_read_as_records_then_fail_as_in_tensorflow(tmp_path) -> None:
+    with pytest.raises(tf.errors.FailedPreconditionError, match="Is a directory"):
+        list(tf.data.TFRecordDataset(str(tmp_path)))

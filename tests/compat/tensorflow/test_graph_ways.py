@@ -54,6 +54,35 @@ def test_one_shot_iterator_when_nothing_was_enabled_then_a_session_fetches(path:
     assert fetched(element) == [[0, 1], [2, 3], [4]]
 
 
+def test_iterators_when_made_inside_a_graph_then_a_session_fetches(path: str) -> None:
+    data = tf.data.TFRecordDataset(path).map(label_of).batch(2)
+    with tf.Graph().as_default(), tf.Graph().as_default():
+        assert not tf.executing_eagerly()
+        one_shot = tf.compat.v1.data.make_one_shot_iterator(data).get_next()
+        later = tf.compat.v1.data.make_initializable_iterator(data)
+        with tf.compat.v1.Session() as session:
+            assert fetched(one_shot, session) == [[0, 1], [2, 3], [4]]
+            element = later.get_next()
+            session.run(later.initializer)
+            assert fetched(element, session) == [[0, 1], [2, 3], [4]]
+    assert tf.executing_eagerly()
+    assert tf.compat.v1.data.make_one_shot_iterator(data).get_next().numpy().tolist() == [0, 1]
+    tf.enable_eager_execution()
+    with tf.Graph().as_default():
+        assert fetched(data.make_one_shot_iterator().get_next()) == [[0, 1], [2, 3], [4]]
+
+
+def test_element_when_it_was_given_at_once_then_no_session_fetches_it_without_end(path: str) -> None:
+    data = tf.data.TFRecordDataset(path).map(label_of).map(lambda x: {"x": x, "y": x + 1}).batch(2)
+    element = tf.compat.v1.data.make_one_shot_iterator(data).get_next()
+    assert element["x"].numpy().tolist() == [0, 1]
+    with tf.compat.v1.Session() as session:
+        for fetches in (element, [element["y"]], element["x"]):
+            with pytest.raises(RuntimeError, match=r"The Session graph is empty.*disable_eager_execution"):
+                session.run(fetches)
+        assert session.run(tf.constant(3)) == 3
+
+
 def test_one_shot_iterator_when_eager_execution_is_enabled_then_gives_values(path: str) -> None:
     tf.enable_eager_execution()
     assert tf.executing_eagerly()

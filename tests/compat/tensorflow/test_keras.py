@@ -192,12 +192,27 @@ def test_modules_when_imported_below_tf_keras_then_are_those_of_keras() -> None:
 
     from recordmill.compat.tensorflow.keras.layers import Dense
 
-    assert Dense is keras.layers.Dense and resnet50 is keras.applications.resnet50
-    assert tf.keras.Model is keras.Model and tf.losses is keras.losses and tf.keras.backend is keras.backend
+    assert Dense is keras.layers.Dense and resnet50.ResNet50 is keras.applications.resnet50.ResNet50
+    assert tf.keras.Model is keras.Model and tf.losses.MeanSquaredError is keras.losses.MeanSquaredError
+    assert tf.keras.backend.floatx is keras.backend.floatx and tf.losses.Reduction.NONE == "none"
     assert tf.keras.callbacks.EarlyStopping is keras.callbacks.EarlyStopping
     assert issubclass(tf.keras.callbacks.ModelCheckpoint, keras.callbacks.ModelCheckpoint)
     with pytest.raises(ModuleNotFoundError, match="nothing_of_that_name"):
         __import__("recordmill.compat.tensorflow.keras.nothing_of_that_name")
+    assert "tensorflow" not in sys.modules
+
+
+def test_older_modules_when_keras_keeps_them_for_tensorflow_then_are_there() -> None:
+    from recordmill.compat.tensorflow.keras.preprocessing.image import ImageDataGenerator
+    from recordmill.compat.tensorflow.keras.preprocessing.text import Tokenizer
+
+    words = Tokenizer()
+    words.fit_on_texts(["the cat", "the dog"])
+    padded = tf.keras.preprocessing.sequence.pad_sequences(words.texts_to_sequences(["the dog", "cat"]), padding="post")
+    assert padded.tolist() == [[1, 3], [2, 0]]
+    assert len(tf.keras.preprocessing.sequence.skipgrams([1, 2, 3], 4, 1, negative_samples=0, seed=1)[0]) == 4
+    images = ImageDataGenerator(rescale=0.5).flow(np.ones((4, 8, 8, 3)), np.arange(4), batch_size=2, shuffle=False)
+    assert images[0][0].mean() == 0.5 and tf.keras.preprocessing.image is not None
     assert "tensorflow" not in sys.modules
 
 

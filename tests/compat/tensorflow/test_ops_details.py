@@ -31,3 +31,17 @@ def test_operation_when_called_then_gives_tensorflows_values(made: Any, dtype: A
 def test_gather_when_batches_differ_then_says_so() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"params \[3,3\] and indices \[4\] must agree"):
         tf.gather(np.zeros((3, 3)), [0, 1, 2, 2], batch_dims=1)
+
+
+def test_dropout_when_drawn_then_leaves_as_much_as_there_was() -> None:
+    values = tf.nn.dropout(tf.ones([4000, 2]), 0.25, seed=3).numpy()
+    assert set(np.unique(values).tolist()) == {0.0, float(np.float32(1) / np.float32(0.75))}
+    assert abs(values.mean() - 1) < 0.05
+    rows = tf.nn.dropout(tf.ones([50, 8]), 0.5, noise_shape=[50, 1]).numpy()
+    assert (rows == rows[:, :1]).all() and len(np.unique(rows)) == 2
+    with pytest.raises(ValueError, match=r"in the range \[0, 1\)"):
+        tf.nn.dropout([1.0], 1.5)
+    with pytest.raises(NotImplementedError, match="tables in parts"):
+        tf.nn.embedding_lookup([tf.ones([2, 2]), tf.ones([2, 2])], [0])
+    with pytest.raises(NotImplementedError, match="max_norm"):
+        tf.nn.embedding_lookup(tf.ones([2, 2]), [0], max_norm=1.0)

@@ -66,10 +66,47 @@ def test_random_numbers_when_options_are_wrong_then_are_refused() -> None:
         tf.random.uniform([2], dtype=tf.int32)
     with pytest.raises(tf.errors.InvalidArgumentError, match="Need minval < maxval, got 5 >= 3"):
         tf.random.uniform([2], 5, 3, tf.int32)
-    with pytest.raises(NotImplementedError, match="philox"):
-        tf.random.Generator.from_seed(1, alg="philox")
-    with pytest.raises(NotImplementedError, match="philox"):
-        tf.random.stateless_uniform([2], [1, 2], alg="philox")
+    with pytest.raises(ValueError, match="unsupported value 'mersenne'"):
+        tf.random.Generator.from_seed(1, alg="mersenne")
+    with pytest.raises(ValueError, match="unsupported value 9"):
+        tf.random.stateless_uniform([2], [1, 2], alg=9)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"alpha must not be negative, got -1\.0"):
+        tf.random.gamma([2], [-1.0])
+    with pytest.raises(TypeError, match="int32 is not in the list of allowed values"):
+        tf.random.gamma([2], 1, dtype=tf.int32)
+
+
+def test_random_numbers_of_distributions_when_drawn_then_have_their_means_and_shapes() -> None:
+    tf.random.set_seed(5)
+    numbers = tf.random.gamma([4000], [0.5, 3.0], beta=[[1.0], [2.0]])
+    assert numbers.shape == [4000, 2, 2] and numbers.dtype == tf.float32
+    assert np.allclose(numbers.numpy().mean(0), [[0.5, 3], [0.25, 1.5]], rtol=0.15)
+    assert tf.random.gamma([3000], 0.002).numpy().min() > 0  # quotients of two are numbers
+    counts = tf.random.poisson([4000], [1.0, 9.0], dtype=tf.int32)
+    assert counts.shape == [4000, 2] and np.allclose(counts.numpy().mean(0), [1, 9], rtol=0.1)
+    assert tf.compat.v1.random_poisson([1.0, 2.0], [3]).shape == [3, 2] == tf.random_gamma([3], [1.0, 2.0]).shape
+    seed, stateless = [3, 4], tf.random
+    for again in (
+        lambda: stateless.stateless_gamma([5, 2], seed, [1.0, 2.0]),
+        lambda: stateless.stateless_poisson([5], seed, 3.0),
+        lambda: stateless.stateless_binomial([5], seed, 9, 0.5),
+        lambda: stateless.stateless_truncated_normal([5], seed, alg="philox"),
+        lambda: stateless.stateless_categorical([[0.0, 1.0]], 5, seed),
+        lambda: stateless.experimental.stateless_shuffle(tf.range(9), seed),
+    ):
+        assert again().numpy().tolist() == again().numpy().tolist()
+    assert tf.compat.v1.multinomial([[0.0, -99.0]], 3).numpy().tolist() == [[0, 0, 0]]
+    tf.random.set_seed(None)
+
+
+def test_generator_of_the_process_when_it_is_replaced_then_repeats() -> None:
+    found = []
+    for _ in range(2):
+        tf.random.set_global_generator(tf.random.Generator.from_seed(4, alg="philox"))
+        found.append(tf.random.get_global_generator().uniform_full_int([3]).numpy().tolist())
+    assert found[0] == found[1] and max(found[0]) > 2**32
+    tf.random.get_global_generator().reset_from_seed(4)
+    assert tf.random.get_global_generator().uniform_full_int([3]).numpy().tolist() == found[0]
 
 
 def test_generators_when_made_of_one_seed_then_draw_the_same() -> None:
@@ -173,3 +210,17 @@ def test_strings_when_split_and_joined_then_are_as_pythons(values, separator) ->
     assert found == [one.split(separator) for one in values]
     assert tf.strings.length(tf.constant(values, tf.string)).numpy().tolist() == [len(one) for one in values]
     assert tf.strings.join([tf.constant(values, tf.string), "!"]).numpy().tolist() == [one + b"!" for one in values]
+
+
+def test_candidates_when_drawn_then_are_expected_as_often_as_in_tensorflow() -> None:
+    true = tf.constant([[1, 2]], tf.int64)
+    found = tf.random.log_uniform_candidate_sampler(true, 2, 3, False, 5, seed=1)
+    assert found.sampled_candidates.dtype == tf.int64 and found.sampled_candidates.shape == [3]
+    assert np.allclose(found.true_expected_count.numpy(), [[0.6789, 0.4817]], atol=1e-4)
+    unique, _, expected = tf.random.uniform_candidate_sampler(true, 2, 5, True, 5)
+    assert sorted(unique.numpy().tolist()) == [0, 1, 2, 3, 4] and expected.dtype == tf.float32
+    assert tf.random.uniform_candidate_sampler(true, 2, 3, False, 5)[1].numpy().tolist() == [[np.float32(0.6)] * 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="range is too small: 6 different classes of 5"):
+        tf.random.uniform_candidate_sampler(true, 2, 6, True, 5)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have num_true=1 columns"):
+        tf.random.uniform_candidate_sampler(true, 1, 6, True, 9)

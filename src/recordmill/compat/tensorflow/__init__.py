@@ -61,6 +61,7 @@ MODULES: dict[str, str] = {
     "python_io": "python_io",
     "ragged": "ragged",
     "random": "random",
+    "sets": "sets",
     "signal": "signal",
     "sparse": "sparse",
     "strings": "strings",

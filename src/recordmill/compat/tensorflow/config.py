@@ -5,27 +5,57 @@ from __future__ import annotations
 import sys
 from typing import Any, NamedTuple
 
+from recordmill.compat.tensorflow import config_optimizer as optimizer
 from recordmill.compat.tensorflow.core.absent import missing
 
 __all__ = [
     "PhysicalDevice",
+    "enable_op_determinism",
     "experimental",
+    "experimental_run_functions_eagerly",
     "functions_run_eagerly",
     "get_inter_op_parallelism_threads",
     "get_intra_op_parallelism_threads",
+    "get_soft_device_placement",
     "get_visible_devices",
     "list_logical_devices",
     "list_physical_devices",
+    "optimizer",
     "run_functions_eagerly",
     "set_inter_op_parallelism_threads",
     "set_intra_op_parallelism_threads",
     "set_memory_growth",
+    "set_soft_device_placement",
     "set_visible_devices",
     "threading",
 ]
 __getattr__ = missing(__name__)
 
 experimental = threading = sys.modules[__name__]  # the same names stand there
+
+
+def enable_op_determinism() -> None:
+    """Nothing: what a seed gives is the same each time, whatever the threads do."""
+
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Nothing: there is one kind of device.
+
+    Parameters
+    ----------
+    enabled : bool
+    """
+    del enabled
+
+
+def get_soft_device_placement() -> bool:
+    """Whether work may go to another device; True."""
+    return True
+
+
+def experimental_run_functions_eagerly(run_eagerly: Any) -> None:
+    """As `run_functions_eagerly`, by its older name."""
+    run_functions_eagerly(run_eagerly)
 
 
 class PhysicalDevice(NamedTuple):

@@ -16,3 +16,20 @@ MEMBERS = table(
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS)
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Nothing: there is one kind of device.
+
+    Parameters
+    ----------
+    enabled : bool
+    """
+    del enabled
+
+
+def enable_traceback_filtering() -> None:
+    """Nothing: tracebacks are whole."""
+
+
+disable_traceback_filtering = enable_traceback_filtering

@@ -18,6 +18,7 @@ _PLACES = {
     "levels": "convert_image_dtype",
     "luminance": "rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb",
     "measures": "image_gradients psnr sobel_edges total_variation",
+    "padded_suppression": "non_max_suppression_padded",
     "patches": "crop_and_resize extract_patches",
     "quality": "adjust_jpeg_quality",
     "random": (

@@ -8,6 +8,8 @@ from recordmill.compat.tensorflow.ops.names import table
 # module: the names that come from it
 MEMBERS = table(
     {
+        "ops.decompositions": "cholesky eigh eigvalsh logdet lstsq pinv qr set_diag slogdet solve svd tensor_diag "
+        "tensor_diag_part",
         "ops.making": "eye",
         "ops.matrices": "diag diag_part einsum l2_normalize matmul matvec norm tensordot",
         "ops.ratios": "global_norm",

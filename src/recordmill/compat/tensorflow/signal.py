@@ -8,7 +8,9 @@ from recordmill.compat.tensorflow.ops.names import table
 # module: the names that come from it
 MEMBERS = table(
     {
-        "ops.mels": "dct linear_to_mel_weight_matrix mfccs_from_log_mel_spectrograms",
+        "ops.inverse_signals": "fft2d fft3d fftshift ifft2d ifft3d ifftshift inverse_stft inverse_stft_window_fn "
+        "irfft2d kaiser_window rfft2d vorbis_window",
+        "ops.mels": "dct idct linear_to_mel_weight_matrix mfccs_from_log_mel_spectrograms",
         "ops.signals": "fft frame hamming_window hann_window ifft irfft overlap_and_add rfft stft",
     }
 )

@@ -12,6 +12,8 @@ MEMBERS = table(
         "core.sparse_making": "from_dense reorder",
         "ops.sparse_parts": "concat expand_dims fill_empty_rows reduce_sum reset_shape reshape retain slice:slice_ "
         "sparse_dense_matmul split to_indicator transpose",
+        "ops.sparse_sums": "add cross eye map_values maximum minimum reduce_max segment_mean segment_sqrt_n "
+        "segment_sum softmax",
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

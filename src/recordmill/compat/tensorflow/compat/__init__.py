@@ -42,6 +42,21 @@ def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
 as_str = as_text
 
 
+def as_str_any(value: Any, encoding: str = "utf-8") -> str:
+    """Bytes as text, and anything else as it is spelled.
+
+    Parameters
+    ----------
+    value : object
+    encoding : str
+
+    Returns
+    -------
+    str
+    """
+    return as_text(value, encoding) if isinstance(value, bytes) else str(value)
+
+
 def path_to_str(path: Any) -> Any:
     """Path as text; anything else as it is."""
     return os.fspath(path) if isinstance(path, os.PathLike) else path

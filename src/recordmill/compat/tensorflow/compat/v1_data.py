@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from recordmill.compat.tensorflow import data
+from recordmill.compat.tensorflow.graphs.at_once import AtOnce
 from recordmill.compat.tensorflow.graphs.iterators import initializable, one_shot
-from recordmill.compat.tensorflow.graphs.modes import Mode
+from recordmill.compat.tensorflow.graphs.modes import are_eager
 from recordmill.compat.tensorflow.graphs.structures import classes_of, shapes_of, types_of
 
 __all__ = [
@@ -30,7 +31,7 @@ def make_one_shot_iterator(dataset: Any) -> Any:
     Iterator or GraphIterator
         Whose `get_next` gives the next element.
     """
-    return one_shot(dataset) if Mode.eager is False else iter(dataset)
+    return AtOnce(dataset.node) if are_eager(otherwise=True) else one_shot(dataset)
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Any:
@@ -52,7 +53,7 @@ def make_initializable_iterator(dataset: Any, shared_name: str | None = None) ->
         As in TensorFlow 2, unless the program disabled values that are there at once.
     """
     del shared_name
-    if Mode.eager is False:
+    if not are_eager(otherwise=True):
         return initializable(dataset)
     raise RuntimeError(
         "dataset.make_initializable_iterator is not supported when eager execution is enabled. Use `for element in "

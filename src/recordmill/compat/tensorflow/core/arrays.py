@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 _PLAIN = frozenset({bool, int, float, str, bytes})
 _NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int32), float: np.dtype(np.float32)}
 _SINGLE = float(np.finfo(np.float32).max)
-_RANGES = {"f": "iufb", "i": "iub", "u": "iub", "b": "b"}
+_RANGES = {"c": "ciuf", "f": "iufb", "i": "iub", "u": "iub", "b": "b"}
 
 
 def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
@@ -149,7 +149,7 @@ def _narrow(value: Any, array: NDArray[Any]) -> NDArray[Any]:
         return array if isinstance(first, np.generic | np.ndarray) else _singles(array)
     if array.dtype.kind in "iu":
         return _whole(array)
-    if array.dtype.kind != "b":
+    if array.dtype.kind not in "bc":
         raise _unsupported(value)
     return array
 

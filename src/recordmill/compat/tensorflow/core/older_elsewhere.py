@@ -49,8 +49,6 @@ OLDER_INSTEAD: dict[str, str] = {
     "contrib.image": "compute it with NumPy or OpenCV in tf.numpy_function",
     "contrib.slim": "read the files with tf.data.TFRecordDataset; train with Keras, JAX or PyTorch",
     "diag_part": "use tf.linalg.diag_part",
-    "random_gamma": "use NumPy in tf.numpy_function",
-    "random_poisson": "use NumPy in tf.numpy_function",
     "reduce_join": "use tf.strings.reduce_join",
     "train": "use tf.keras.optimizers, and model.save or callbacks.ModelCheckpoint for checkpoints",
     "train.batch_join": "use tf.train.batch, or tf.data with interleave",

@@ -13,12 +13,13 @@ from recordmill.compat.tensorflow.core import ragged_parts as parts
 from recordmill.compat.tensorflow.core.arithmetic import Arithmetic
 from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.dtypes import DType
+from recordmill.compat.tensorflow.core.ragged_nested import Nested
 from recordmill.compat.tensorflow.core.ragged_parts import Splits
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class RaggedTensor(Arithmetic, Composite):
+class RaggedTensor(Arithmetic, Nested, Composite):
     """Rows that lie back to back in `values`; row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``.
 
     Made by the ``from_...`` methods, by `constant`, and by the parsing functions.
@@ -208,12 +209,12 @@ class RaggedTensor(Arithmetic, Composite):
 
     def numpy(self) -> NDArray[Any]:
         """Return rows as an array of arrays; one array if all rows have one length."""
-        rows = [np.asarray(row.numpy()) for row in self]
-        if rows and all(row.shape == rows[0].shape and row.dtype != object for row in rows):
+        values = np.asarray(self._values.numpy())
+        rows = np.split(values, self._splits[1:-1]) if len(self._splits) > 1 else []
+        if len({len(row) for row in rows}) == 1:
             return np.stack(rows)
         out: NDArray[Any] = np.empty(len(rows), object)
-        for place, row in enumerate(rows):
-            out[place] = row
+        out[:] = rows
         return out
 
     def to_tensor(self, default_value: Any = None, name: Any = None, shape: Any = None) -> Any:
@@ -248,7 +249,8 @@ class RaggedTensor(Arithmetic, Composite):
 
     def __repr__(self) -> str:
         """TensorFlow's spelling."""
-        return f"<tf.RaggedTensor {self.to_list()}>"
+        with np.printoptions(formatter={"all": parts.spelled}):
+            return f"<tf.RaggedTensor {parts.spelled(self.numpy())}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the parts."""

@@ -140,7 +140,14 @@ def not_equal(first: RaggedTensor, second: Any) -> RaggedTensor:
     return differs
 
 
-def constant(pylist: Any, dtype: Any = None, name: Any = None, row_splits_dtype: Any = np.int64) -> Any:
+def constant(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    name: Any = None,
+    row_splits_dtype: Any = np.int64,
+) -> Any:
     """Make a ragged tensor of nested lists.
 
     Parameters
@@ -149,6 +156,10 @@ def constant(pylist: Any, dtype: Any = None, name: Any = None, row_splits_dtype:
         To one depth everywhere; empty lists may be shallower.
     dtype : DType, optional
         What the values say by default.
+    ragged_rank : int, optional
+        Number of ragged axes; all but the first unless it or `inner_shape` is given.
+    inner_shape : sequence of int, optional
+        Of the values, which are dense.
     name : str, optional
         Without influence.
     row_splits_dtype : DType
@@ -162,21 +173,28 @@ def constant(pylist: Any, dtype: Any = None, name: Any = None, row_splits_dtype:
     Raises
     ------
     ValueError
-        Values beside lists.
+        Values beside lists, fewer lists than ragged axes, or values of another shape.
     """
     del name
     if not isinstance(pylist, list | tuple | np.ndarray):
         return as_tensor(pylist, dtype)
-    nested, values = [], list(pylist)
-    depth = _depth(pylist)
-    for _ in range(depth - 1):
+    nested, values, depth = [], list(pylist), _depth(pylist)
+    inside = 0 if inner_shape is None else len(inner_shape)
+    wanted = depth - 1 - inside if ragged_rank is None else int(ragged_rank)
+    if not 0 <= wanted < max(depth, 1):
+        told = f"ragged_rank={wanted}, dim(inner_shape)={inside}"
+        raise ValueError(f"Invalid pylist={pylist!r}: incompatible with {told}")
+    for _ in range(wanted):
         if not all(isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes) for value in values):
             raise ValueError(f"all scalar values must have the same nesting depth: {pylist!r}")
         lengths = np.array([len(value) for value in values], as_dtype(row_splits_dtype).numpy_dtype)
         nested.append(parts.from_lengths(lengths))
         values = [item for value in values for item in value]
     found: Any = as_tensor(values, dtype)
-    if found.ndim != 1:
+    if inner_shape is not None and not values:
+        found = Tensor(found.values.reshape((0, *inner_shape)))
+    is_deep = not values or found.ndim == depth - wanted
+    if not is_deep or tuple(inner_shape or ()) not in ((), found.values.shape[1:]):
         raise ValueError(f"all scalar values must have the same nesting depth: {pylist!r}")
     for splits in reversed(nested):
         found = RaggedTensor(found, splits)

@@ -155,3 +155,19 @@ def gather_rows(splits: Splits, rows: NDArray[np.int64]) -> tuple[NDArray[np.int
     chosen = from_lengths(lengths)
     starts = np.repeat(splits[:-1][rows].astype(np.int64) - chosen[:-1], lengths)
     return starts + np.arange(int(chosen[-1])), chosen
+
+
+def spelled(value: Any) -> str:
+    """Write arrays in arrays with commas, as NumPy breaks and shortens them.
+
+    Parameters
+    ----------
+    value : numpy.ndarray or what one holds
+
+    Returns
+    -------
+    str
+    """
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    return np.array2string(value, separator=", ") if value.size else repr(value.tolist())

@@ -1,4 +1,4 @@
-"""``tf.data.experimental.CsvDataset``: the columns of files of separated values, a line at a time."""
+"""``tf.data.experimental.CsvDataset``: the columns of files of separated values, a record at a time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.data.dataset import Dataset, names_of
-from recordmill.compat.tensorflow.data.readers import TextLineDataset
+from recordmill.compat.tensorflow.data.quoted_lines import QuotedLines
 from recordmill.compat.tensorflow.io.csv_lines import decode_csv
 
 
 class CsvDataset(Dataset):
-    """Tuples of the fields of each line; a field holds no line end.
+    """Tuples of the fields of each line; in quotation marks, a field may hold line ends.
 
     Parameters
     ----------
@@ -58,10 +59,11 @@ class CsvDataset(Dataset):
             select_cols = [place for place in range(count) if place not in exclude_cols]
         defaults = [np.empty(0, one.numpy_dtype) if isinstance(one, DType) else one for one in record_defaults]
 
-        def opened(name: Any) -> Dataset:
-            return TextLineDataset(name, compression_type, buffer_size).skip(int(header))
+        del buffer_size
+        kind = "" if compression_type is None else str(array_of(compression_type).item(), "utf-8")
+        lines = QuotedLines(names_of(filenames), kind, field_delim.encode() if use_quote_delim else b"", header)
 
         def parsed(line: Any) -> tuple[Any, ...]:
             return tuple(decode_csv(line, defaults, field_delim, use_quote_delim, na_value, select_cols))
 
-        super().__init__(Dataset(names_of(filenames)).flat_map(opened).map(parsed).node)
+        super().__init__(Dataset(lines).map(parsed).node)

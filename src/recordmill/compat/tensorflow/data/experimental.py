@@ -41,6 +41,7 @@ __all__ = [
     "from_list",
     "get_next_as_optional",
     "get_single_element",
+    "get_structure",
     "group_by_window",
     "ignore_errors",
     "load",
@@ -84,6 +85,27 @@ def assert_cardinality(expected_cardinality: int) -> Callable[[Any], Any]:
 def enumerate_dataset(start: int = 0) -> Callable[[Any], Any]:
     """For `Dataset.apply`: as `Dataset.enumerate`."""
     return lambda dataset: dataset.enumerate(start)
+
+
+def get_structure(dataset_or_iterator: Any) -> Any:
+    """Specs of the elements.
+
+    Parameters
+    ----------
+    dataset_or_iterator : Dataset or Iterator
+
+    Returns
+    -------
+    structure of TensorSpec
+
+    Raises
+    ------
+    TypeError
+        Neither.
+    """
+    if not hasattr(dataset_or_iterator, "element_spec"):
+        raise TypeError(f"Invalid `dataset_or_iterator`: a Dataset or an Iterator, not {type(dataset_or_iterator)}.")
+    return dataset_or_iterator.element_spec
 
 
 def ignore_errors(log_warning: bool = False) -> Callable[[Any], Any]:

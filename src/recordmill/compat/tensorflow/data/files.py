@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
@@ -15,13 +14,12 @@ from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.errors import (
     DataLossError,
     InvalidArgumentError,
-    NotFoundError,
     OpError,
-    PermissionDeniedError,
     UnknownError,
 )
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Run, Step, Way
+from recordmill.compat.tensorflow.files.faults import system_error
 from recordmill.compat.tensorflow.files.matching import beside_a_file
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import FormatError, RecordmillError
@@ -253,10 +251,7 @@ def translated(error: Exception, path: str) -> OpError:
     if isinstance(error, RecordmillError):
         parts = error.parts() | {"shard": error.shard or path}
         return DataLossError(_words(error), **parts)
-    reason = f"{path}; {os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error}"
-    kinds = {errno.ENOENT: NotFoundError, errno.EACCES: PermissionDeniedError}
-    found = kinds.get(getattr(error, "errno", None) or 0, UnknownError)
-    told = found(reason, shard=path)
+    told = system_error(error, path) if isinstance(error, OSError) else UnknownError(f"{path}; {error}", shard=path)
     told.__cause__ = error
     return told
 

@@ -8,8 +8,12 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core import draws
+from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.ahead import close, mapped_ahead
 from recordmill.compat.tensorflow.data.chunks import Chunked, chunked, elements_of, in_chunks
 from recordmill.compat.tensorflow.data.elements import (
@@ -25,7 +29,9 @@ from recordmill.compat.tensorflow.data.elements import (
 from recordmill.compat.tensorflow.data.functions import Function, attempt, to_result
 from recordmill.compat.tensorflow.data.known_shapes import are_fixed, keeps_sizes
 from recordmill.compat.tensorflow.data.recording import Program
-from recordmill.compat.tensorflow.data.structures import mapped, same_form
+from recordmill.compat.tensorflow.data.specs import common, spec_of
+from recordmill.compat.tensorflow.data.structures import leaves, mapped, same_form
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Deferred(Element):
@@ -151,13 +157,29 @@ class Map(Node):
             return seen_spec(self.input, self.function)
         if (known := program.spec()) is not None:
             return known
-        seen = seen_spec(self.input, self.function)
+        seen = _for_any_number(seen_spec(self.input, self.function), self.function, self.input)
         known = program.known()
         return mapped(lambda one, other: other or one, seen, known) if same_form(seen, known) else seen
 
     def sample(self) -> Iterator[Any]:
         """What it makes of the input's sample."""
         return sampled(self.function, self.input.sample())
+
+
+def _for_any_number(seen: Any, function: Function, node: Node) -> Any:
+    """Specs without the lengths that follow from the number of rows, where that is not known of a batch."""
+    known = [leaf.shape if isinstance(leaf, TensorSpec) else TensorShape(None) for leaf in leaves(node.spec())]
+    if not all(shape.rank and shape[0] is None for shape in known):
+        return seen
+    try:
+        return common(seen, spec_of(function(mapped(_of_few_rows, next(iter(node.sample()))))))
+    except Exception:  # noqa: BLE001 (the function is for such batches only, as the first elements show)
+        return seen
+
+
+def _of_few_rows(batch: Tensor) -> Tensor:
+    """A small batch of another number of rows."""
+    return Tensor(np.concatenate([batch.values[:1]] * (3 if len(batch.values) == 2 else 2)))
 
 
 def _together(plan: Chunked, group: list[Any]) -> list[Step]:

@@ -222,6 +222,8 @@ class FromGenerator(Node):
         return (self._checked(value) for value in iter(self._function(*self._args)))
 
     def _checked(self, value: Any) -> Any:
+        if isinstance(self._signature, TensorSpec):
+            return _as_declared(self._signature, value)  # a tuple, too, is one tensor
         if isinstance(value, list) and isinstance(self._signature, tuple):
             value = tuple(value)
         if not same_form(self._signature, value):

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any, NoReturn
 
 from recordmill.compat.tensorflow.core.lazy import lazy
-
-_REFUSED = (
-    *("MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "ParameterServerStrategy"),
-    *("TPUStrategy", "CentralStorageStrategy"),
+from recordmill.compat.tensorflow.distribute.strategies import (
+    InputContext,
+    MirroredStrategy,
+    OneDeviceStrategy,
+    Strategy,
 )
+
+__all__ = ["InputContext", "MirroredStrategy", "OneDeviceStrategy", "Strategy", "get_strategy", "has_strategy"]
+
+_REFUSED = ("CentralStorageStrategy", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy")
 _modules, _names = lazy(__name__, {}, {"cluster_resolver": "distribute.cluster_resolver"})
-
-
-class Strategy:
-    """The default strategy: one replica, here."""
-
-    num_replicas_in_sync = 1
-
-    def scope(self) -> contextlib.AbstractContextManager[Strategy]:
-        """Context in which a model is made; nothing changes in it.
-
-        Returns
-        -------
-        context manager
-        """
-        return contextlib.nullcontext(self)
-
-    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        """Return the data set itself: there is one replica."""
-        del options
-        return dataset
 
 
 _DEFAULT = Strategy()
@@ -74,4 +58,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return _names()
+    return sorted({*_names(), *__all__})

@@ -9,9 +9,10 @@ from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, In
 from recordmill.compat.tensorflow.core.tensor import as_tensor
 from recordmill.compat.tensorflow.data.making import signature_of
 from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.graphs.at_once import AtOnce
 from recordmill.compat.tensorflow.graphs.feeding import feed
 from recordmill.compat.tensorflow.graphs.graph import GRAPH
-from recordmill.compat.tensorflow.graphs.modes import Mode
+from recordmill.compat.tensorflow.graphs.modes import are_eager
 from recordmill.compat.tensorflow.graphs.symbols import Operation, Symbol
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.dataclass import dataclass
@@ -170,7 +171,11 @@ def one_shot(dataset: Any) -> Any:
     GraphIterator or Iterator
         One of values that are there at once, if the program enabled them.
     """
-    return iter(dataset) if Mode.eager else GraphIterator(dataset.element_spec, dataset, starts=True)
+    return (
+        AtOnce(dataset.node)
+        if are_eager(otherwise=False)
+        else GraphIterator(dataset.element_spec, dataset, starts=True)
+    )
 
 
 def initializable(dataset: Any) -> GraphIterator:
@@ -189,7 +194,7 @@ def initializable(dataset: Any) -> GraphIterator:
     RuntimeError
         The program enabled values that are there at once.
     """
-    if Mode.eager:
+    if are_eager(otherwise=False):
         raise RuntimeError(
             "dataset.make_initializable_iterator is not supported when eager execution is enabled. Use `for element in "
             "dataset` instead."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from contextvars import ContextVar
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -12,6 +13,28 @@ class Mode:
     """What the program asked for: None as long as it did not."""
 
     eager: bool | None = None
+
+
+# How many `with graph.as_default()` are around a program's line.
+_INSIDE: ContextVar[int] = ContextVar("inside", default=0)
+
+
+def are_eager(otherwise: bool) -> bool:
+    """Whether iterators give values at once.
+
+    Parameters
+    ----------
+    otherwise : bool
+        If the program did not ask for either.
+
+    Returns
+    -------
+    bool
+        False inside ``with graph.as_default()``, whatever the program asked for.
+    """
+    if _INSIDE.get():
+        return False
+    return otherwise if Mode.eager is None else Mode.eager
 
 
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
@@ -82,8 +105,12 @@ class Graph:
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Self]:
-        """Return the graph, for ``with``."""
-        yield self
+        """Return the graph, for ``with``; inside it, iterators give values that a session fetches."""
+        token = _INSIDE.set(_INSIDE.get() + 1)
+        try:
+            yield self
+        finally:
+            _INSIDE.reset(token)
 
     def finalize(self) -> None:
         """Nothing."""

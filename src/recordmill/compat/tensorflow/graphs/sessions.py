@@ -13,6 +13,7 @@ from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.core.variable import Variable
+from recordmill.compat.tensorflow.graphs.at_once import refuse_given
 from recordmill.compat.tensorflow.graphs.graph import GRAPH
 from recordmill.compat.tensorflow.graphs.symbols import Operation, Symbol
 
@@ -67,7 +68,7 @@ class Session:
         OutOfRangeError
             There are no more elements.
         RuntimeError
-            The session is closed.
+            The session is closed, or an iterator gave the value at once.
         TypeError
             Something else is to be fetched.
         """
@@ -76,6 +77,7 @@ class Session:
             raise RuntimeError("Attempted to use a closed Session.")
         known = dict(_fed(key, value) for key, value in (feed_dict or {}).items())
         wanted = list(_leaves(fetches))
+        refuse_given(wanted)
         numbers = [leaf.number for leaf in wanted if isinstance(leaf, Symbol)]
         with _RUNNING, self._current():
             found = GRAPH.values(numbers, known)

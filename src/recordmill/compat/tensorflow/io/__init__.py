@@ -16,6 +16,7 @@ MEMBERS: dict[str, str] = {
     "TFRecordWriter": "io.records",
     "VarLenFeature": "io.features",
     "decode_base64": "io.base64",
+    "decode_compressed": "io.compressed",
     "decode_csv": "io.csv_lines",
     "decode_raw": "io.raw",
     "encode_base64": "io.base64",

@@ -6,10 +6,10 @@ import importlib
 from typing import Any
 
 from recordmill.compat.tensorflow.keras.finder import install
-from recordmill.compat.tensorflow.keras.loading import keras
+from recordmill.compat.tensorflow.keras.loading import face
 
 # Modules that differ from Keras's own.
-OURS = ("callbacks", "layers", "preprocessing", "utils")
+OURS = ("backend", "callbacks", "layers", "preprocessing", "utils")
 
 install()
 
@@ -17,10 +17,10 @@ install()
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = importlib.import_module(f"{__name__}.{name}") if name in OURS else getattr(keras(), name)
+    found = importlib.import_module(f"{__name__}.{name}") if name in OURS else getattr(face(), name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*OURS, *dir(keras())})
+    return sorted({*OURS, *dir(face())})

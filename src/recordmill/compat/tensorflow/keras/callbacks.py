@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from recordmill.compat.tensorflow.keras.checkpoint import ModelCheckpoint as Ours
-from recordmill.compat.tensorflow.keras.loading import keras
+from recordmill.compat.tensorflow.keras.loading import face
 
 
 def __getattr__(name: str) -> Any:
-    found = getattr(keras().callbacks, name)
+    found = getattr(face().callbacks, name)
     if name == "ModelCheckpoint":
         found = type(name, (Ours, found), {"__module__": __name__, "__doc__": Ours.__doc__})
     globals()[name] = found
@@ -17,4 +17,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return dir(keras().callbacks)
+    return dir(face().callbacks)

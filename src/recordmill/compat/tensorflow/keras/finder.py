@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import sys
@@ -25,16 +26,24 @@ class KerasFinder(MetaPathFinder, Loader):
         """Claim the names below ``tf.keras`` that Keras has."""
         if not fullname.startswith(HERE):
             return None
-        from recordmill.compat.tensorflow.keras.loading import keras
-
-        keras()
-        known = importlib.util.find_spec("keras." + fullname.removeprefix(HERE))
-        return None if known is None else ModuleSpec(fullname, self)
+        return None if _theirs(fullname) is None else ModuleSpec(fullname, self)
 
     def exec_module(self, module: ModuleType) -> None:
         """Put Keras's module in the place of the new one, as Python lets a module do."""
-        theirs = importlib.import_module("keras." + module.__name__.removeprefix(HERE))
-        sys.modules[module.__name__] = theirs
+        sys.modules[module.__name__] = importlib.import_module(str(_theirs(module.__name__)))
+
+
+def _theirs(fullname: str) -> str | None:
+    """Name of Keras's module for one below ``tf.keras``: the one that it shows TensorFlow's programs, else its own."""
+    from recordmill.compat.tensorflow.keras.loading import FACE, face
+
+    face()
+    for whole in (FACE, "keras"):
+        name = f"{whole}.{fullname.removeprefix(HERE)}"
+        with contextlib.suppress(ModuleNotFoundError):
+            if importlib.util.find_spec(name) is not None:
+                return name
+    return None
 
 
 def install() -> None:

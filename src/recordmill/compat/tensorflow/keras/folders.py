@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from recordmill.compat.tensorflow.keras.loading import keras
+from recordmill.compat.tensorflow.keras.loading import face
 
 NAMES = frozenset(
     {
@@ -39,7 +39,7 @@ def member(module: str, name: str) -> Any:
     -------
     object
     """
-    found = getattr(getattr(keras(), module), name)
+    found = getattr(getattr(face(), module), name)
     return _with_ours(found) if name in NAMES else found
 
 

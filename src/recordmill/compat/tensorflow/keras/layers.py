@@ -6,7 +6,7 @@ from typing import Any
 
 from recordmill.compat.tensorflow.keras.hashing import Hashing
 from recordmill.compat.tensorflow.keras.indexing import IntegerLookup, StringLookup
-from recordmill.compat.tensorflow.keras.loading import keras
+from recordmill.compat.tensorflow.keras.loading import face
 from recordmill.compat.tensorflow.keras.vectorization import TextVectorization
 
 __all__ = ["Hashing", "IntegerLookup", "StringLookup", "TextVectorization"]
@@ -15,9 +15,9 @@ __all__ = ["Hashing", "IntegerLookup", "StringLookup", "TextVectorization"]
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found = getattr(keras().layers, name)
+    globals()[name] = found = getattr(face().layers, name)
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(keras().layers)})
+    return sorted({*__all__, *dir(face().layers)})

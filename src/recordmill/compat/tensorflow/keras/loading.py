@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
 from importlib.util import find_spec
@@ -11,6 +12,8 @@ from typing import Any
 from recordmill.errors import MissingExtraError
 
 BACKENDS = ("jax", "torch", "numpy")
+# What Keras shows under TensorFlow's name; it needs no TensorFlow.
+FACE = "keras._tf_keras.keras"
 _HINT = "pip install 'recordmill[keras]', or set KERAS_BACKEND to jax, torch or numpy before Keras is imported"
 
 
@@ -59,6 +62,22 @@ def keras() -> Any:
     register_nothing(found)
     register_operations(found)
     return found
+
+
+@functools.cache
+def face() -> Any:
+    """Keras as TensorFlow's programs see it: with the older names that it keeps for them.
+
+    Returns
+    -------
+    module
+        Keras itself where its version has no such face.
+    """
+    found = keras()
+    try:
+        return importlib.import_module(FACE)
+    except ModuleNotFoundError:
+        return found
 
 
 def _check(found: Any) -> None:

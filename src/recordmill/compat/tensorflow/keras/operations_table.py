@@ -19,7 +19,7 @@ math: asin:arcsin acos:arccos atan:arctan sinh cosh tanh sigmoid floor ceil rint
 math: equal equal_or_false:equal not_equal not_equal_or_true:not_equal less less_equal greater greater_equal
 math: logical_and logical_or logical_xor logical_not is_nan:isnan is_inf:isinf is_finite:isfinite
 math: reduce_sum:sum reduce_prod:prod reduce_mean:mean reduce_max:max reduce_min:min reduce_any:any reduce_all:all
-math: reduce_variance:var reduce_std:std reduce_logsumexp:logsumexp
+math: reduce_variance:var reduce_std:std reduce_logsumexp:logsumexp erf
 array: reshape squeeze expand_dims broadcast_to zeros_like ones_like stack concat:concatenate tile repeat rank:ndim
 nn: relu relu6 elu selu sigmoid softplus softsign silu swish:silu leaky_relu tanh softmax log_softmax gelu
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recordmill.compat.tensorflow.keras.folders import member
-from recordmill.compat.tensorflow.keras.loading import keras
+from recordmill.compat.tensorflow.keras.loading import face
 from recordmill.compat.tensorflow.keras.splitting import split_dataset
 
 __all__ = ["split_dataset"]
@@ -19,4 +19,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return dir(keras().utils)
+    return dir(face().utils)

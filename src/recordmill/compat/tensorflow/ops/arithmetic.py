@@ -51,7 +51,7 @@ _DIVISIBLE = ", ".join(
 def add(x: Any, y: Any) -> Tensor:
     """Sum; strings are joined."""
     text = isinstance(x, Tensor) and x.values.dtype.kind in STRINGS
-    a, b = pair_of(x, y, NUMBERS + STRINGS, "Add" if text else "AddV2", hint=True)
+    a, b = pair_of(x, y, NUMBERS + COMPLEX + STRINGS, "Add" if text else "AddV2", hint=True)
     with np.errstate(**_QUIET):
         return wrap(combined(np.add, a, b))
 
@@ -59,7 +59,7 @@ def add(x: Any, y: Any) -> Tensor:
 @op("math.subtract")
 def subtract(x: Any, y: Any) -> Tensor:
     """Difference."""
-    a, b = pair_of(x, y, NUMBERS, "Sub")
+    a, b = pair_of(x, y, NUMBERS + COMPLEX, "Sub")
     with np.errstate(**_QUIET):
         return wrap(combined(np.subtract, a, b))
 
@@ -69,7 +69,7 @@ def multiply(x: Any, y: Any) -> Tensor:
     """Product; of truth values, whether both are true."""
     if any(isinstance(one, Tensor) and one.values.dtype == np.bool_ for one in (x, y)):
         return logical_and(*(as_tensor(one).values.astype(np.bool_) for one in (x, y)))
-    a, b = pair_of(x, y, NUMBERS, "Mul")
+    a, b = pair_of(x, y, NUMBERS + COMPLEX, "Mul")
     with np.errstate(**_QUIET):
         return wrap(combined(np.multiply, a, b))
 
@@ -85,12 +85,12 @@ def truediv(x: Any, y: Any) -> Tensor:
         a = array_of(x, as_dtype(b.dtype))
     if a.dtype != b.dtype:
         raise TypeError(f"`x` and `y` must have the same dtype, got {as_dtype(a.dtype)!r} != {as_dtype(b.dtype)!r}.")
-    if a.dtype.char not in NUMBERS:
+    if a.dtype.char not in NUMBERS + COMPLEX:
         raise TypeError(f"Invalid dtype {as_dtype(a.dtype)!r} in __truediv__. Expected one of {{{_DIVISIBLE}}}.")
     if a.dtype.kind in "iu":
         wide = np.float32 if a.dtype.itemsize <= 2 else np.float64
         a, b = a.astype(wide), b.astype(wide)
-    a, b = pair_of(Tensor(a), Tensor(b), FLOATS, "RealDiv")
+    a, b = pair_of(Tensor(a), Tensor(b), FLOATS + COMPLEX, "RealDiv")
     with np.errstate(**_QUIET):
         return wrap(combined(np.divide, a, b))
 
@@ -211,7 +211,7 @@ def atan2(y: Any, x: Any) -> Tensor:
 @op("math.negative")
 def negative(x: Any) -> Tensor:
     """Value of the other sign."""
-    return wrap(np.negative(one_of(x, SIGNED, "Neg")))
+    return wrap(np.negative(one_of(x, SIGNED + COMPLEX, "Neg")))
 
 
 @op("math.abs")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
@@ -17,6 +19,7 @@ from recordmill.compat.tensorflow.core.ragged_making import stack as ragged_stac
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.ops import told, trees
 from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec
+from recordmill.compat.tensorflow.ops.tensor_array import TensorArray
 
 
 @op("control.cond")
@@ -96,8 +99,13 @@ def while_loop(
         found = body(*values)
         values = list(found) if isinstance(found, list | tuple) else [found]
         left -= 1
-    values = trees.map_structure(as_tensor, values)
+    values = trees.map_structure(_as_value, values)
     return values[0] if single else type(loop_vars)(values) if type(loop_vars) in (list, tuple) else values
+
+
+def _as_value(one: Any) -> Any:
+    """A tensor; ragged and sparse tensors and arrays of tensors stay what they are."""
+    return one if isinstance(one, Composite | TensorArray) else as_tensor(one)
 
 
 @op("control.map_fn")
@@ -160,6 +168,12 @@ def group(*inputs: Any) -> None:
 @op("control.no_op")
 def no_op() -> None:
     """Nothing."""
+
+
+@op("control.timestamp", always=True)
+def timestamp() -> Tensor:
+    """Seconds since the epoch, at the moment of the call; also for each element of a data set."""
+    return Tensor(np.array(time.time()))
 
 
 @op("control.print", always=True)

@@ -115,46 +115,96 @@ def normal_from(
     return np.asarray(drawn * array_of(stddev, dtype) + array_of(mean, dtype), dtype.numpy_dtype)
 
 
-def _generator(seed: Any) -> np.random.Generator:
+def process_generator(seed: Any) -> np.random.Generator:
+    """Find the generator that an operation draws from now.
+
+    Parameters
+    ----------
+    seed : int or None
+        Of the operation.
+
+    Returns
+    -------
+    numpy.random.Generator
+    """
     return draws.generator(None if seed is None else int(array_of(seed)))
 
 
 @op("random.uniform", always=True)
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
     """Numbers of equal probability; see `uniform_from`."""
-    return Tensor(uniform_from(_generator(seed), lengths_of(shape), minval, maxval, as_dtype(dtype)))
+    return Tensor(uniform_from(process_generator(seed), lengths_of(shape), minval, maxval, as_dtype(dtype)))
 
 
 @op("random.normal", always=True)
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
     """Normally distributed numbers; see `normal_from`."""
-    return Tensor(normal_from(_generator(seed), lengths_of(shape), mean, stddev, as_dtype(dtype)))
+    return Tensor(normal_from(process_generator(seed), lengths_of(shape), mean, stddev, as_dtype(dtype)))
 
 
 @op("random.truncated_normal", always=True)
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
     """Normally distributed numbers, none further than two deviations from the mean."""
-    return Tensor(normal_from(_generator(seed), lengths_of(shape), mean, stddev, as_dtype(dtype), cut=True))
+    return Tensor(normal_from(process_generator(seed), lengths_of(shape), mean, stddev, as_dtype(dtype), cut=True))
 
 
 @op("random.shuffle", always=True)
 def shuffle(value: Any, seed: Any = None) -> Tensor:
     """Rows in a random order."""
     array = array_of(value)
-    return wrap(array[_generator(seed).permutation(len(array))] if array.ndim else array)
+    return wrap(array[process_generator(seed).permutation(len(array))] if array.ndim else array)
 
 
 @op("random.categorical", always=True)
 def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None) -> Tensor:
     """Places drawn by the logarithms of their probabilities, for each row."""
+    return place_by_logits(process_generator(seed), logits, num_samples, dtype or "int64")
+
+
+def place_by_logits(generator: np.random.Generator, logits: Any, num_samples: Any, dtype: Any) -> Tensor:
+    """Draw places by the logarithms of their probabilities.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+    logits : array_like, shape (rows, places)
+    num_samples : int
+        Of each row.
+    dtype : DType or what names one
+
+    Returns
+    -------
+    Tensor, shape (rows, num_samples)
+
+    Raises
+    ------
+    InvalidArgumentError
+        No matrix.
+    """
     rows = array_of(logits)
     if rows.ndim != 2:
         raise InvalidArgumentError(f"logits should be a matrix, got shape {list(rows.shape)} [Op:Multinomial]")
-    noise = _generator(seed).gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
-    return wrap(np.argmax(rows[:, None, :] + noise, -1), as_dtype(dtype or "int64").numpy_dtype)
+    noise = generator.gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
+    return wrap(np.argmax(rows[:, None, :] + noise, -1), as_dtype(dtype).numpy_dtype)
 
 
-def _stateless(seed: Any) -> np.random.Generator:
+def stateless_generator(seed: Any) -> np.random.Generator:
+    """Make the generator of an operation without a state.
+
+    Parameters
+    ----------
+    seed : array_like of int, shape (2,)
+
+    Returns
+    -------
+    numpy.random.Generator
+        Only the two numbers decide about what it draws.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Another shape.
+    """
     values = array_of(seed)
     if values.shape != (2,):
         raise InvalidArgumentError(f"seed must have shape [2], not {list(values.shape)} [Op:StatelessRandomUniformV2]")
@@ -166,8 +216,8 @@ def stateless_uniform(
     shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, alg: Any = "auto_select"
 ) -> Tensor:
     """Numbers of equal probability that only the two numbers of `seed` decide about."""
-    _check_algorithm(alg)
-    return Tensor(uniform_from(_stateless(seed), lengths_of(shape), minval, maxval, as_dtype(dtype)))
+    check_algorithm(alg)
+    return Tensor(uniform_from(stateless_generator(seed), lengths_of(shape), minval, maxval, as_dtype(dtype)))
 
 
 @op("random.stateless_normal")
@@ -175,17 +225,18 @@ def stateless_normal(
     shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, alg: Any = "auto_select"
 ) -> Tensor:
     """Normally distributed numbers that only the two numbers of `seed` decide about."""
-    _check_algorithm(alg)
-    return Tensor(normal_from(_stateless(seed), lengths_of(shape), mean, stddev, as_dtype(dtype)))
+    check_algorithm(alg)
+    return Tensor(normal_from(stateless_generator(seed), lengths_of(shape), mean, stddev, as_dtype(dtype)))
 
 
 @op("random.split")
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     """Seeds that only the two numbers of `seed` decide about, of its dtype; shape (num, 2)."""
-    _check_algorithm(alg)
+    check_algorithm(alg)
     dtype = array_of(seed).dtype
     limits = np.iinfo(dtype)
-    return Tensor(_stateless(seed).integers(limits.min, limits.max, (int(array_of(num)), 2), dtype, endpoint=True))
+    shape = int(array_of(num)), 2
+    return Tensor(stateless_generator(seed).integers(limits.min, limits.max, shape, dtype, endpoint=True))
 
 
 @op("random.fold_in")
@@ -197,6 +248,21 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     return Tensor(split(mixed, 1, alg).numpy()[0])
 
 
-def _check_algorithm(alg: Any) -> None:
-    if alg != "auto_select":
-        raise NotImplementedError(f"the generator alg={alg!r} is not supported: numbers are those of NumPy's PCG64")
+def check_algorithm(alg: Any) -> None:
+    """Refuse what is no generator of TensorFlow's; all of them stand for NumPy's here.
+
+    Parameters
+    ----------
+    alg : str, int or None
+
+    Raises
+    ------
+    ValueError
+        TensorFlow has none of that name or number.
+    """
+    value = getattr(alg, "value", alg)
+    if value not in (None, "auto_select", "philox", "threefry", 1, 2, 3):
+        raise ValueError(
+            f"Argument `alg` got unsupported value {alg!r}. Supported values are 'philox' and 1, 'threefry' and 2, "
+            "'auto_select' and 3."
+        )

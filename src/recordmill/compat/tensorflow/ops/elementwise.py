@@ -16,6 +16,7 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.matching import (
+    COMPLEX,
     FLOATS,
     NUMBERS,
     SIGNED,
@@ -47,7 +48,7 @@ def rsqrt(x: Any) -> Tensor:
 @op("math.square")
 def square(x: Any) -> Tensor:
     """Product with itself."""
-    return _function(x, NUMBERS, "Square", lambda array: np.multiply(array, array))
+    return _function(x, NUMBERS + COMPLEX, "Square", lambda array: np.multiply(array, array))
 
 
 @op("math.reciprocal")
@@ -59,7 +60,7 @@ def reciprocal(x: Any) -> Tensor:
 @op("math.exp")
 def exp(x: Any) -> Tensor:
     """Exponential."""
-    return _function(x, FLOATS, "Exp", np.exp)
+    return _function(x, FLOATS + COMPLEX, "Exp", np.exp)
 
 
 @op("math.expm1")

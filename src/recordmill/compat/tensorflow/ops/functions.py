@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.ops import trees
@@ -113,7 +114,7 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
     func : callable
     inp : sequence of array_like
     Tout : DType or sequence of DType
-        Of the results.
+        Of the results; a spec of ragged tensors for such.
 
     Returns
     -------
@@ -129,11 +130,21 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
         raise TypeError("py_function() is missing the argument 'func'")
     results = func(*(as_tensor(one) for one in inp or ()))
     if not isinstance(Tout, list | tuple):
-        return as_tensor(results, getattr(Tout, "dtype", Tout))
+        return _as_told(results, Tout)
     values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
     if len(values) != len(Tout):
         raise ValueError(f"the function returned {len(values)} values, Tout has {len(Tout)}")
-    return [as_tensor(one, getattr(kind, "dtype", kind)) for one, kind in zip(values, Tout, strict=True)]
+    return [_as_told(one, kind) for one, kind in zip(values, Tout, strict=True)]
+
+
+def _as_told(value: Any, kind: Any) -> Any:
+    if not isinstance(value, Composite):
+        return as_tensor(value, getattr(kind, "dtype", kind))
+    if not hasattr(kind, "dtype"):
+        raise TypeError(f"the function returned a {type(value).__name__}, Tout says {kind!r}: give a spec of it")
+    if not kind.is_compatible_with(value):
+        raise TypeError(f"the function returned {value!r}, which is not of {kind!r}")
+    return value
 
 
 @op("control.numpy_function", always=True)

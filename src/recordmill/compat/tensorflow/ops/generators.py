@@ -9,9 +9,9 @@ import numpy as np
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.draws import words_of
-from recordmill.compat.tensorflow.core.dtypes import as_dtype, float32
+from recordmill.compat.tensorflow.core.dtypes import as_dtype, float32, uint64
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.ops.drawing import lengths_of, normal_from, uniform_from
+from recordmill.compat.tensorflow.ops.drawing import check_algorithm, lengths_of, normal_from, uniform_from
 
 
 class Generator:
@@ -32,8 +32,8 @@ class Generator:
         Parameters
         ----------
         seed : int or sequence of int
-        alg : None
-            Anything else is refused: the numbers are those of NumPy's PCG64.
+        alg : {"philox", "threefry", "auto_select"}, optional
+            Without influence: the numbers are those of NumPy's PCG64.
 
         Returns
         -------
@@ -41,11 +41,10 @@ class Generator:
 
         Raises
         ------
-        NotImplementedError
-            A generator is named.
+        ValueError
+            TensorFlow has no such `alg`.
         """
-        if alg is not None:
-            raise NotImplementedError(f"the generator alg={alg!r} is not supported: numbers are those of NumPy's PCG64")
+        check_algorithm(alg)
         values = np.atleast_1d(array_of(seed)).tolist()
         return cls(np.random.default_rng(words_of(*values)))
 
@@ -57,8 +56,7 @@ class Generator:
         -------
         Generator
         """
-        if alg is not None:
-            raise NotImplementedError(f"the generator alg={alg!r} is not supported: numbers are those of NumPy's PCG64")
+        check_algorithm(alg)
         return cls(np.random.default_rng())
 
     def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32) -> Tensor:
@@ -87,6 +85,24 @@ class Generator:
         Tensor
         """
         return _normal(self._generator, shape, mean, stddev, dtype, True)
+
+    def uniform_full_int(self, shape: Any, dtype: Any = uint64) -> Tensor:
+        """Whole numbers of the whole range of a dtype.
+
+        Returns
+        -------
+        Tensor
+        """
+        return _whole_range(self._generator, shape, dtype)
+
+    def reset_from_seed(self, seed: Any) -> None:
+        """Begin the sequence of a seed.
+
+        Parameters
+        ----------
+        seed : int or sequence of int
+        """
+        self._generator = Generator.from_seed(seed)._generator
 
     def make_seeds(self, count: int = 1) -> Tensor:
         """Seeds for operations without a state.
@@ -118,6 +134,41 @@ def _normal(generator: np.random.Generator, shape: Any, mean: Any, stddev: Any, 
     return Tensor(normal_from(generator, lengths_of(shape), mean, stddev, as_dtype(dtype), cut))
 
 
+@op("random.generator_whole_range", always=True)
+def _whole_range(generator: np.random.Generator, shape: Any, dtype: Any) -> Tensor:
+    kind = as_dtype(dtype).numpy_dtype
+    limits = np.iinfo(kind)
+    return Tensor(generator.integers(limits.min, limits.max, lengths_of(shape), kind, endpoint=True))
+
+
 @op("random.generator_seeds", always=True)
 def _seeds(generator: np.random.Generator, count: int) -> Tensor:
     return Tensor(generator.integers(np.iinfo(np.int64).min, np.iinfo(np.int64).max, (2, int(count)), np.int64))
+
+
+class _Process:
+    """The generator that all of a program's modules share."""
+
+    generator: Generator | None = None
+
+
+def get_global_generator() -> Generator:
+    """The generator of the process, begun at its first use.
+
+    Returns
+    -------
+    Generator
+    """
+    if _Process.generator is None:
+        _Process.generator = Generator.from_non_deterministic_state()
+    return _Process.generator
+
+
+def set_global_generator(generator: Generator) -> None:
+    """Let `get_global_generator` give another one from now on.
+
+    Parameters
+    ----------
+    generator : Generator
+    """
+    _Process.generator = generator

@@ -83,6 +83,27 @@ def dct(input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: str | No
     return wrap(array.astype(np.float64) @ table, array.dtype)
 
 
+@op("signal.idct")
+def idct(input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: str | None = None) -> Tensor:  # noqa: A002
+    """Values of a cosine transform of the second type; as TensorFlow's, twice their number too large without a `norm`.
+
+    Raises
+    ------
+    NotImplementedError
+        Another type, length or axis.
+    """
+    if type != 2 or n is not None or axis != -1:
+        raise NotImplementedError(f"tf.signal.idct(type={type}, n={n}, axis={axis}) is not supported: use scipy.fft")
+    array = one_of(input, FLOATS, "RFFT")
+    count = array.shape[-1]
+    places = np.arange(count)
+    table = 2 * np.cos(np.pi * places[:, None] * (2 * places + 1) / (2 * count))
+    table[0] = 1
+    if norm == "ortho":
+        table *= np.where(places == 0, np.sqrt(1 / count), np.sqrt(0.5 / count))[:, None]
+    return wrap(array.astype(np.float64) @ table, array.dtype)
+
+
 @op("signal.mfccs_from_log_mel_spectrograms")
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any) -> Tensor:
     """Cepstral coefficients of the logarithms of mel bands, along the last axis."""

@@ -9,8 +9,9 @@ _BY_MODULE: dict[str, str] = {
     "ops.asserting_shapes": "assert_rank",
     "ops.casting": "bitcast cast saturate_cast to_double to_float to_int32 to_int64",
     "ops.comparing": "equal greater greater_equal less less_equal logical_and logical_not logical_or not_equal",
-    "ops.control": "case cond group map_fn no_op print switch_case vectorized_map while_loop",
+    "ops.control": "case cond group map_fn no_op print switch_case timestamp vectorized_map while_loop",
     "core.draws": "set_random_seed:set_seed",
+    "ops.distances": "edit_distance",
     "ops.drawing": "random_normal:normal random_shuffle:shuffle random_uniform:uniform truncated_normal",
     "ops.complexes": "complex",
     "ops.counting": "histogram_fixed_width histogram_fixed_width_bins",
@@ -35,6 +36,7 @@ _BY_MODULE: dict[str, str] = {
     "ops.strided": "strided_slice",
     "ops.numerals": "as_string",
     "ops.sorting": "argmax argmin argsort searchsorted sort unique unique_with_counts",
+    "ops.tensor_array": "TensorArray",
     "ops.specs": "RaggedTensorSpec SparseTensorSpec TensorSpec type_spec_from_value",
 }
 
@@ -62,6 +64,9 @@ _OLDER: dict[str, str] = {
     "ops.pooling": "depth_to_space space_to_depth",
     "ops.complexes": "angle conj imag real",
     "ops.counting": "bincount",
+    "ops.decompositions": "cholesky matrix_set_diag:set_diag matrix_solve:solve matrix_solve_ls:lstsq qr "
+    "self_adjoint_eig:eigh self_adjoint_eigvals:eigvalsh svd",
+    "ops.distributions": "multinomial random_gamma:gamma random_poisson",
     "ops.hashes": "string_to_hash_bucket:to_hash_bucket string_to_hash_bucket_fast:to_hash_bucket_fast "
     "string_to_hash_bucket_strong:to_hash_bucket_strong",
     "ops.segments": "segment_max segment_mean segment_min segment_prod segment_sum unsorted_segment_max "
@@ -71,6 +76,11 @@ _OLDER: dict[str, str] = {
     "ops.sparse_parts": "sparse_concat:concat sparse_fill_empty_rows:fill_empty_rows sparse_reduce_sum:reduce_sum "
     "sparse_reset_shape:reset_shape sparse_reshape:reshape sparse_retain:retain sparse_slice:slice_ sparse_split:split "
     "sparse_tensor_dense_matmul:sparse_dense_matmul sparse_to_indicator:to_indicator sparse_transpose:transpose",
+    "ops.sparse_sums": "sparse_add:add sparse_maximum:maximum sparse_minimum:minimum sparse_reduce_max:reduce_max "
+    "sparse_segment_mean:segment_mean sparse_segment_sqrt_n:segment_sqrt_n sparse_segment_sum:segment_sum "
+    "sparse_softmax:softmax",
+    "ops.inverse_signals": "fft2d fft3d ifft2d ifft3d",
+    "ops.signals": "fft ifft",
     "ops.squares": "cross matrix_band_part:band_part matrix_determinant:det matrix_inverse:inv trace",
     "ops.sorting": "count_nonzero",
     "ops.texts": "string_join:join string_strip:strip substr",

@@ -9,7 +9,8 @@ from recordmill.compat.tensorflow.ops.names import table
 MEMBERS = table(
     {
         "ops.drawing": "stateless_fold_in:fold_in stateless_split:split",
-        "ops.generators": "Generator",
+        "ops.distributions": "stateless_shuffle",
+        "ops.generators": "Generator get_global_generator set_global_generator",
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS, face="random.experimental")

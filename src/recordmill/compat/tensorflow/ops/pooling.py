@@ -70,10 +70,10 @@ def _pooled(
 ) -> NDArray[Any]:
     if order != "NHWC":
         raise NotImplementedError(f"data_format={order!r} is not supported, only 'NHWC'")
-    values, sizes, steps = array_of(given), _pair(ksize), _pair(strides)
+    values, sizes, steps = array_of(given), pair_of(ksize), pair_of(strides)
     if padding == "SAME":
-        around = [_around(*one) for one in zip(values.shape[1:3], sizes, steps, strict=True)]
-        values = np.pad(values, ((0, 0), *around, (0, 0)), constant_values=outside)
+        fill = [around(*one) for one in zip(values.shape[1:3], sizes, steps, strict=True)]
+        values = np.pad(values, ((0, 0), *fill, (0, 0)), constant_values=outside)
     elif padding != "VALID":
         raise ValueError(f'padding must be "VALID" or "SAME", not {padding!r}')
     if any(size > length for size, length in zip(sizes, values.shape[1:3], strict=True)):
@@ -82,13 +82,38 @@ def _pooled(
     return np.ascontiguousarray(best(values, sizes, steps), array_of(given).dtype)
 
 
-def _pair(numbers: Any) -> tuple[int, int]:
+def pair_of(numbers: Any) -> tuple[int, int]:
+    """Read what is said of rows and of columns.
+
+    Parameters
+    ----------
+    numbers : int, or a sequence of one, two or four
+        Of both, of each, or of all axes of images.
+
+    Returns
+    -------
+    tuple of int
+    """
     given = [int(one) for one in np.atleast_1d(array_of(numbers))]
     rows, columns = given * 2 if len(given) == 1 else given[1:3] if len(given) == 4 else given
     return rows, columns
 
 
-def _around(length: int, size: int, step: int) -> tuple[int, int]:
+def around(length: int, size: int, step: int) -> tuple[int, int]:
+    """Count what an axis lacks for windows that begin at every step.
+
+    Parameters
+    ----------
+    length : int
+        Of the axis.
+    size, step : int
+        Of windows, and between them.
+
+    Returns
+    -------
+    tuple of int
+        In front, and behind.
+    """
     lacking = max(0, (-(-length // step) - 1) * step + size - length)
     return lacking // 2, lacking - lacking // 2
 

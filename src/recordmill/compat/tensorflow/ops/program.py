@@ -20,11 +20,11 @@ def executing_eagerly() -> bool:
     Returns
     -------
     bool
-        True, unless the program disabled it.
+        True, unless the program disabled it, or says this inside ``with graph.as_default()``.
     """
-    from recordmill.compat.tensorflow.graphs.modes import Mode
+    from recordmill.compat.tensorflow.graphs.modes import are_eager
 
-    return Mode.eager is not False
+    return are_eager(otherwise=True)
 
 
 def is_tensor(x: Any) -> bool:

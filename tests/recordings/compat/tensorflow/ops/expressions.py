@@ -77,7 +77,8 @@ def _lines(name: str) -> list[str]:
 
 
 EXACT = [*_OPERATORS, *_PARTS, *_REDUCTIONS, *_lines("exact.txt"), *_lines("wider.txt")]
+EXACT += _lines("further.txt")
 CLOSE = [f"tf.{name}({x})" for name in _FUNCTIONS for x in ("g", "f", "d", "i")]
 CLOSE += ["f**0.5", "g**3", "tf.pow(d,1.5)", "tf.atan2(g,0.3)", "tf.linspace(0.,1.,7)", "tf.reduce_logsumexp(e,1)"]
 CLOSE += ["tf.nn.softmax(e)", "tf.nn.softmax(e,0)", "tf.norm(e,axis=1)", "tf.norm(e,ord=1,axis=1)", "f@f", "e@e"]
-CLOSE += _lines("wider_close.txt")
+CLOSE += [*_lines("wider_close.txt"), *_lines("further_close.txt")]

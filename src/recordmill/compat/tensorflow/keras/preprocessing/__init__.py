@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recordmill.compat.tensorflow.keras.folders import member
-from recordmill.compat.tensorflow.keras.loading import keras
+from recordmill.compat.tensorflow.keras.loading import face
 
 
 def __getattr__(name: str) -> Any:
@@ -16,4 +16,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return dir(keras().preprocessing)
+    return dir(face().preprocessing)

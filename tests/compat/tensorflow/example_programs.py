@@ -1,0 +1,199 @@
+"""Programs like the examples and guides people learn from: each takes the module and a folder, gives plain values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.compat.tensorflow.data_programs import plain
+from tests.compat.tensorflow.public_programs import bytes_of, floats, ints, write
+
+IMAGES = np.random.RandomState(0).randint(0, 255, (6, 8, 8, 3)).astype(np.uint8)
+
+
+def rounded(tensor):
+    return plain(np.round(np.asarray(tensor.numpy(), np.float64), 3))
+
+
+def mixed_up(tf, folder):
+    """Views mixed by Beta's draws, which are those of two Gammas."""
+
+    def share(count):
+        one, other = (tf.random.gamma(shape=[count], alpha=[0.25]) for _ in range(2))
+        return one / (one + other)
+
+    def mix(first, second):
+        (a, x), (b, y) = first, second
+        part = share(tf.shape(a)[0])
+        image_part, label_part = tf.reshape(part, [-1, 1, 1, 1]), tf.reshape(part, [-1, 1])
+        return a * image_part + b * (1 - image_part), x * label_part + y * (1 - label_part)
+
+    images, labels = IMAGES.astype(np.float32), np.eye(3, dtype=np.float32)[np.arange(6) % 3]
+    halves = [tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(6).batch(4) for _ in range(2)]
+    mixed = tf.data.Dataset.zip(tuple(halves)).map(mix, num_parallel_calls=tf.data.AUTOTUNE)
+    return [[x.shape.as_list(), x.dtype.name, rounded(tf.reduce_sum(y, axis=1))] for x, y in mixed]
+
+
+def sharpened(tf, folder):
+    """An operation of a list of them, chosen by number, as in RandAugment."""
+
+    def filtered(image, kernel):
+        weights = tf.tile(tf.constant(kernel, tf.float32, [3, 3, 1, 1]) / 16, [1, 1, 3, 1])
+        inner = tf.nn.depthwise_conv2d(tf.cast(image, tf.float32)[None], weights, [1, 1, 1, 1], "VALID")[0]
+        inner = tf.cast(tf.clip_by_value(inner, 0.0, 255.0), tf.uint8)
+        mask = tf.pad(tf.ones_like(inner), [[1, 1], [1, 1], [0, 0]])
+        return tf.where(mask == 1, tf.pad(inner, [[1, 1], [1, 1], [0, 0]]), image)
+
+    def chosen(number, image):
+        works = [
+            lambda: 255 - image,
+            lambda: filtered(image, [[1, 1, 1], [1, 8, 1], [1, 1, 1]]),
+            lambda: filtered(image, [[1, 2, 1], [2, 4, 2], [1, 2, 1]]),
+        ]
+        return tf.switch_case(tf.cast(number, tf.int32) % 3, works)
+
+    data = tf.data.Dataset.from_tensor_slices((np.arange(6), IMAGES)).map(chosen)
+    return [int(tf.reduce_sum(tf.cast(one, tf.int32))) for one in data]
+
+
+def sounds_back(tf, folder):
+    """Phases found again for sizes of frequencies, and styles of images exchanged by theirs."""
+    wave = np.sin(np.arange(600) / 9).astype(np.float32)
+    sizes = tf.cast(tf.abs(tf.signal.stft(wave, 64, 16)), tf.complex64)
+    found, back = tf.signal.inverse_stft(sizes, 64, 16), tf.signal.inverse_stft_window_fn(16)
+    for _ in range(2):
+        guess = tf.signal.stft(found, 64, 16)
+        guess = sizes * guess / tf.cast(tf.maximum(1e-8, tf.abs(guess)), tf.complex64)
+        found = tf.signal.inverse_stft(guess, 64, 16, window_fn=back)
+
+    def styled(image):
+        waves = tf.signal.fft2d(tf.cast(tf.transpose(image, [2, 0, 1]), tf.complex64))
+        size, angle = tf.signal.fftshift(tf.abs(waves), axes=[1, 2]), tf.math.angle(waves)
+        size = tf.cast(tf.signal.ifftshift(size * 0.5, axes=[1, 2]), tf.complex64)
+        return tf.math.real(tf.signal.ifft2d(size * tf.exp(tf.complex(tf.zeros_like(angle), angle))))
+
+    data = tf.data.Dataset.from_tensor_slices(IMAGES).map(styled).batch(6)
+    means = [np.round(one.numpy().mean((2, 3), dtype=np.float64), 1).tolist() for one in data]
+    return [found.shape.as_list(), round(float(tf.reduce_max(found)), 2), means]
+
+
+def graph_of_its_own(tf, folder):
+    """TensorFlow 1's loop over batches inside a graph that the program makes."""
+    path = write(tf, f"{folder}/a.tfrecord", [{"label": ints(tf, n)} for n in range(5)])
+    v1, found = tf.compat.v1, []
+
+    def parse(record):
+        return v1.parse_single_example(record, {"label": v1.FixedLenFeature([], tf.int64)})["label"]
+
+    with tf.Graph().as_default():
+        batch = v1.data.make_one_shot_iterator(v1.data.TFRecordDataset([path]).map(parse).batch(2)).get_next()
+        with v1.Session() as session:
+            while True:
+                try:
+                    found.append(session.run(batch).tolist())
+                except tf.errors.OutOfRangeError:
+                    return [found, tf.executing_eagerly()]
+
+
+def patches(tf, folder):
+    """Pieces of pictures, and windows of rows, collected in arrays of tensors."""
+
+    def cut(image):
+        found = tf.TensorArray(tf.uint8, size=0, dynamic_size=True)
+        for place in range(4):
+            row, column = place // 2 * 4, place % 2 * 4
+            found = found.write(place, image[row : row + 4, column : column + 4])
+        return found.stack()
+
+    def sums(row):
+        found = tf.TensorArray(tf.int64, size=tf.shape(row)[0])
+        for place in tf.range(tf.shape(row)[0]):
+            found = found.write(place, tf.reduce_sum(row[: place + 1]))
+        return found.stack()
+
+    pieces = tf.data.Dataset.from_tensor_slices(IMAGES).map(cut).batch(3)
+    return [
+        [[one.shape.as_list(), int(tf.reduce_sum(tf.cast(one[:, 1], tf.int32)))] for one in pieces],
+        [plain(one.numpy()) for one in tf.data.Dataset.from_tensor_slices(np.arange(6).reshape(2, 3)).map(sums)],
+    ]
+
+
+def measured_reading(tf, folder):
+    """A data set whose class makes it of a generator, and windows that a class cuts out of batches."""
+
+    class Numbers(tf.data.Dataset):
+        def _generator(count):  # noqa: N805 (as the programs write it)
+            yield from ((number,) for number in range(count))
+
+        def __new__(cls, count=3):
+            signature = tf.TensorSpec(shape=(1,), dtype=tf.int64)
+            return tf.data.Dataset.from_generator(cls._generator, output_signature=signature, args=(count,))
+
+    rows = tf.data.Dataset.from_tensor_slices(np.arange(60, dtype=np.float32).reshape(5, 4, 3)).batch(2)
+    windows = rows.map(lambda x: (x[:, :3, :], tf.stack([x[:, 3:, 1]], axis=-1)))
+    return [
+        [plain(one.numpy()) for one in Numbers(2).prefetch(tf.data.AUTOTUNE)],
+        [one.shape.as_list() for one in windows.element_spec],
+        [rounded(y) for _, y in windows],
+    ]
+
+
+def judged_texts(tf, folder):
+    """How far answers are from what was asked for, what they share, and how they print."""
+    rows = [("the cat sat", "the cat sits"), ("dog", "a dog"), ("", "x")]
+    data = tf.data.Dataset.from_tensor_slices(([one for one, _ in rows], [one for _, one in rows])).batch(2)
+
+    def judge(found, true):
+        letters = [tf.strings.bytes_split(one) for one in (found, true)]
+        words = [tf.strings.split(one) for one in (found, true)]
+        distance = tf.edit_distance(letters[0].to_sparse(), letters[1].to_sparse())
+        shared = tf.sets.intersection(words[0].to_sparse(), words[1].to_sparse())
+        return distance, tf.sets.size(shared), tf.nn.softmax(tf.cast(tf.strings.length(words[1]), tf.float32))
+
+    judged = [
+        [rounded(one), plain(two.numpy()), str(three.row_lengths().numpy())] for one, two, three in data.map(judge)
+    ]
+    return [judged, [str(tf.strings.split(true)) for _, true in data]]
+
+
+def boxes_of_any_number(tf, folder):
+    """Boxes as ragged rows of four, the best of them in a batch, and their numbers in a file of values."""
+    boxes = tf.ragged.constant([[[0.0, 0, 1, 1], [0, 0, 1.1, 0.9]], [[2.0, 2, 3, 3]]], ragged_rank=1)
+    scores = tf.ragged.constant([[0.8, 0.9], [0.7]])
+    kept, count = tf.image.non_max_suppression_padded(
+        boxes.to_tensor(), scores.to_tensor(), 2, 0.5, 0.1, pad_to_max_output_size=True
+    )
+    with open(f"{folder}/names.csv", "w") as file:
+        file.write('number,name\n1,"two\nlines"\n2,one\n')
+    names = tf.data.experimental.CsvDataset(f"{folder}/names.csv", [tf.int32, tf.string], header=True)
+    merged = tf.ragged.constant([[[1, 2], [3]], [[4]]]).merge_dims(1, 2)
+    return [
+        plain(kept.numpy()),
+        plain(count.numpy()),
+        [plain([one.numpy() for one in row]) for row in names],
+        [str(boxes), str(merged), boxes.shape.as_list()],
+    ]
+
+
+def packed_records(tf, folder):
+    """Features that were compressed before they were written, with weights of their classes."""
+    import zlib
+
+    rows = [{"x": bytes_of(tf, zlib.compress(IMAGES[n].tobytes())), "y": floats(tf, n / 2)} for n in range(4)]
+    kinds = {"x": tf.io.FixedLenFeature([], tf.string), "y": tf.io.FixedLenFeature([], tf.float32)}
+
+    def parse(record):
+        found = tf.io.parse_single_example(record, kinds)
+        raw = tf.io.decode_compressed(found["x"], "ZLIB")
+        return tf.reshape(tf.io.decode_raw(raw, tf.uint8), IMAGES.shape[1:]), found["y"]
+
+    data = tf.data.TFRecordDataset(write(tf, f"{folder}/a.tfrecord", rows)).map(parse).batch(3)
+    return [[x.shape.as_list(), int(tf.reduce_sum(tf.cast(x, tf.int32))), rounded(y)] for x, y in data]
+
+
+PROGRAMS = {
+    one.__name__: one
+    for one in (
+        *(mixed_up, sharpened, sounds_back, graph_of_its_own, patches, measured_reading, judged_texts),
+        *(boxes_of_any_number, packed_records),
+    )
+}
