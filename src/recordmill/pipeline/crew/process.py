@@ -164,7 +164,7 @@ class WorkerProcess:
         hint = _GUARD
         if code == -signal.SIGKILL:
             hint = "memory may be short: use fewer workers or a smaller prefetch"
-        elif self.is_ready:
+        elif self.is_ready or code < 0:
             hint = "look for what native code or `exit` in the functions of the pipeline may do"
         return WorkerError(f"worker process {self.pid} {how}{when}", place=place, exit_code=code, hint=hint)
 
