@@ -191,7 +191,7 @@ def test_work_when_it_does_not_reach_the_workers_then_says_so(make: made.Refuses
 def test_worker_when_killed_while_it_starts_then_the_hint_is_not_about_scripts() -> None:
     crew = ProcessCrew(made.Kills(), 1)
     crew.order(1)
-    with pytest.raises(WorkerError, match="SIGTERM.* while it was starting") as caught:
+    with pytest.raises(WorkerError, match=r"SIGTERM.* while it was starting") as caught:
         crew.take(0)
     crew.dismiss()
     assert "__main__" not in (caught.value.hint or "")
