@@ -188,15 +188,6 @@ def test_work_when_it_does_not_reach_the_workers_then_says_so(make: made.Refuses
         crew.dismiss()
 
 
-def test_worker_when_killed_while_it_starts_then_the_hint_is_not_about_scripts() -> None:
-    crew = ProcessCrew(made.Kills(), 1)
-    crew.order(1)
-    with pytest.raises(WorkerError, match=r"SIGTERM.* while it was starting") as caught:
-        crew.take(0)
-    crew.dismiss()
-    assert "__main__" not in (caught.value.hint or "")
-
-
 def test_crew_when_not_all_processes_start_then_none_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     real, started = process._spawned, list[int]()
 
