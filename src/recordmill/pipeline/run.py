@@ -78,7 +78,7 @@ class Jobs:
         Parameters
         ----------
         num_bytes : int
-            Of one element.
+            Of one element, or of what it is made of if that is more.
         seconds : float
             That functions took for one element; the least that was told counts.
         """
@@ -208,7 +208,7 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
             taken += 1
             first = next((element for _, element in made.elements if element is not None), None)
             if taken <= _TELLING and first is not None:
-                tally.element_bytes = max(1, _num_bytes(first))
+                tally.element_bytes = max(1, _num_bytes(first), made.most_bytes // len(made.elements))
                 tally.element_s = made.spent.total("map") / len(made.elements)
                 jobs.size_known(tally.element_bytes, tally.element_s)
             failed = made.error is not None

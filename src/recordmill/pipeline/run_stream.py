@@ -25,8 +25,8 @@ from recordmill.pipeline.stats import Tally
 from recordmill.pipeline.stream import Gatherer, Portion
 from recordmill.pipeline.watching import take_watched
 
-# Samples that one job holds against the filter.
-_CHUNK = 64
+# Samples that one job holds against the filter: so many, of so many bytes together.
+_CHUNK, _CHUNK_BYTES = 64, 8 << 20
 # An endless pipeline of which nothing passes in so many turns would never end.
 _TURNS = 10
 
@@ -40,11 +40,13 @@ class _Heads:
     def __init__(self, maker: Maker, start: int) -> None:
         self._maker, self._start = maker, start
         self._head = maker.program.head
+        mean = max(getattr(source, "mean_bytes", 1) for source in maker.program.sources)
+        self.size = max(1, min(_CHUNK, _CHUNK_BYTES // mean))
 
     @property
     def count(self) -> int | None:
         length = self._head.lengths[-1]
-        return None if length is None else -(-max(0, length - self._start) // _CHUNK)
+        return None if length is None else -(-max(0, length - self._start) // self.size)
 
     def __call__(self, chunk: int) -> tuple[Made, Rows | None, Ints | None]:
         try:
@@ -53,9 +55,9 @@ class _Heads:
             return Made([], error), None, None
 
     def held(self, chunk: int) -> tuple[Made, Rows, Ints]:
-        first = self._start + chunk * _CHUNK
+        first = self._start + chunk * self.size
         length = self._head.lengths[-1]
-        stop = first + _CHUNK if length is None else min(first + _CHUNK, length)
+        stop = first + self.size if length is None else min(first + self.size, length)
         places = Places(self._maker.epoch, range(first, stop))
         context = self._maker.context()
         rows = self._head.evaluate(places, context)
@@ -242,7 +244,7 @@ class StreamRun:
         while (self._heads.count is None or chunk < self._heads.count) and not self._gatherer.is_done:
             made, rows, positions = self._head(chunk)
             chunk += 1
-            barren = 0 if rows is None or len(rows) else barren + _CHUNK
+            barren = 0 if rows is None or len(rows) else barren + self._heads.size
             self._check_passing(barren)
             if made.error is not None or made.skipped:
                 yield made

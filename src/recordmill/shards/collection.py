@@ -75,7 +75,7 @@ class ShardSet:
         self.verify, self._limit = verify, max_decompressed_bytes
         self.readers = open_all(names, format, options)
         self._borders = [0, *accumulate(map(len, self.readers))]
-        self._mean_bytes = sum(reader.sidecar.end for reader in self.readers) // max(len(self), 1) or 1
+        self.mean_bytes = sum(reader.sidecar.end for reader in self.readers) // max(len(self), 1) or 1
         self._payload, self._given = payload, None if schema is None else Schema(schema)
         first = self.readers[0] if payload and schema is not None else telling(self.readers, verify=verify)
         self.codec_name = payload_name(first.shard, payload, verify=verify)
@@ -112,7 +112,7 @@ class ShardSet:
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """Examples at the given positions, in the given order."""
-        if self._mean_bytes >= _LARGE:
+        if self.mean_bytes >= _LARGE:
             keep_freed_memory()
         if len(positions) == 1 and self.codec is not RAW:
             return [self._single(int(positions[0]))]
