@@ -13,9 +13,11 @@ import pytest
 import recordmill as rm
 from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.origins import SourceOrigin
+from recordmill.types import Ragged
 from tests.pipeline.sources import Numbers, ids
 
 LARGE = 1 << 20
+PIXELS = rm.Raw("uint8", (LARGE // 10,))
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,8 @@ class Watched(Numbers):
 
     def columns(self, positions: Any, schema: rm.Schema | None = None) -> dict[str, Any]:
         self.asked.append(len(positions))
-        pixels = np.zeros((len(positions), self.num_bytes), np.uint8)
-        return super().columns(positions, schema) | {"pixels": pixels}
+        row = bytes(self.num_bytes)
+        return super().columns(positions, schema) | {"pixels": Ragged.from_rows([row] * len(positions))}
 
 
 def small(sample: dict[str, Any]) -> dict[str, Any]:
@@ -47,10 +49,11 @@ def enlarged(sample: dict[str, Any]) -> dict[str, Any]:
     "num_bytes, make",
     [
         (LARGE, lambda samples: samples.map(small).batch(2)),
-        (0, lambda samples: samples.map(enlarged).map(small).batch(2)),
+        (1, lambda samples: samples.map(enlarged).map(small).batch(2)),
         (LARGE, lambda samples: samples.filter(lambda sample: True).map(small).batch(2)),
+        (LARGE // 10, lambda samples: samples.decode(pixels=PIXELS).filter(lambda sample: True).map(small).batch(2)),
     ],
-    ids=["read", "mapped", "filtered"],
+    ids=["read", "mapped", "filtered", "decoded"],
 )
 @pytest.mark.parametrize("threads", [0, 2])
 def test_samples_when_large_on_the_way_then_few_are_in_memory(
@@ -62,6 +65,6 @@ def test_samples_when_large_on_the_way_then_few_are_in_memory(
 
 
 def test_samples_when_small_all_along_then_many_are_made_together(tmp_path: Path) -> None:
-    source = Watched(300)
+    source = Watched(300, num_bytes=1)
     assert len(ids(Dataset(SourceOrigin(source)).map(small).batch(2).loader(threads=0))) == 300
     assert max(source.asked) > 60

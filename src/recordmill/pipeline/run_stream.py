@@ -17,21 +17,29 @@ from recordmill.pipeline.crew.desk import Desk
 from recordmill.pipeline.crew.processes import ProcessCrew
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.order.places import Ints, Places
+from recordmill.pipeline.program import Program
 from recordmill.pipeline.rows import Rows
 from recordmill.pipeline.run import MakeCrew, Pace, dismiss
+from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import in_processes
 from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import Tally
 from recordmill.pipeline.stream import Gatherer, Portion
 from recordmill.pipeline.watching import take_watched
 
-# Samples that one job holds against the filter: so many, of so many bytes together.
-_CHUNK, _CHUNK_BYTES = 64, 8 << 20
+# Samples that one job holds against the filter: so many, of so many bytes together, of which decoding makes ten times.
+_CHUNK, _CHUNK_BYTES, _DECODED = 64, 8 << 20, 10
 # An endless pipeline of which nothing passes in so many turns would never end.
 _TURNS = 10
 
 Stand = tuple[int, int]
 """Samples that are behind before the filter, and samples that passed it."""
+
+
+def _chunk_of(head: Program) -> int:
+    mean: int = max(getattr(source, "mean_bytes", 1) for source in head.sources)
+    times = _DECODED if any(isinstance(stage, Decode) for stage in head.stages) else 1
+    return max(1, min(_CHUNK, _CHUNK_BYTES // (mean * times)))
 
 
 class _Heads:
@@ -40,8 +48,7 @@ class _Heads:
     def __init__(self, maker: Maker, start: int) -> None:
         self._maker, self._start = maker, start
         self._head = maker.program.head
-        mean = max(getattr(source, "mean_bytes", 1) for source in maker.program.sources)
-        self.size = max(1, min(_CHUNK, _CHUNK_BYTES // mean))
+        self.size = _chunk_of(self._head)
 
     @property
     def count(self) -> int | None:
