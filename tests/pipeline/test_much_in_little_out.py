@@ -68,3 +68,12 @@ def test_samples_when_small_all_along_then_many_are_made_together(tmp_path: Path
     source = Watched(300, num_bytes=1)
     assert len(ids(Dataset(SourceOrigin(source)).map(small).batch(2).loader(threads=0))) == 300
     assert max(source.asked) > 60
+
+
+@pytest.mark.parametrize("num_bytes, least, most", [(LARGE, 1, 8), (1, 200, 256)], ids=["large", "small"])
+def test_data_set_when_gone_through_then_as_many_samples_are_read_at_once_as_take_little_memory(
+    num_bytes: int, least: int, most: int
+) -> None:
+    source = Watched(600, num_bytes=num_bytes)
+    assert ids(Dataset(SourceOrigin(source))) == list(range(600))
+    assert least <= max(source.asked) <= most and sum(source.asked) == 600
