@@ -49,11 +49,12 @@ def enlarged(sample: dict[str, Any]) -> dict[str, Any]:
     "num_bytes, make",
     [
         (LARGE, lambda samples: samples.map(small).batch(2)),
+        (LARGE, lambda samples: samples.map(small)),
         (1, lambda samples: samples.map(enlarged).map(small).batch(2)),
         (LARGE, lambda samples: samples.filter(lambda sample: True).map(small).batch(2)),
         (LARGE // 10, lambda samples: samples.decode(pixels=PIXELS).filter(lambda sample: True).map(small).batch(2)),
     ],
-    ids=["read", "mapped", "filtered", "decoded"],
+    ids=["read", "alone", "mapped", "filtered", "decoded"],
 )
 @pytest.mark.parametrize("threads", [0, 2])
 def test_samples_when_large_on_the_way_then_few_are_in_memory(

@@ -11,7 +11,7 @@ from typing import Any
 from recordmill.dataclass import dataclass
 from recordmill.pipeline.crew.base import Crew
 from recordmill.pipeline.maker import Made, Maker
-from recordmill.pipeline.sizes import num_bytes
+from recordmill.pipeline.sizes import mean_bytes, num_bytes
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stats import Tally
 from recordmill.pipeline.watching import take_watched
@@ -185,7 +185,8 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
     """
     is_known = tally.element_bytes > 0
     together = not processes and not is_known and pace.workers > maker.threads and _is_native(maker)
-    jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else _SAMPLES_AT_FIRST, first_alone=together)
+    few = max(1, min(_SAMPLES_AT_FIRST, _BUNDLE_BYTES // mean_bytes(maker.program)))
+    jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else few, first_alone=together)
     if is_known:
         jobs.size_known(tally.element_bytes, tally.element_s)
     work = PlainWork(maker, pace.part) if processes else _Work(maker, jobs, pace.workers if together else maker.threads)

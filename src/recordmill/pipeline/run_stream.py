@@ -20,6 +20,7 @@ from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.program import Program
 from recordmill.pipeline.rows import Rows
 from recordmill.pipeline.run import MakeCrew, Pace, dismiss
+from recordmill.pipeline.sizes import mean_bytes
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import in_processes
 from recordmill.pipeline.state import State
@@ -37,9 +38,8 @@ Stand = tuple[int, int]
 
 
 def _chunk_of(head: Program) -> int:
-    mean: int = max(getattr(source, "mean_bytes", 1) for source in head.sources)
     times = _DECODED if any(isinstance(stage, Decode) for stage in head.stages) else 1
-    return max(1, min(_CHUNK, _CHUNK_BYTES // (mean * times)))
+    return max(1, min(_CHUNK, _CHUNK_BYTES // (mean_bytes(head) * times)))
 
 
 class _Heads:

@@ -10,6 +10,7 @@ from recordmill.types import Ragged
 
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
+    from recordmill.pipeline.program import Program
 
 # Samples that are made at once: so many at most, of about so many bytes together.
 _MOST, _BYTES = 256, 8 << 20
@@ -34,6 +35,20 @@ def num_bytes(value: Any) -> int:
     if isinstance(value, list):
         return sum(map(num_bytes, value))
     return int(getattr(value, "nbytes", 0)) or (len(value) if isinstance(value, bytes) else 8)
+
+
+def mean_bytes(program: Program) -> int:
+    """Bytes of a record, about; 1 where sources do not know them.
+
+    Parameters
+    ----------
+    program : Program
+
+    Returns
+    -------
+    int
+    """
+    return max(getattr(source, "mean_bytes", 1) for source in program.sources)
 
 
 def in_order(dataset: Dataset) -> Iterator[dict[str, Any]]:
