@@ -29,6 +29,16 @@ class Hasty(Handover):
         return Ahead(batches, depth=2)
 
 
+class Asked(Hasty):
+    """Is asked for its state while the first batch is waited for and others are made, as by a signal handler."""
+
+    def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
+        ahead = iter(super()._place(batches))
+        first, second = next(ahead), next(ahead)
+        self.meanwhile = self.state_dict()
+        yield from (first, second, *ahead)
+
+
 def made(kind: type[Handover], folder: Path) -> Handover:
     return kind(batches(folder, "tfrecord").loader(threads=1))
 
@@ -67,3 +77,29 @@ def test_loader_when_asked_then_tells_its_length_rank_and_figures(squares: Path)
         assert (len(loader), loader.rank, loader.world_size) == (NUM_BATCHES // 2, 1, 2)
         list(loader)
         assert loader.stats().samples == NUM_BATCHES // 2 * BATCH and loader.report.num_samples > 0
+
+
+@pytest.mark.parametrize("kind", [Plain, Hasty])
+def test_state_when_an_older_iteration_goes_on_then_is_that_of_the_newer(kind: type[Handover], squares: Path) -> None:
+    with made(kind, squares) as loader:
+        older, newer = iter(loader), iter(loader)
+        next(older)
+        next(newer)
+        state = loader.state_dict()
+        assert state["epoch"] == 1 and state["position"] == BATCH
+        next(older)
+        assert loader.state_dict() == state
+        loader.load_state_dict(state)
+        next(newer)
+        assert loader.state_dict() == state and loader.epoch == 1
+        list(older)
+        assert loader.state_dict() == state
+
+
+def test_state_when_asked_for_before_a_batch_is_delivered_then_is_where_the_iteration_began(squares: Path) -> None:
+    with made(Asked, squares) as loader:
+        loader.set_epoch(3)
+        begin = loader.state_dict()
+        next(iter(loader))
+        assert isinstance(loader, Asked) and loader.meanwhile == begin
+        assert loader.state_dict()["position"] == BATCH

@@ -94,6 +94,22 @@ def test_stream_when_resumed_at_the_end_of_an_epoch_then_goes_on_with_the_next(s
     assert all(np.array_equal(one, two["label"]) for one, two in zip(found, wanted, strict=True))
 
 
+def test_stream_when_asked_before_the_first_step_then_tells_what_keras_looked_at_is_not_behind(
+    samples: rm.Dataset,
+) -> None:
+    with samples.batch(4).loader(threads=0) as loader:
+        stream = rm.keras.Stream(loader, "label")
+        for begin in (0, 8):
+            batches = stream.batches()
+            next(batches), next(batches)
+            stream.epoch_begins(0, 2, None)
+            assert stream.state_dict()["position"] == begin
+            stream.batch_ends(0)
+            assert stream.state_dict()["position"] == begin + 4
+            next(batches)
+            stream.batch_ends(1)
+
+
 def slow(sample: dict[str, Any]) -> dict[str, Any]:
     time.sleep(0.02)
     return {"label": sample["label"]}

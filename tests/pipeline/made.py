@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -34,6 +35,13 @@ class Refuses:
 
     def __call__(self, place: int) -> int:
         return place
+
+
+class Kills(Refuses):
+    """A work that ends the process where it arrives."""
+
+    def __reduce__(self) -> Any:
+        return signal.raise_signal, (signal.SIGTERM,)
 
 
 def _refuse() -> None:

@@ -124,3 +124,15 @@ def test_stats_when_asked_then_stages_and_bottleneck_are_told(dataset: rm.Datase
     assert stats.num_bytes > 64 * 300
     assert stats.to_json()["stages"]["decode"]["busy_s"] > 0
     assert str(stats).splitlines()[-1] == stats.bottleneck
+
+
+def test_images_when_larger_than_allowed_then_the_pipeline_can_allow_more(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "large") as writer:
+        writer.write({"image": encode(Image.new("RGB", (50, 40)), "PNG")})
+    samples, image = rm.open(tmp_path), rm.Image(resize=8)
+    assert samples.decode(image=image, max_pixels=2000)[0]["image"].shape == (3, 8, 10)
+    with pytest.raises(rm.DecodeError, match="at most 1,999 pixels") as caught:
+        list(samples.decode(image=image, max_pixels=1999).batch(1).loader())
+    assert caught.value.record == 0
+    with pytest.raises(ValueError, match="max_pixels is a whole number from 1, not 0"):
+        samples.decode(image=image, max_pixels=0)

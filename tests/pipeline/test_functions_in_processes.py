@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 import recordmill as rm
+from recordmill.pipeline.crew.processes import ProcessCrew
 from recordmill.pipeline.crew.slate import Slate
 from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.origins import SourceOrigin
+from tests.pipeline import made
 from tests.pipeline.crews import nothing_left
 from tests.pipeline.sources import Numbers, ids, numbers
 
@@ -154,3 +156,12 @@ def test_process_when_it_dies_between_functions_then_the_stage_and_its_first_sam
     assert (error.stage, error.shard, error.record) == ("read", f"numbers-{first // 10}", first % 10)
     assert error.exit_code == -signal.SIGKILL and not error.function
     assert "with samples in one stage, of which this is the first" in str(error)
+
+
+def test_worker_when_killed_while_it_starts_then_the_hint_is_not_about_scripts() -> None:
+    crew = ProcessCrew(made.Kills(), 1)
+    crew.order(1)
+    with pytest.raises(rm.WorkerError, match=r"SIGTERM.* while it was starting") as caught:
+        crew.take(0)
+    crew.dismiss()
+    assert "__main__" not in (caught.value.hint or "")

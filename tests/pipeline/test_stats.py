@@ -89,6 +89,23 @@ def test_bottleneck_when_it_waits_more_than_it_computes_then_says_for_what() -> 
     assert "waiting" not in told(3.0, 0.1)
 
 
+def test_bottleneck_when_reading_then_is_storage_only_where_that_is_waited_for() -> None:
+    def told(busy: float, waited: float) -> str:
+        stages = (StageStats("read", busy, waited), StageStats("batch", 0.1, 0.0))
+        return LoaderStats(1, 1, 1, 10.0, 9.0, 1, 0.0, 0.0, stages).bottleneck
+
+    assert "(storage)" in told(1.0, 3.0) and "faster storage" in told(1.0, 3.0)
+    assert "storage" not in told(3.0, 0.1) and "more threads" in told(3.0, 0.1)
+
+
+def test_bottleneck_when_functions_have_processes_already_then_does_not_advise_them() -> None:
+    stages = (StageStats("map", 1.0, 3.0), StageStats("read", 0.1, 0.0))
+    told = LoaderStats(1, 1, 1, 10.0, 9.0, 1, 0.0, 0.0, stages, in_processes=True).bottleneck
+    assert "workers=" not in told and "interpreter lock" not in told and "more processes" in told
+    assert numbers(8).map(dict, workers="processes").batch(4).loader(threads=1).stats().in_processes
+    assert not numbers(8).map(dict).batch(4).loader(threads=1).stats().in_processes
+
+
 def test_error_when_it_comes_among_small_batches_then_time_before_it_is_counted() -> None:
     def picky(sample: dict[str, Any]) -> dict[str, Any]:
         if sample["id"] == 91:

@@ -25,6 +25,7 @@ class Handover:
     def __init__(self, loader: rm.Loader) -> None:
         self._loader = loader
         self._delivered: dict[str, Any] | None = None
+        self._run = object()
         self._running: WeakSet[Generator[Any]] = WeakSet()
 
     def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
@@ -36,25 +37,33 @@ class Handover:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
-        """Batches of one epoch: the one that was set, the rest of the one that was loaded, else the next one."""
+        """Batches of one epoch: the one that was set, the rest of the one that was loaded, else the next one.
+
+        Several may go on at once; the state is that of the last one begun.
+        """
         running = self._deliver()
         self._running.add(running)
         return running
 
     def _deliver(self) -> Generator[Any]:
-        placed = iter(self._place(self._stated()))
+        batches = iter(self._loader)
+        self._stand()
+        # Until a batch is delivered, the state is where this run begins, however far ahead the loader is.
+        this, self._delivered = self._run, self._loader.state_dict()
+        placed = iter(self._place(self._stated(batches)))
         try:
             for batch, state in placed:
-                self._delivered = state
+                if self._run is this:
+                    self._delivered = state
                 yield batch
-            self._delivered = None
+            if self._run is this:
+                self._delivered = None
         finally:
             close = getattr(placed, "close", None)
             if close is not None:
                 close()
 
-    def _stated(self) -> Iterator[Stated]:
-        batches = iter(self._loader)
+    def _stated(self, batches: Iterator[Any]) -> Iterator[Stated]:
         try:
             for batch in batches:
                 yield batch, self._loader.state_dict()
@@ -62,6 +71,10 @@ class Handover:
             close = getattr(batches, "close", None)
             if close is not None:
                 close()
+
+    def _stand(self) -> None:
+        """Be where the loader is: iterations that still go on do not count any more."""
+        self._delivered, self._run = None, object()
 
     @property
     def epoch(self) -> int:
@@ -87,7 +100,7 @@ class Handover:
             From 0.
         """
         self._loader.set_epoch(epoch)
-        self._delivered = None
+        self._stand()
 
     def state_dict(self) -> dict[str, Any]:
         """Where this run is, exact at the batch last delivered.
@@ -113,7 +126,7 @@ class Handover:
             A state of another pipeline.
         """
         self._loader.load_state_dict(state)
-        self._delivered = None
+        self._stand()
 
     @property
     def report(self) -> Any:

@@ -12,6 +12,10 @@ from recordmill.decode.rows import ByteRows
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
+# Values per row from which rows are copied one by one: places of all their values would take longer, and eight times
+# the memory of bytes.
+_LONG = 192
+
 Columns = dict[str, Any]
 
 
@@ -87,6 +91,9 @@ def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
         return [column[row] for row in rows]
     starts, counts = column.row_splits[:-1][chosen], np.diff(column.row_splits)[chosen]
     splits = np.concatenate([[0], np.cumsum(counts)])
+    if isinstance(column.data, np.ndarray) and splits[-1] >= _LONG * max(len(chosen), 1):
+        ends = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
+        return Ragged(np.concatenate([column.data[start:end] for start, end in ends]), splits)
     inside = np.repeat(starts - splits[:-1], counts) + np.arange(splits[-1])
     return Ragged(take(column.data, inside), splits)
 

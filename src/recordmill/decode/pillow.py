@@ -67,7 +67,9 @@ class opened:  # noqa: N801
 def _unreadable(error: Exception) -> ImageError:
     cause = "no picture that Pillow knows" if "cannot identify image file" in str(error) else str(error) or repr(error)
     is_bomb = type(error).__name__.startswith("DecompressionBomb")
-    return ImageError(f"the image cannot be decoded: {cause}", kind="limit_exceeded" if is_bomb else "bad_image")
+    hint = "PIL.Image.MAX_IMAGE_PIXELS sets Pillow's limit" if is_bomb else None
+    kind = "limit_exceeded" if is_bomb else "bad_image"
+    return ImageError(f"the image cannot be decoded: {cause}", kind=kind, hint=hint)
 
 
 def sixteen_bits(image: Image) -> Image:

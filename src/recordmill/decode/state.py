@@ -139,7 +139,8 @@ class BatchState:
             There is none.
         """
         if feature not in self.columns:
-            raise FeatureError(f"no feature '{feature}'", expected=", ".join(self.columns), found=feature)
+            hint = "a spec stands under the name of its feature, or has feature= to name it"
+            raise FeatureError(f"no feature '{feature}'", expected=", ".join(self.columns), found=feature, hint=hint)
         if consume:
             self.consumed.add(feature)
         return self.columns[feature]

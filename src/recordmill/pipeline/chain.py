@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from recordmill.decode.check import check_specs
+from recordmill.pipeline.checks import whole
 from recordmill.pipeline.order.cut import Repeat, Skip, Take
 from recordmill.pipeline.order.shuffle import Shuffle
 from recordmill.pipeline.stages.batch import Batch, Last, RaggedAs
@@ -102,7 +103,14 @@ class Chain(ABC):
         """
         return self.then(Shard(rank, world_size))
 
-    def decode(self, specs: Mapping[str, Spec] | None = None, *, seed: int | None = None, **more_specs: Spec) -> Self:
+    def decode(
+        self,
+        specs: Mapping[str, Spec] | None = None,
+        *,
+        seed: int | None = None,
+        max_pixels: int | None = None,
+        **more_specs: Spec,
+    ) -> Self:
         """Turn features into arrays: images, masks, boxes, raw numbers, text.
 
         Parameters
@@ -111,8 +119,10 @@ class Chain(ABC):
             By the name of the output.
         seed : int, optional
             Of random crops and the like; that of the shuffle before, or 0.
+        max_pixels : int, optional
+            Images with more are errors before anything is decoded; 67 million by default.
         **more_specs
-            The same, as keywords.
+            The same as `specs`, as keywords.
 
         Returns
         -------
@@ -120,7 +130,9 @@ class Chain(ABC):
         """
         together = {**(specs or {}), **more_specs}
         check_specs(together)
-        return self.then(Decode(tuple(together.items()), seed))
+        limit = None if max_pixels is None else whole(max_pixels, "max_pixels is a whole number from 1", 1)
+        options = () if limit is None else (("max_pixels", limit),)
+        return self.then(Decode(tuple(together.items()), seed, options))
 
     def map(
         self,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from math import inf
 from struct import Struct
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
@@ -156,6 +158,8 @@ class Context:
         Of a mixture, what tells the random numbers of its parts apart; 0 outside of any.
     turns : Turns
         In which threads call functions; shared by all evaluations of a run.
+    most_bytes : int
+        That samples took behind any stage.
     """
 
     collects: bool = False
@@ -170,6 +174,7 @@ class Context:
     part: int = 0
     turns: Turns = field(default_factory=Turns)
     called: tuple[Called, int, float] | None = None
+    most_bytes: int = 0
 
     @property
     def calling(self) -> Calling | None:
@@ -211,6 +216,22 @@ class Context:
             first = Calling(str(stage), "", asked.at(0)[1], self.first_source + source, record, None, monotonic())
             Slate.here.write(first.note())
 
+    def weigh(self, columns: Mapping[str, Any]) -> int:
+        """Note how many bytes samples take behind a stage.
+
+        Parameters
+        ----------
+        columns : mapping of str to column
+
+        Returns
+        -------
+        int
+            What is known of it: other things than arrays weigh nothing.
+        """
+        num_bytes = sum(map(_num_bytes, columns.values()))
+        self.most_bytes = max(self.most_bytes, num_bytes)
+        return num_bytes
+
     def leave(self) -> None:
         """Note that they are through."""
         if Slate.here is not None:
@@ -246,3 +267,10 @@ class Context:
         if not self.collects:
             raise error from (error.__cause__ or getattr(error, "cause", None))
         self.skipped.append(Skipped(epoch, position, error))
+
+
+def _num_bytes(column: Any) -> int:
+    """Bytes of a column; pictures of several sizes are a list of arrays."""
+    if isinstance(column, list) and column and isinstance(column[0], np.ndarray):
+        return sum(getattr(row, "nbytes", 0) for row in column)
+    return int(getattr(column, "nbytes", 0))

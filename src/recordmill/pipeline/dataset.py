@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 import numpy as np
 
 from recordmill.dataclass import dataclass
-from recordmill.errors import RecordmillError
 from recordmill.pipeline.chain import Chain
 from recordmill.pipeline.checks import epoch_of, positions_of
 from recordmill.pipeline.context import Context
@@ -21,6 +20,7 @@ from recordmill.pipeline.origins import Origin, SourceOrigin
 from recordmill.pipeline.program import Program
 from recordmill.pipeline.ranks import check_rank, find_rank
 from recordmill.pipeline.rows import samples_of
+from recordmill.pipeline.sizes import in_order
 from recordmill.pipeline.stages.base import OrderStage, SampleStage
 from recordmill.pipeline.stages.batch import Batch
 from recordmill.pipeline.stages.map import Map, in_processes
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from recordmill.pipeline.failing import OnError
     from recordmill.pipeline.loader import Loader
     from recordmill.schema import Schema
-
-_CHUNK = 256
 
 
 @dataclass(frozen=True)
@@ -192,15 +190,7 @@ class Dataset(Chain):
             if self.program.head.length != 0:
                 yield from self.loader(threads=0)
             return
-        step = _CHUNK if self.stage is None else 1
-        for start in range(0, len(self), step):
-            chunk = range(start, min(start + step, len(self)))
-            try:
-                elements: Iterable[dict[str, Any]] = self.fetch(chunk)
-            except RecordmillError:
-                # One by one: those in front of the faulty one come out, then the error.
-                elements = (self[position] for position in chunk)
-            yield from elements
+        yield from in_order(self)
 
     def then(self, stage: OrderStage | SampleStage | Batch | Shard) -> Dataset:
         """Add a stage.

@@ -73,7 +73,8 @@ class Loader:
 
     def __init__(self, dataset: Dataset, options: LoaderOptions) -> None:
         self._dataset, self._options = dataset, options
-        self._report, self._tally = Report(options.max_errors), Tally()
+        self._report = Report(options.max_errors)
+        self._tally = Tally(in_processes=dataset.runs_in_processes and options.threads > 0)
         self._memory = Memory(_KEPT_BYTES)
         self._state, self._begun, self._epoch = State(), False, 0
         self._running: WeakSet[Generator[Any]] = WeakSet()
@@ -120,7 +121,6 @@ class Loader:
         cuts = dataset.cuts(options.rank, options.world_size)
         if not dataset.program.is_stream:
             cuts = replace(cuts, start=max(cuts.start, state.position))
-        processes = dataset.runs_in_processes and options.threads > 0
         return Maker(
             dataset.program,
             dataset.stage,
@@ -128,7 +128,7 @@ class Loader:
             cuts,
             state.epoch,
             options.on_error,
-            shares_memory=not processes,
+            shares_memory=not self._tally.in_processes,
             memory=self._memory,
         )
 

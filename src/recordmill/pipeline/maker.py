@@ -40,6 +40,8 @@ class Made:
     spent : Spent
     num_bytes : int
         Read.
+    most_bytes : int
+        That their samples took behind any stage.
     """
 
     elements: list[tuple[int, Any]]
@@ -48,6 +50,7 @@ class Made:
     skipped: list[Skipped] = field(default_factory=list)
     spent: Spent = field(default_factory=Spent)
     num_bytes: int = 0
+    most_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,7 @@ class Maker:
             whole.skipped += one.skipped
             whole.num_samples += one.num_samples
             whole.num_bytes += one.num_bytes
+            whole.most_bytes += one.most_bytes
             whole.spent.add(one.spent)
             if one.error is not None:
                 whole.error = one.error
@@ -216,7 +220,8 @@ class Maker:
         else:
             elements = list(zip(numbers, self._batches(self.batch, rows, parts, context), strict=True))
         asked = sum(len(part) for part in parts)
-        return Made(elements, None, asked, context.skipped, context.spent, context.num_bytes)
+        most_bytes = max(context.most_bytes, context.num_bytes)
+        return Made(elements, None, asked, context.skipped, context.spent, context.num_bytes, most_bytes)
 
     def _batches(self, stage: Batch, rows: Rows, parts: list[Places], context: Context) -> list[Columns | None]:
         """Batches; None for one of which all samples failed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class SourceOrigin:
         with context.spent.timed("read"):
             rows = self._rows(places, 0, context, asked)
         context.leave()
-        context.num_bytes += sum(_num_bytes(column) for column in rows.columns.values())
+        context.num_bytes += context.weigh(rows.columns)
         return rows
 
     def __repr__(self) -> str:
@@ -148,7 +148,3 @@ def entry_points(sources: Sequence[ExampleSource], origins: Ints, feature: str) 
         for row, table in zip(chosen, tables if tables is not None else (), strict=tables is not None):
             found[row] = table
     return Ragged.from_rows(found) if any(found) else None
-
-
-def _num_bytes(column: Any) -> int:
-    return int(getattr(column, "nbytes", 0))

@@ -203,6 +203,7 @@ class Program:
             context.enter(stage, told, *map(int, rows.origins[0]))
             with context.spent.timed(stage.name):
                 rows = stage.apply(self.work(rows, places, number, context, told))
+            context.weigh(rows.columns)
             context.leave()
         return rows
 

@@ -11,10 +11,10 @@ from typing import Any
 from recordmill.dataclass import dataclass
 from recordmill.pipeline.crew.base import Crew
 from recordmill.pipeline.maker import Made, Maker
+from recordmill.pipeline.sizes import mean_bytes, num_bytes
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stats import Tally
 from recordmill.pipeline.watching import take_watched
-from recordmill.types import Ragged
 
 # Small elements are made several at a time, of about this many bytes together and up to this many.
 _BUNDLE_BYTES = 8 << 20
@@ -78,7 +78,7 @@ class Jobs:
         Parameters
         ----------
         num_bytes : int
-            Of one element.
+            Of one element, or of what it is made of if that is more.
         seconds : float
             That functions took for one element; the least that was told counts.
         """
@@ -185,7 +185,8 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
     """
     is_known = tally.element_bytes > 0
     together = not processes and not is_known and pace.workers > maker.threads and _is_native(maker)
-    jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else _SAMPLES_AT_FIRST, first_alone=together)
+    few = max(1, min(_SAMPLES_AT_FIRST, _BUNDLE_BYTES // mean_bytes(maker.program)))
+    jobs = Jobs(maker.cuts.count, pace, 1 if maker.batch is not None else few, first_alone=together)
     if is_known:
         jobs.size_known(tally.element_bytes, tally.element_s)
     work = PlainWork(maker, pace.part) if processes else _Work(maker, jobs, pace.workers if together else maker.threads)
@@ -208,7 +209,7 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
             taken += 1
             first = next((element for _, element in made.elements if element is not None), None)
             if taken <= _TELLING and first is not None:
-                tally.element_bytes = max(1, _num_bytes(first))
+                tally.element_bytes = max(1, num_bytes(first), made.most_bytes // len(made.elements))
                 tally.element_s = made.spent.total("map") / len(made.elements)
                 jobs.size_known(tally.element_bytes, tally.element_s)
             failed = made.error is not None
@@ -242,13 +243,3 @@ def _is_native(maker: Maker) -> bool:
     return (
         maker.batch is not None and not maker.functions and any(isinstance(one, Decode) for one in maker.program.stages)
     )
-
-
-def _num_bytes(value: Any) -> int:
-    if isinstance(value, dict):
-        return sum(map(_num_bytes, value.values()))
-    if isinstance(value, Ragged):
-        return _num_bytes(value.data) + value.row_splits.nbytes
-    if isinstance(value, list):
-        return sum(map(_num_bytes, value))
-    return int(getattr(value, "nbytes", 0)) or (len(value) if isinstance(value, bytes) else 8)

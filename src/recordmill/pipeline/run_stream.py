@@ -17,21 +17,29 @@ from recordmill.pipeline.crew.desk import Desk
 from recordmill.pipeline.crew.processes import ProcessCrew
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.order.places import Ints, Places
+from recordmill.pipeline.program import Program
 from recordmill.pipeline.rows import Rows
 from recordmill.pipeline.run import MakeCrew, Pace, dismiss
+from recordmill.pipeline.sizes import mean_bytes
+from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import in_processes
 from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import Tally
 from recordmill.pipeline.stream import Gatherer, Portion
 from recordmill.pipeline.watching import take_watched
 
-# Samples that one job holds against the filter.
-_CHUNK = 64
+# Samples that one job holds against the filter: so many, of so many bytes together, of which decoding makes ten times.
+_CHUNK, _CHUNK_BYTES, _DECODED = 64, 8 << 20, 10
 # An endless pipeline of which nothing passes in so many turns would never end.
 _TURNS = 10
 
 Stand = tuple[int, int]
 """Samples that are behind before the filter, and samples that passed it."""
+
+
+def _chunk_of(head: Program) -> int:
+    times = _DECODED if any(isinstance(stage, Decode) for stage in head.stages) else 1
+    return max(1, min(_CHUNK, _CHUNK_BYTES // (mean_bytes(head) * times)))
 
 
 class _Heads:
@@ -40,11 +48,12 @@ class _Heads:
     def __init__(self, maker: Maker, start: int) -> None:
         self._maker, self._start = maker, start
         self._head = maker.program.head
+        self.size = _chunk_of(self._head)
 
     @property
     def count(self) -> int | None:
         length = self._head.lengths[-1]
-        return None if length is None else -(-max(0, length - self._start) // _CHUNK)
+        return None if length is None else -(-max(0, length - self._start) // self.size)
 
     def __call__(self, chunk: int) -> tuple[Made, Rows | None, Ints | None]:
         try:
@@ -53,9 +62,9 @@ class _Heads:
             return Made([], error), None, None
 
     def held(self, chunk: int) -> tuple[Made, Rows, Ints]:
-        first = self._start + chunk * _CHUNK
+        first = self._start + chunk * self.size
         length = self._head.lengths[-1]
-        stop = first + _CHUNK if length is None else min(first + _CHUNK, length)
+        stop = first + self.size if length is None else min(first + self.size, length)
         places = Places(self._maker.epoch, range(first, stop))
         context = self._maker.context()
         rows = self._head.evaluate(places, context)
@@ -242,7 +251,7 @@ class StreamRun:
         while (self._heads.count is None or chunk < self._heads.count) and not self._gatherer.is_done:
             made, rows, positions = self._head(chunk)
             chunk += 1
-            barren = 0 if rows is None or len(rows) else barren + _CHUNK
+            barren = 0 if rows is None or len(rows) else barren + self._heads.size
             self._check_passing(barren)
             if made.error is not None or made.skipped:
                 yield made

@@ -17,7 +17,7 @@ _PATIENT = 0.1
 # A stage that spends this share of its time waiting is told to do so.
 _IDLE = 0.3
 _PARTS = {
-    "read": "reading and parsing records (storage)",
+    "read": "reading and parsing records",
     "decode": "decoding",
     "map": "the Python function of map",
     "filter": "the Python function of filter",
@@ -30,12 +30,16 @@ _AWAITED = {
     "filter": "the interpreter lock, a core, or what the function waits for",
 }
 _ADVICE = {
-    "read": "faster storage, shuffle(block=…), or shards without compression help",
+    "read": "more threads help; compressed shards want shuffle(block=…), or no compression",
     "decode": "more threads help; so does decoding less: smaller crops first, uint8 instead of float32",
     "map": 'map(workers="processes") helps where the function holds the interpreter lock',
     "filter": "filter before decode, on the features that decide",
     "batch": "uint8 instead of float32 makes smaller batches",
 }
+# Where other advice holds: for storage that is waited for, and for functions that have processes already.
+_WAITING_READ = "faster storage or shuffle(block=…) helps"
+_IN_PROCESSES = "more processes (threads=) help if there are cores for them"
+_AWAITED_IN_PROCESSES = "a core, or what the function waits for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,11 @@ class StageStats:
         """Seconds in the stage, computing or not."""
         return self.busy_s + self.waited_s
 
+    @property
+    def idle(self) -> float:
+        """Share of these seconds in which nothing was computed."""
+        return self.waited_s / self.inside_s if self.inside_s else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class LoaderStats:
@@ -85,6 +94,8 @@ class LoaderStats:
         Jobs (of one element or several small ones) that were ready when the consumer asked, on average.
     stages : tuple of StageStats
         In the order of their time.
+    in_processes : bool
+        Whether functions of `map` run in processes.
     """
 
     elements: int
@@ -96,6 +107,7 @@ class LoaderStats:
     worker_wait_s: float
     queue_depth: float
     stages: tuple[StageStats, ...]
+    in_processes: bool = False
 
     @property
     def samples_per_s(self) -> float:
@@ -112,16 +124,27 @@ class LoaderStats:
             return f"The consumer: it waited for batches in {share:.0%} of the time, so the loader keeps up."
         if not self.stages:
             return f"The consumer waited in {share:.0%} of the time."
-        total = sum(stage.inside_s for stage in self.stages) or 1.0
-        first = self.stages[0]
-        part = _PARTS.get(first.name, first.name)
-        idle = first.waited_s / first.inside_s if first.inside_s else 0.0
+        return f"{self._narrowest()}, while the consumer waited in {share:.0%} of the time; {self._advice()}."
+
+    def _narrowest(self) -> str:
+        """The stage that takes longest, and how much of that it waits for something else."""
+        first, total = self.stages[0], sum(stage.inside_s for stage in self.stages) or 1.0
+        part = _PARTS.get(first.name, first.name) + (" (storage)" if self._waits_for_storage else "")
         for_what = _AWAITED.get(first.name, "a core")
-        waiting = f", {idle:.0%} of that waiting for {for_what}" if idle >= _IDLE else ""
-        return (
-            f"{part[0].upper()}{part[1:]}: {first.inside_s / total:.0%} of the work{waiting}, while the consumer "
-            f"waited in {share:.0%} of the time; {_ADVICE.get(first.name, 'more threads help')}."
-        )
+        if self.in_processes and first.name == "map":
+            for_what = _AWAITED_IN_PROCESSES
+        waiting = f", {first.idle:.0%} of that waiting for {for_what}" if first.idle >= _IDLE else ""
+        return f"{part[0].upper()}{part[1:]}: {first.inside_s / total:.0%} of the work{waiting}"
+
+    def _advice(self) -> str:
+        name = self.stages[0].name
+        if self._waits_for_storage:
+            return _WAITING_READ
+        return _IN_PROCESSES if self.in_processes and name == "map" else _ADVICE.get(name, "more threads help")
+
+    @property
+    def _waits_for_storage(self) -> bool:
+        return self.stages[0].name == "read" and self.stages[0].idle >= _IDLE
 
     def to_json(self) -> dict[str, Any]:
         """Plain form.
@@ -163,6 +186,7 @@ class Tally:
     worker_wait_s: float = 0.0
     asked: int = 0
     depths: int = 0
+    in_processes: bool = False
     spent: Spent = field(default_factory=Spent)
     crews: list[Crew] = field(default_factory=list)
 
@@ -226,4 +250,5 @@ class Tally:
             worker_wait_s,
             self.depths / self.asked if self.asked else 0.0,
             tuple(sorted(stages, key=lambda stage: -stage.inside_s)),
+            self.in_processes,
         )

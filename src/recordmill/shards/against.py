@@ -10,11 +10,9 @@ from recordmill.dataclass import dataclass
 from recordmill.shards import sidecar as sidecars
 from recordmill.shards.index import kept_sidecars
 from recordmill.shards.opening import OpenShard
+from recordmill.shards.pacing import records_at_once
 from recordmill.shards.sidecar import Sidecar
 from recordmill.types import Fault, FrameIndex
-
-# Payloads that are read at once.
-_CHUNK = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +95,9 @@ def _turned(shard: OpenShard, kept: Sidecar, rows: NDArray[np.int64]) -> list[Fa
         return []
     faults: list[Fault] = []
     rows, kind = rows[rows < len(kept.checksums)], shard.format.framing.kind
-    for start in range(0, len(rows), _CHUNK):
-        some = rows[start : start + _CHUNK]
+    at_once = records_at_once(shard, kept.index)
+    for start in range(0, len(rows), at_once):
+        some = rows[start : start + at_once]
         frames, expected = kept.index[some], kept.checksums[some]
         data, splits = _core.fetch(shard.source, kind, frames.offsets, frames.lengths)
         sums = np.asarray(_core.row_checksums(data, splits))

@@ -16,13 +16,13 @@ from recordmill import _core
 from recordmill.allocator import keep_freed_memory
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
-from recordmill.formats.registry import PAYLOADS, get_payload
+from recordmill.formats.registry import PAYLOADS
 from recordmill.schema import Feature, Schema
 from recordmill.shards.fingerprint import fingerprint_of
 from recordmill.shards.gathering import gather
 from recordmill.shards.held import enough
 from recordmill.shards.index import keep_schema
-from recordmill.shards.infer import infer, usual_payload
+from recordmill.shards.infer import infer, payload_name, telling
 from recordmill.shards.joining import open_all
 from recordmill.shards.paths import Paths, expand
 from recordmill.shards.positions import position_of, resolve
@@ -75,10 +75,10 @@ class ShardSet:
         self.verify, self._limit = verify, max_decompressed_bytes
         self.readers = open_all(names, format, options)
         self._borders = [0, *accumulate(map(len, self.readers))]
-        self._mean_bytes = sum(reader.sidecar.end for reader in self.readers) // max(len(self), 1) or 1
+        self.mean_bytes = sum(reader.sidecar.end for reader in self.readers) // max(len(self), 1) or 1
         self._payload, self._given = payload, None if schema is None else Schema(schema)
-        first = next((reader for reader in self.readers if len(reader)), self.readers[0])
-        self.codec_name = get_payload(payload, first.shard.format).name if payload else usual_payload(first.shard).name
+        first = self.readers[0] if payload and schema is not None else telling(self.readers, verify=verify)
+        self.codec_name = payload_name(first.shard, payload, verify=verify)
         self.is_schema_inferred = False
         self.schema = self._given if self._given is not None else self._find_schema(first)
         self._plan: tuple[int, Any] | None = None
@@ -91,7 +91,7 @@ class ShardSet:
             self.is_schema_inferred = kept.is_inferred
             return kept.schema
         self.is_schema_inferred = True
-        found = infer(first.shard, self.codec, num_bytes=_SAMPLE_BYTES).schema
+        found = infer(first.shard, self.codec, num_bytes=_SAMPLE_BYTES, verify=self.verify).schema
         if self._payload is None and kept.schema is None and first.keeps_index:
             keep_schema(first.shard, kept, found, self.codec_name)
         return found
@@ -112,7 +112,7 @@ class ShardSet:
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """Examples at the given positions, in the given order."""
-        if self._mean_bytes >= _LARGE:
+        if self.mean_bytes >= _LARGE:
             keep_freed_memory()
         if len(positions) == 1 and self.codec is not RAW:
             return [self._single(int(positions[0]))]

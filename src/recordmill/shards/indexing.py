@@ -14,12 +14,12 @@ from recordmill.shards.entries import keep_entry_points
 from recordmill.shards.foreign import write_foreign
 from recordmill.shards.index import load_index, save_sidecar
 from recordmill.shards.opening import OpenShard, open_shard
+from recordmill.shards.pacing import records_at_once
 from recordmill.shards.paths import Paths, expand
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.spanning import groups
 from recordmill.shards.translate import translated
-
-_CHUNK_RECORDS = 256
+from recordmill.types import FrameIndex
 
 
 def build_index(
@@ -78,7 +78,7 @@ def build_index(
             raise damage
         known = 0 if sidecar.checksums is None else len(sidecar.checksums)
         if checksums and known < len(sidecar.index) and not shard.format.framing.has_checksum:
-            sidecar.checksums = _payload_checksums(shard)
+            sidecar.checksums = _payload_checksums(shard, sidecar.index)
         written.append(_kept(path, sidecar))
         if foreign:
             written.append(write_foreign(shard, sidecar.index))
@@ -110,9 +110,9 @@ def _spanning(files: Sequence[str]) -> FormatError:
     )
 
 
-def _payload_checksums(shard: OpenShard) -> NDArray[np.uint32]:
-    sums = [np.zeros(0, np.uint32)]
+def _payload_checksums(shard: OpenShard, index: FrameIndex) -> NDArray[np.uint32]:
+    sums, at_once = [np.zeros(0, np.uint32)], records_at_once(shard, index)
     with translated(shard.name):
-        for data, splits in _core.BatchStream(shard.source, shard.format.framing.kind, _CHUNK_RECORDS):
+        for data, splits in _core.BatchStream(shard.source, shard.format.framing.kind, at_once):
             sums.append(np.asarray(_core.row_checksums(data, splits)).astype(np.uint32))
     return np.concatenate(sums)

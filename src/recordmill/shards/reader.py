@@ -17,13 +17,11 @@ from recordmill.shards.handle import Handle
 from recordmill.shards.identity import identity_of
 from recordmill.shards.index import Keep, load_index
 from recordmill.shards.opening import OpenShard
+from recordmill.shards.pacing import records_at_once
 from recordmill.shards.positions import resolve
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.translate import translated
 from recordmill.types import FrameIndex, Ragged
-
-# Payload bytes that `for payload in reader` holds at once, about.
-_CHUNK_RECORDS = 256
 
 
 class ShardReader:
@@ -215,7 +213,8 @@ class ShardReader:
 
     def __iter__(self) -> Iterator[bytes]:
         """Payloads in file order; raises after the records in front of damage were delivered."""
-        for ragged in self.batches(_CHUNK_RECORDS):
+        known = None if self._sidecar is None else self._sidecar.index
+        for ragged in self.batches(records_at_once(self.shard, known)):
             yield from ragged
 
     @property

@@ -45,6 +45,7 @@ class Stream:
         self._choose = Selection(x, y, sample_weight)
         self._ahead: deque[dict[str, Any]] = deque()
         self._trained: dict[str, Any] | None = None
+        self._begin: dict[str, Any] | None = None
         self._step = 0
 
     def __len__(self) -> int:
@@ -66,10 +67,13 @@ class Stream:
         if self._trained is not None:
             self._loader.load_state_dict(self._trained)
         self._ahead.clear()
+        self._begin = None
         barren = 0  # an epoch that was resumed at its very end gives nothing either
         while barren < _BARREN:
             barren += 1
-            for batch in self._loader:
+            running = iter(self._loader)
+            self._begin = self._begin or self._loader.state_dict()
+            for batch in running:
                 barren = 0
                 self._ahead.append(self._loader.state_dict())
                 yield self._choose(batch)
@@ -86,8 +90,9 @@ class Stream:
         return progress(self)
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:  # noqa: ARG002 (fit may cut as it likes)
-        """Called by the callback."""
+        """Called by the callback: nothing was trained on yet, whatever Keras took to look at."""
         self._step = 0
+        self._trained = self._trained or self._begin
 
     def batch_ends(self, batch: int) -> None:
         """Called by the callback: the model was trained up to this batch of the epoch of ``fit``."""
@@ -119,7 +124,7 @@ class Stream:
             A state of another pipeline.
         """
         self._loader.load_state_dict(state)
-        self._trained = None
+        self._trained = self._begin = None
 
     def close(self) -> None:
         """End the threads."""

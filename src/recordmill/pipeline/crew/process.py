@@ -86,8 +86,8 @@ class WorkerProcess:
     views : Views
     slate : Slate
         What the process notes.
-    is_ready, is_silent : bool
-        Whether it has told that it is ready, and whether it will tell nothing more.
+    is_ready, is_silent, is_closed : bool
+        Whether it has told that it is ready, whether it will tell nothing more, and whether it was let go.
     making : tuple of (int, float), or None
         Place, and the time at which its making began.
     counters : WorkerCounters
@@ -107,8 +107,10 @@ class WorkerProcess:
             self.slate = Slate(noted)
             failed.callback(self.slate.close)
             self.pid = _spawned((theirs.fileno(), orders, _opened_again(setup, stack), consumer, noted, desk))
+            failed.callback(_put_down, self.pid)
             self.watch = os.pidfd_open(self.pid)
             failed.pop_all()
+        self.is_closed = False
         self.views, self.counters = Views(), WorkerCounters()
         self.making: tuple[int, float] | None = None
 
@@ -164,7 +166,7 @@ class WorkerProcess:
         hint = _GUARD
         if code == -signal.SIGKILL:
             hint = "memory may be short: use fewer workers or a smaller prefetch"
-        elif self.is_ready:
+        elif self.is_ready or code < 0:
             hint = "look for what native code or `exit` in the functions of the pipeline may do"
         return WorkerError(f"worker process {self.pid} {how}{when}", place=place, exit_code=code, hint=hint)
 
@@ -175,21 +177,26 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End the process, wherever it is."""
+        if self.is_closed:
+            return
         with contextlib.suppress(OSError):
             signal.pidfd_send_signal(self.watch, signal.SIGKILL)
 
     def close(self, *, ours: bool = True) -> None:
-        """Close the descriptors, when the process has ended.
+        """Close the descriptors, when the process has ended; again does nothing.
 
         Parameters
         ----------
         ours : bool
             Whether the process is a child of this one, not of the one that this one was forked from.
         """
+        if self.is_closed:
+            return
         if ours:
             _exit_code(self.pid)
         self.link.close()
         self.slate.close()
+        self.is_closed = True
         os.close(self.watch)
 
 
@@ -207,12 +214,26 @@ def _spawned(files: tuple[int, ...]) -> int:
     options = [f"-W{option}" for option in sys.warnoptions] + ["-I"] * sys.flags.isolated
     arguments = [executable, *options, "-c", _PROGRAM, json.dumps(paths)]
     actions: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
-    with contextlib.ExitStack() as stack:
-        for number, file in enumerate(files, 3):
-            moved = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE)
-            stack.callback(os.close, moved)
-            actions.append((os.POSIX_SPAWN_DUP2, moved, number))
-        return os.posix_spawn(executable, arguments, os.environ, file_actions=actions, setsigmask=[signal.SIGINT])
+    pid = 0
+    try:
+        with contextlib.ExitStack() as stack:
+            for number, file in enumerate(files, 3):
+                moved = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE)
+                stack.callback(os.close, moved)
+                actions.append((os.POSIX_SPAWN_DUP2, moved, number))
+            pid = os.posix_spawn(executable, arguments, os.environ, file_actions=actions, setsigmask=[signal.SIGINT])
+    except BaseException:  # Ctrl-C behind the start
+        if pid:
+            _put_down(pid)
+        raise
+    return pid
+
+
+def _put_down(pid: int) -> None:
+    """End a child that nobody will ask for."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    _exit_code(pid)
 
 
 def _exit_code(pid: int) -> int:

@@ -24,7 +24,7 @@ class Team:
         self.members: list[WorkerProcess] = []
         self.orders: int | None = None
         self.desk: Desk | None = None
-        self.ended = False
+        self.ended = self._is_left = False
         self.poller = select.poll()
         self._behind = Forks.behind
 
@@ -85,36 +85,49 @@ class Team:
     def end(self, grace_s: float = 0.0) -> None:
         """End all processes; again does nothing. A copy of the consumer only lets go of its own descriptors.
 
+        Ctrl-C on the way ends the patience, and what it leaves undone is done when it is called again: at the latest
+        when nobody has the crew any more.
+
         Parameters
         ----------
         grace_s : float
             Seconds until those that have not ended are killed.
         """
-        if self.ended:
+        if self._is_left:
             return
         self.ended = True
         ours = self._behind == Forks.behind
-        if ours:
-            self._stop(grace_s)
+        try:
+            if ours:
+                self._stop(grace_s)
+        finally:
+            self._leave(ours)
+
+    def _leave(self, ours: bool) -> None:
         for member in self.members:
             member.close(ours=ours)
+        self._is_left = True
         if self.orders is not None:
             os.close(self.orders)
         if self.desk is not None:
             os.close(self.desk.file)
 
     def _stop(self, grace_s: float) -> None:
-        for member in self.members:
-            member.let_go()
-        if grace_s > 0:
-            for _ in self.members:
-                self.write(range(STOP, STOP + 1))
-            self._await_all(monotonic() + grace_s)
-        for member in self.members:
-            member.kill()
+        try:
+            for member in self.members:
+                member.let_go()
+            if grace_s > 0:
+                for _ in self.members:
+                    self.write(range(STOP, STOP + 1))
+                self._await_all(monotonic() + grace_s)
+        finally:
+            for member in self.members:
+                member.kill()
 
     def _await_all(self, deadline: float) -> None:
         for member in self.members:
+            if member.is_closed:
+                continue
             poller = select.poll()
             poller.register(member.watch, select.POLLIN)
             poller.poll(max(0.0, deadline - monotonic()) * 1000)

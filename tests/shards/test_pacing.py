@@ -1,0 +1,69 @@
+"""Large records are read a few at a time, whoever goes through them all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recordmill as rm
+from recordmill import _core
+from recordmill.shards import pacing
+from recordmill.shards.opening import open_shard
+from recordmill.shards.pacing import records_at_once
+from tests.shards.made import FAMILIES, message, shard
+
+SIZE = 300
+
+
+@pytest.fixture
+def _little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pacing, "_BYTES", 1000)
+
+
+def large(folder: Path, family: str, compression: str = "") -> Path:
+    return shard(folder, family, [bytes([number]) * SIZE for number in range(20)], compression=compression)
+
+
+@pytest.mark.usefixtures("_little")
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("compression", ["", "gzip"])
+def test_records_when_they_are_large_then_few_are_read_at_once(tmp_path: Path, family: str, compression: str) -> None:
+    opened = open_shard([str(large(tmp_path, family, compression))])
+    assert records_at_once(opened) == 3
+    index = rm.ShardReader(opened.paths[0]).index
+    assert records_at_once(opened, index) == 3 and records_at_once(opened, index[:0]) == 256
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_records_when_they_are_small_or_there_are_none_then_many_are_read_at_once(tmp_path: Path, family: str) -> None:
+    assert records_at_once(open_shard([str(shard(tmp_path, family, [message(family, 1)] * 9))])) == 256
+    (tmp_path / "empty.rec").touch()
+    assert records_at_once(open_shard([str(tmp_path / "empty.rec")])) == 256
+
+
+@pytest.mark.usefixtures("_little")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_shard_when_read_verified_and_indexed_then_in_small_parts(
+    tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[int]()
+    stream, fetch = _core.BatchStream, _core.fetch
+
+    def streaming(source: Any, kind: Any, num_records: int, **options: Any) -> Any:
+        asked.append(num_records)
+        return stream(source, kind, num_records, **options)
+
+    def fetching(source: Any, kind: Any, offsets: np.ndarray, lengths: np.ndarray, **options: Any) -> Any:
+        asked.append(len(offsets))
+        return fetch(source, kind, offsets, lengths, **options)
+
+    path = large(tmp_path, family)
+    monkeypatch.setattr(_core, "BatchStream", streaming)
+    monkeypatch.setattr(_core, "fetch", fetching)
+    assert len(list(rm.ShardReader(path))) == 20
+    rm.build_index(path)
+    assert rm.verify(path, payload="raw").ok
+    assert asked and max(asked) <= 3
