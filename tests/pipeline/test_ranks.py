@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -63,3 +64,14 @@ def test_rank_when_a_framework_says_then_goes_before_the_environment(monkeypatch
 def test_rank_when_it_makes_no_sense_then_is_refused(given: tuple[int | None, int | None]) -> None:
     with pytest.raises(ValueError, match=r"rank"):
         find_rank(*given)
+
+
+@pytest.mark.parametrize("on_error", ["skip", "substitute"])
+@pytest.mark.parametrize("threads", [0, 2])
+def test_rank_without_samples_when_the_one_it_looks_at_fails_then_its_batch_has_the_form_of_others(
+    on_error: Any, threads: int
+) -> None:
+    loader = numbers(3, 0).batch(1, last="pad").loader(rank=3, world_size=4, on_error=on_error, threads=threads)
+    (batch,) = loader
+    assert {name: value.tolist() for name, value in batch.items()} == {"id": [0], "valid": [False]}
+    assert not loader.report.skipped

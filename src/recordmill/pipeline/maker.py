@@ -193,9 +193,12 @@ class Maker:
         return self.finished(rows, parts, numbers, context)
 
     def _like(self, number: int, context: Context) -> Rows:
-        """No samples; the columns hold one that other ranks have in an element, for its form."""
+        """No samples; the columns hold one that other ranks have in an element, or a sound one, for its form."""
         places = Places(self.epoch, np.array([self.cuts.behind(number)], np.int64))
-        return replace(self.program.evaluate(places, context), ordinals=np.empty(0, np.int64))
+        evaluate = self.program.evaluate_full if context.collects else self.program.evaluate
+        rows = evaluate(places, context)
+        context.skipped.clear()  # the rank that has the sample tells of it
+        return replace(rows, ordinals=np.empty(0, np.int64))
 
     def finished(self, rows: Rows, parts: list[Places], numbers: range, context: Context) -> Made:
         """Elements of samples.
