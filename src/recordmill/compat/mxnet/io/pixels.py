@@ -95,13 +95,12 @@ class PixelPlan:
         if self._values["random_resized_crop"]:
             return [(self._values["inter_method"], np.arange(len(images)))]
         found = route(self._sizes(images), self._values)
-        native = found.native | has_jitter(self._values)
-        methods = np.unique(found.methods[native & (found.methods != _ANY)]).tolist() or [_ANY]
+        methods = np.unique(found.methods[found.native & (found.methods != _ANY)]).tolist() or [_ANY]
         groups: list[tuple[int | None, Ints]] = []
         for number, method in enumerate(methods):
             alike = (found.methods == method) | ((found.methods == _ANY) & (number == 0))
-            groups.append((method, np.flatnonzero(native & alike)))
-        groups.append((None, np.flatnonzero(~native)))
+            groups.append((method, np.flatnonzero(found.native & alike)))
+        groups.append((None, np.flatnonzero(~found.native)))
         return [group for group in groups if len(group[1])]
 
     def _natively(self, images: Sequence[Any], method: int, lots: Lots, rows: Ints) -> NDArray[Any]:
