@@ -24,7 +24,7 @@ BASH_LIMIT_S = 100
 # They hand every name on to Keras, those that a collector of tests asks for too; the fast tests have no Keras.
 collect_ignore = [
     f"src/recordmill/compat/tensorflow/keras/{name}.py"
-    for name in ("__init__", "callbacks", "layers", "preprocessing", "utils")
+    for name in ("__init__", "backend", "callbacks", "layers", "preprocessing/__init__", "utils")
 ]
 
 
