@@ -85,6 +85,13 @@ def test_epochs_when_fit_cuts_them_otherwise_then_are_refused_before_training(sq
     assert data.state_dict()["epoch"] == 2
 
 
+def test_stream_when_given_itself_then_the_error_tells_what_fit_takes(squares: Path) -> None:
+    with batches(squares, "tfrecord", "hwc").loader() as loader:
+        stream = rm.keras.Stream(loader, "image", "label")
+        with pytest.raises(ValueError, match=r"of which fit takes stream.batches\(\)"):
+            fitting.network().fit(stream, steps_per_epoch=1)
+
+
 def test_validation_when_a_stream_is_trained_on_then_sees_each_batch_once(squares: Path) -> None:
     import keras
 

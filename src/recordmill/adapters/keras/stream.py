@@ -131,5 +131,5 @@ class Stream:
         self._loader.close()
 
     def __repr__(self) -> str:
-        """Readable form."""
-        return f"Stream({self._loader!r}, {self._choose!r})"
+        """Readable form, which is all that ``fit`` tells of what it does not take."""
+        return f"Stream({self._loader!r}, {self._choose!r}), of which fit takes stream.batches()"
