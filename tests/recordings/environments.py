@@ -1,8 +1,8 @@
 """Makes an environment with a real framework in it: python environments.py tensorflow|tfrecord|mxnet|oneflow.
 
-Prints the path of its interpreter; with --json, {"python": path, "packages": [...]}. The environments stay
-under $RECORDMILL_FRAMEWORKS (default ~/.cache/recordmill-frameworks) and are used again. Needs uv and the
-package registry; OneFlow needs CPython 3.10 (exit status 3 if there is none). OneFlow's CUDA libraries need
+"numpy" is one for the tests themselves, with the oldest NumPy. Prints the path of its interpreter; with --json,
+{"python": path, "packages": [...]}. The environments stay under $RECORDMILL_FRAMEWORKS (default
+~/.cache/recordmill-frameworks) and are used again. Needs uv and the package registry; OneFlow needs CPython 3.10 (exit status 3 if there is none). OneFlow's CUDA libraries need
 no setting from outside: the scripts here find them by themselves (recipes/oneflow_runtime.py).
 """
 
@@ -33,8 +33,17 @@ PACKAGES = {
         "nvidia-cudnn-cu11==8.9.6.50",
         "nvidia-cublas-cu11==11.11.3.6",
     ],
+    "numpy": [
+        "numpy==1.26.0",
+        "pillow==13.0.0",
+        "protobuf==7.36.2",
+        "pytest==9.2.0",
+        "pytest-timeout==2.4.0",
+        "hypothesis==6.170.15",
+        "sybil==10.1.0",
+    ],
 }
-PYTHON = {"tensorflow": "3.11", "tfrecord": "3.11", "mxnet": "3.11", "oneflow": "3.10"}
+PYTHON = {"tensorflow": "3.11", "tfrecord": "3.11", "mxnet": "3.11", "oneflow": "3.10", "numpy": "3.11"}
 NO_PYTHON = 3
 
 

@@ -138,6 +138,6 @@ def positions_of(positions: Iterable[Any]) -> list[int]:
 
 
 def _position(position: Any) -> int:
-    if isinstance(position, bool | np.bool) or not hasattr(position, "__index__"):
+    if isinstance(position, bool | np.bool_) or not hasattr(position, "__index__"):
         raise TypeError(f"a position is a whole number, not {position!r}")
     return index(position)

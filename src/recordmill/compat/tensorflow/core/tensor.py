@@ -120,7 +120,9 @@ class Tensor(Operators):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Values for NumPy."""
-        return np.array(self._values, dtype=dtype, copy=copy)
+        if copy is None:  # NumPy 1 does not know it
+            return np.asarray(self._values, dtype)
+        return np.array(self._values, dtype, copy=copy)
 
     def __len__(self) -> int:
         """Return the length of the first axis."""

@@ -1,0 +1,35 @@
+"""A choice of the fast tests under the oldest NumPy that the package takes, in an environment of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.frameworks.swapping import interpreter_of
+
+ROOT = Path(__file__).parents[2]
+CHOSEN = [
+    *("formats", "hashing", "storage", "shards/test_held.py", "shards/test_damage.py", "packing/test_images.py"),
+    *("pipeline/test_stages.py", "pipeline/test_order.py", "pipeline/test_resume.py", "decode/test_batch.py"),
+    *("decode/test_geometry.py", "decode/test_warping.py", "decode/test_inks.py", "compat/mxnet/test_drawn.py"),
+    *("compat/mxnet/test_recordio.py", "compat/tensorflow/test_data_raw.py", "compat/tensorflow/test_images_quick.py"),
+    *("compat/tensorflow/test_data_ways.py", "compat/tensorflow/test_wider_programs.py", "compat/oneflow"),
+]
+
+pytestmark = pytest.mark.deep
+
+
+def test_fast_tests_when_numpy_is_the_oldest_then_pass() -> None:
+    (oldest,) = re.findall(r'"numpy>=([\d.]+)"', (ROOT / "pyproject.toml").read_text())
+    python = interpreter_of("numpy")
+    asked = [python, "-c", "import numpy; print(numpy.__version__)"]
+    version = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    assert version.startswith(oldest)
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{one}" for one in CHOSEN)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
