@@ -2,8 +2,9 @@
 
 "numpy" is one for the tests themselves, with the oldest NumPy. Prints the path of its interpreter; with --json,
 {"python": path, "packages": [...]}. The environments stay under $RECORDMILL_FRAMEWORKS (default
-~/.cache/recordmill-frameworks) and are used again. Needs uv and the package registry; OneFlow needs CPython 3.10 (exit status 3 if there is none). OneFlow's CUDA libraries need
-no setting from outside: the scripts here find them by themselves (recipes/oneflow_runtime.py).
+~/.cache/recordmill-frameworks) and are used again. Needs uv and the package registry; OneFlow needs CPython 3.10
+(exit status 3 if there is none). OneFlow's CUDA libraries need no setting from outside: the scripts here find them by
+themselves (recipes/oneflow_runtime.py).
 """
 
 from __future__ import annotations
