@@ -30,20 +30,3 @@ def methods_of(method: int, old: NDArray[np.int64], new: NDArray[np.int64]) -> N
         return np.full(len(old), method)
     grows, shrinks = (new > old).all(axis=1), (new < old).all(axis=1)
     return np.where(grows, BICUBIC, np.where(shrinks, AREA, BILINEAR))
-
-
-def kernel_for(method: int, old: NDArray[np.int64], new: NDArray[np.int64]) -> str:
-    """Name of the kernel for one image.
-
-    Parameters
-    ----------
-    method : int
-        0 to 4, or 9.
-    old, new : ndarray of int64, shape (1, 2)
-        Sizes.
-
-    Returns
-    -------
-    str
-    """
-    return KERNELS[int(methods_of(method, old, new)[0])]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.mxnet.io.det_plan import Scaling, Steps
 from recordmill.compat.mxnet.io.hues import shifted
-from recordmill.compat.mxnet.kernels import KERNELS
+from recordmill.compat.mxnet.io.methods import resized
+from recordmill.compat.mxnet.io.singles import decoded, make_each
 
 Pixels = NDArray[np.uint8]
 # Columns whose colours OpenCV computes together.
@@ -46,30 +46,20 @@ def decode_by_steps(
     made = np.zeros((len(images), *shape), np.uint8)
 
     def put(row: int) -> None:
-        try:
-            pixels = _prepared(images[row], steps[row], shape[0], fill)
-        except rm.RecordmillError as error:
-            parts: dict[str, Any] = {"position": row, "feature": "data", "cause": error, "kind": error.kind}
-            raise rm.DecodeError(error.message, **parts) from error
+        pixels = _prepared(images[row], steps[row], shape[0], fill)
         made[row, :, : pixels.shape[0], : pixels.shape[1]] = pixels.transpose(2, 0, 1)
 
-    with ThreadPoolExecutor(max(threads, 1), thread_name_prefix="recordmill-mxnet-boxes") as pool:
-        list(pool.map(put, range(len(images))))
+    make_each(put, range(len(images)), max(threads, 1))
     return made
 
 
 def _prepared(data: Any, steps: Steps, channels: int, fill: int) -> Pixels:
-    words: Any = {1: "grey", 3: "rgb"}[channels]
-    pixels = rm.decode_image(data, like="mxnet", channels=words, orientation="apply", depth="8")
-    pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
-    pixels = _scaled(pixels, steps.first)
+    pixels = _scaled(decoded(data, channels), steps.first)
     return _scaled(_cut(pixels, steps, fill), steps.last)
 
 
 def _scaled(pixels: Pixels, scaling: Scaling | None) -> Pixels:
-    if scaling is None or scaling.size == pixels.shape[:2]:
-        return pixels
-    return rm.resize(pixels, scaling.size, kernel=KERNELS[scaling.method])
+    return pixels if scaling is None else resized(pixels, scaling.size, scaling.method)
 
 
 def _cut(pixels: Pixels, steps: Steps, fill: int) -> Pixels:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.mxnet.io.det_boxes import Box, CropRule, Rows, moved_into
+from recordmill.compat.mxnet.io.methods import drawn_method
 from recordmill.compat.mxnet.io.numbers import Floats, Numbers, between
-from recordmill.compat.mxnet.kernels import RANDOM, methods_of
 from recordmill.dataclass import dataclass
 
 Size = tuple[int, int]
@@ -121,11 +121,7 @@ class StepsPlan:
 
     def _scaling(self, old: Size, new: Size, numbers: Numbers) -> Scaling:
         new = max(new[0], 1), max(new[1], 1)
-        method = self._values["inter_method"]
-        method = (
-            numbers.integer(0, 4) if method == RANDOM else int(methods_of(method, np.array([old]), np.array([new]))[0])
-        )
-        return Scaling(new, method)
+        return Scaling(new, drawn_method(self._values["inter_method"], old, new, numbers))
 
     def _colours(self, numbers: Numbers) -> tuple[tuple[int, int, int], np.float32]:
         shares = [np.float32(self._values[f"random_{name}_prob"]) for name in _COLOURS]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from recordmill.compat.mxnet.io.lots import Lots, lots_of
 from recordmill.compat.mxnet.io.normalising import Normalising
 from recordmill.compat.mxnet.io.numbers import Numbers
 from recordmill.compat.mxnet.io.order import Visit
+from recordmill.compat.mxnet.io.singles import make_each
 from recordmill.compat.mxnet.io.spec import drawn_spec, given_spec
 from recordmill.compat.mxnet.io.steps import draw_mirror, prepare_image
 from recordmill.compat.mxnet.kernels import RANDOM
@@ -136,16 +136,9 @@ class PixelPlan:
         numbers = lots.numbers()
 
         def make(row: int) -> None:
-            try:
-                made[row] = self._one_by_steps(images[row], numbers[row])
-            except rm.RecordmillError as error:
-                raise rm.DecodeError(
-                    error.message, position=int(rows[row]), feature="data", cause=error, kind=error.kind
-                ) from error
+            made[row] = self._one_by_steps(images[row], numbers[row])
 
-        with ThreadPoolExecutor(self._values["preprocess_threads"]) as pool:
-            for _ in pool.map(make, range(len(images))):
-                pass
+        make_each(make, rows, self._values["preprocess_threads"])
         return made
 
     def _one_by_steps(self, data: Any, chance: Numbers) -> NDArray[Any]:

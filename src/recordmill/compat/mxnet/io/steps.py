@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.io.affine import mapped
 from recordmill.compat.mxnet.io.asked import has_map
 from recordmill.compat.mxnet.io.colouring import coloured
 from recordmill.compat.mxnet.io.geometry import grow_to, shorter_to
 from recordmill.compat.mxnet.io.methods import drawn_method, resized
 from recordmill.compat.mxnet.io.numbers import Numbers
+from recordmill.compat.mxnet.io.singles import decoded
 from recordmill.compat.mxnet.io.windows import draw_area, draw_square, draw_window
 
 Pixels = NDArray[np.uint8]
@@ -43,7 +43,7 @@ def prepare_image(data: Any, values: Mapping[str, Any], chance: Numbers) -> Pixe
     MXNetError
         An image smaller than the square that is to be cut.
     """
-    pixels = _decoded(data, values["data_shape"][0])
+    pixels = decoded(data, values["data_shape"][0])
     shorter = _as_size(shorter_to(_sizes(pixels), values["resize"]))
     if values["resize"] != -1:
         pixels = resized(pixels, shorter, drawn_method(values["inter_method"], pixels.shape[:2], shorter, chance))
@@ -86,17 +86,6 @@ def draw_mirror(values: Mapping[str, Any], chance: Numbers) -> bool:
     bool
     """
     return bool((values["rand_mirror"] and chance.coin()) or values["mirror"])
-
-
-def _decoded(data: Any, channels: int) -> Pixels:
-    words: dict[int, Any] = {1: "grey", 3: "rgb", 4: "stored"}
-    orientation: Any = "ignore" if channels == 4 else "apply"
-    pixels = rm.decode_image(data, like="mxnet", channels=words[channels], orientation=orientation, depth="8")
-    if pixels.ndim == 2:
-        pixels = pixels[:, :, None]
-    if pixels.shape[2] != channels:
-        raise MXNetError(f"Expected {channels} channels, got {pixels.shape[2]}", kind="channel_mismatch")
-    return pixels
 
 
 def _cut(pixels: Pixels, values: Mapping[str, Any], chance: Numbers) -> Pixels:
