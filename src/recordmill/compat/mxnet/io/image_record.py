@@ -71,7 +71,8 @@ class ImageRecordIter(DataIter):
 
     def _open(self, values: dict[str, Any]) -> tuple[Any, RecordTable]:
         self._plan, self._table = PixelPlan(values), RecordTable(values)
-        return PixelPlan(values, mean_image(values, self._table.ranges, self._data)), self._table
+        image = mean_image(values, self._table.ranges, self._data)
+        return (self._plan if image is None else PixelPlan(values, image)), self._table
 
     def _ranges(self) -> list[list[tuple[int, int]]]:
         """What is shuffled: the chunks of every range, in rows of the table."""

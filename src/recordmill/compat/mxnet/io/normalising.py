@@ -26,6 +26,13 @@ class Normalising:
         The parameters of the iterator.
     image : ndarray of float32, shape (channels, height, width), optional
         Means of single pixels, instead of one for each channel.
+
+    Attributes
+    ----------
+    dtype : dtype
+        Of the batch.
+    options : dict of str to object
+        Of `rm.Image`, which give these numbers, or levels where no options give them to the bit.
     """
 
     def __init__(self, values: Mapping[str, Any], image: NDArray[np.float32] | None = None) -> None:
@@ -38,9 +45,9 @@ class Normalising:
         self._mean = np.array(self._means, np.float32)[:, None, None]
         self._std = np.array(self._stds, np.float32)
         self._image = image
+        self.options = self._options()
 
-    def options(self) -> dict[str, Any]:
-        """Options of `rm.Image` that give these numbers; levels where no options give them to the bit."""
+    def _options(self) -> dict[str, Any]:
         if self.dtype != np.float32 or self._has_light or self._image is not None:
             return {"dtype": "uint8"}
         white = 255 * self._scale
@@ -64,10 +71,9 @@ class Normalising:
         -------
         ndarray of uint8 or float32, shape (channels, height, width)
         """
-        options = self.options()
-        if options.pop("dtype") == "uint8":
+        if self.options["dtype"] == "uint8":
             return pixels.transpose(2, 0, 1)
-        return rm.normalize(pixels, **options, layout="chw")
+        return rm.normalize(pixels, **self.options, layout="chw")
 
     def finish(
         self, numbers: NDArray[Any], mirrors: NDArray[np.bool_], lights: NDArray[np.float32] | None = None

@@ -106,7 +106,7 @@ class PixelPlan:
     def _natively(self, images: Sequence[Any], method: int, lots: Lots, rows: Ints) -> NDArray[Any]:
         """Whole images by the draws of seed, epoch and position."""
         values = self._values
-        spec = drawn_spec(values, method, self._normalising.options())
+        spec = drawn_spec(values, method, self._normalising.options)
         levels = self._decoded({"data": list(images)}, spec, rows, rng=lots.draws, positions=lots.positions)
         mirrors = np.full(len(rows), bool(values["mirror"]))
         if values["rand_mirror"] and not values["mirror"]:
@@ -115,7 +115,7 @@ class PixelPlan:
 
     def _as_drawn(self, images: Sequence[Any], drawn: Drawn, rows: Ints) -> NDArray[Any]:
         """Whole images by MXNet's draws."""
-        spec = given_spec(self._values, self._normalising.options())
+        spec = given_spec(self._values, self._normalising.options)
         columns = {"data": list(images), "window": drawn.windows, "mirror": drawn.mirrors}
         levels = self._decoded(columns, spec, rows)
         return self._normalising.finish(levels, drawn.mirrors, drawn.lights if has_light(self._values) else None)
