@@ -15,17 +15,7 @@ _MOVED = {2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)
 
 
 def laid_out(pixels: NDArray[Any]) -> NDArray[Any]:
-    """Put the values of a view side by side in memory.
-
-    Parameters
-    ----------
-    pixels : numpy.ndarray, shape (..., channels)
-
-    Returns
-    -------
-    numpy.ndarray
-        What ``numpy.ascontiguousarray(pixels)`` is.
-    """
+    """Put the values of a view side by side in memory."""
     if pixels.flags.c_contiguous or pixels.size < _MANY:
         return np.ascontiguousarray(pixels)
     out = np.empty(pixels.shape, pixels.dtype)
@@ -34,14 +24,7 @@ def laid_out(pixels: NDArray[Any]) -> NDArray[Any]:
 
 
 def put(out: NDArray[Any], pixels: NDArray[Any]) -> None:
-    """Copy pixels to places of the same shape.
-
-    Parameters
-    ----------
-    out : numpy.ndarray, shape (..., channels)
-    pixels : numpy.ndarray
-        Of the same shape and dtype.
-    """
+    """Copy pixels to places of the same shape."""
     if pixels.size < _MANY or not 1 < pixels.shape[-1] < _SHORT or _in_rows(pixels, out):
         out[...] = pixels
         return
@@ -65,19 +48,7 @@ def _in_rows(*arrays: NDArray[Any]) -> bool:
 
 
 def reordered(pixels: NDArray[Any], order: Sequence[int]) -> NDArray[Any]:
-    """Take channels in another order.
-
-    Parameters
-    ----------
-    pixels : numpy.ndarray, shape (..., channels)
-    order : sequence of int
-        Numbers of channels.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., len(order))
-        What ``pixels[..., order]`` is.
-    """
+    """Take channels in another order."""
     out = np.empty((*pixels.shape[:-1], len(order)), pixels.dtype)
     for place, channel in enumerate(order):
         out[..., place] = pixels[..., channel]
@@ -85,18 +56,7 @@ def reordered(pixels: NDArray[Any], order: Sequence[int]) -> NDArray[Any]:
 
 
 def joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """Join arrays along their last axis.
-
-    Parameters
-    ----------
-    parts : list of numpy.ndarray
-        Of one dtype, and of one shape but for the last axis.
-
-    Returns
-    -------
-    numpy.ndarray
-        What ``numpy.concatenate(parts, -1)`` is.
-    """
+    """Join arrays along their last axis."""
     if sum(part.size for part in parts) < _MANY:
         return np.concatenate(parts, -1)
     out = np.empty((*parts[0].shape[:-1], sum(part.shape[-1] for part in parts)), parts[0].dtype)

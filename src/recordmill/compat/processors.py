@@ -6,10 +6,5 @@ import os
 
 
 def num_processors() -> int:
-    """Processors that this process may use.
-
-    Returns
-    -------
-    int
-    """
+    """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

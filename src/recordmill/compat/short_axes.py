@@ -20,21 +20,7 @@ _FEW = 8
 
 
 def combined(compute: np.ufunc, a: NDArray[Any], b: NDArray[Any], out: NDArray[Any] | None = None) -> Any:
-    """Apply a function of two arrays that broadcast, one of which may be a row of channels.
-
-    Parameters
-    ----------
-    compute : numpy.ufunc
-        The result's values depend on two values each.
-    a, b : numpy.ndarray
-    out : numpy.ndarray, optional
-        For the result; contiguous.
-
-    Returns
-    -------
-    numpy.ndarray or numpy scalar
-        What ``compute(a, b, out=out)`` is.
-    """
+    """Apply a function of two arrays that broadcast, one of which may be a row of channels."""
     if fit := _fit(a, b):
         target = None if out is None else out.reshape(fit)
         return compute(a.reshape(fit), _repeated(b, fit), out=target).reshape(a.shape)
@@ -116,23 +102,7 @@ def _folded(shape: tuple[int, ...]) -> int:
 
 
 def reduced(compute: np.ufunc, array: NDArray[Any], axes: tuple[int, ...], *, keepdims: bool, **options: Any) -> Any:
-    """Reduce by a function for which the order does not matter, such as the maximum or a sum of whole numbers.
-
-    Parameters
-    ----------
-    compute : numpy.ufunc
-    array : numpy.ndarray
-    axes : tuple of int
-        Not negative.
-    keepdims : bool
-    **options
-        What `compute.reduce` takes besides: the initial value that changes nothing, the dtype, which is the array's.
-
-    Returns
-    -------
-    numpy.ndarray or numpy scalar
-        What ``compute.reduce(array, axes, keepdims=keepdims, **options)`` is.
-    """
+    """Reduce by a function for which the order does not matter, such as the maximum or a sum of whole numbers."""
     parts = _in_front(array, axes)
     if parts is not None:
         before, among, row = parts
@@ -151,20 +121,7 @@ def reduced(compute: np.ufunc, array: NDArray[Any], axes: tuple[int, ...], *, ke
 
 
 def added(array: NDArray[Any], axes: tuple[int, ...], *, keepdims: bool) -> Any:
-    """Add up floating-point numbers of 4 or 8 bytes in the order in which NumPy adds them.
-
-    Parameters
-    ----------
-    array : numpy.ndarray
-    axes : tuple of int
-        Not negative.
-    keepdims : bool
-
-    Returns
-    -------
-    numpy.ndarray or numpy scalar
-        What ``array.sum(axes, keepdims=keepdims)`` is.
-    """
+    """Add up floating-point numbers of 4 or 8 bytes in the order in which NumPy adds them."""
     parts = _in_front(array, axes)
     if parts is not None:
         # Pixel by pixel onto the row, as `sum` does it, but in one run.
@@ -178,18 +135,7 @@ def added(array: NDArray[Any], axes: tuple[int, ...], *, keepdims: bool) -> Any:
 
 
 def place(array: NDArray[Any], *, largest: bool) -> NDArray[np.int8]:
-    """Where in the short last axis of an array the first of its extreme values is; NaN counts as one.
-
-    Parameters
-    ----------
-    array : numpy.ndarray, shape (..., n)
-    largest : bool
-
-    Returns
-    -------
-    numpy.ndarray of int8, shape (...)
-        What ``array.argmax(-1)`` or ``array.argmin(-1)`` is.
-    """
+    """Where in the short last axis of an array the first of its extreme values is; NaN counts as one."""
     follow, replaces = (np.maximum, np.less_equal) if largest else (np.minimum, np.greater_equal)
     best = array[..., 0].copy()
     found = np.zeros(best.shape, np.int8)
@@ -202,16 +148,7 @@ def place(array: NDArray[Any], *, largest: bool) -> NDArray[np.int8]:
 
 
 def has_short_rows(array: NDArray[Any]) -> bool:
-    """Whether an array is large and its last axis has a few values only.
-
-    Parameters
-    ----------
-    array : numpy.ndarray
-
-    Returns
-    -------
-    bool
-    """
+    """Whether an array is large and its last axis has a few values only."""
     return array.size >= _MANY and 1 < array.shape[-1] < _FEW
 
 

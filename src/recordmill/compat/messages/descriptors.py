@@ -19,15 +19,7 @@ _OPTIONAL, _REPEATED = 1, 3
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """What a message type is called and made of; has what protobuf's descriptors have, where protobuf is installed.
-
-    Parameters
-    ----------
-    name, full_name : str
-    fields : tuple of Field
-        By number.
-    message : type of Message
-    """
+    """What a message type is called and made of; has what protobuf's descriptors have, where protobuf is installed."""
 
     name: str
     full_name: str
@@ -40,23 +32,7 @@ class Descriptor:
 
 
 def protobuf_descriptor(cls: type[Message], name: str) -> Any:
-    """Protobuf's descriptor of a message type.
-
-    Parameters
-    ----------
-    cls : type of Message
-    name : str
-        What is asked of it.
-
-    Returns
-    -------
-    google.protobuf.descriptor.Descriptor
-
-    Raises
-    ------
-    AttributeError
-        Protobuf is not installed, or the name is one of Python's own.
-    """
+    """Protobuf's descriptor of a message type."""
     if not name.startswith("_"):
         try:
             return _built(cls)

@@ -18,11 +18,6 @@ class Message(Content):
     """One message; fields are attributes, and keywords of the constructor.
 
     A subclass declares its fields in its body, and may name its package: ``class Feature(Message, package="oneflow")``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what protobuf refuses too: positional arguments, unknown fields, values of other types.
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -103,17 +98,7 @@ class Message(Content):
         return total + len(self._unknown)
 
     def SerializeToString(self, *, deterministic: bool | None = None) -> bytes:
-        """Bytes of the message, always protobuf's deterministic form, with unknown fields at the end.
-
-        Parameters
-        ----------
-        deterministic : bool, optional
-            Taken for protobuf's sake; without it protobuf writes map entries in any order.
-
-        Returns
-        -------
-        bytes
-        """
+        """Bytes of the message, always protobuf's deterministic form, with unknown fields at the end."""
         del deterministic
         parts: list[bytes] = []
         self._write(parts)
@@ -127,21 +112,7 @@ class Message(Content):
 
     @classmethod
     def FromString(cls, data: Any) -> Self:
-        """Parse a message.
-
-        Parameters
-        ----------
-        data : buffer
-
-        Returns
-        -------
-        Message
-
-        Raises
-        ------
-        PayloadError
-            The bytes are no message of this type.
-        """
+        """Parse a message."""
         message = cls._empty()
         message.MergeFromString(data)
         return message

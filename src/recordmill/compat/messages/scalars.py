@@ -19,12 +19,7 @@ T = TypeVar("T")
 
 
 class Scalar(Generic[T]):
-    """One kind of value.
-
-    Parameters
-    ----------
-    name : str
-    """
+    """One kind of value."""
 
     # Wire type of one value by itself.
     wire = wire.BYTES
@@ -75,13 +70,7 @@ class Bytes(Scalar[bytes]):
 
 
 class Integer(Scalar[int]):
-    """Whole numbers of 32 or 64 bits.
-
-    Parameters
-    ----------
-    name : str
-    bits : int
-    """
+    """Whole numbers of 32 or 64 bits."""
 
     wire = wire.VARINT
 
@@ -130,13 +119,7 @@ class Integer(Scalar[int]):
 
 
 class Float(Scalar[float]):
-    """Numbers with a fraction, of 32 or 64 bits.
-
-    Parameters
-    ----------
-    name : str
-    bits : int
-    """
+    """Numbers with a fraction, of 32 or 64 bits."""
 
     def __init__(self, name: str, bits: int) -> None:
         super().__init__(name)

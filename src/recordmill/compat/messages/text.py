@@ -19,16 +19,7 @@ _ESCAPED = [_NAMED.get(byte, chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")
 
 
 def text_of(message: Message) -> str:
-    """Fields in the order of their numbers, map entries in that of their names, one value a line.
-
-    Parameters
-    ----------
-    message : Message
-
-    Returns
-    -------
-    str
-    """
+    """Fields in the order of their numbers, map entries in that of their names, one value a line."""
     return "".join(f"{line}\n" for line in _lines(message))
 
 

@@ -18,14 +18,7 @@ MANY = 24
 
 
 class WireError(ValueError):
-    """Bytes that are no message.
-
-    Parameters
-    ----------
-    offset : int
-        Bytes from the start of the outermost message.
-    message : str
-    """
+    """Bytes that are no message."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)
@@ -33,23 +26,7 @@ class WireError(ValueError):
 
 
 def read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
-    """Read one varint.
-
-    Parameters
-    ----------
-    data : bytes
-    start, stop : int
-        Where it begins, and the end of its message.
-
-    Returns
-    -------
-    (int, int)
-        Its low 64 bits, and where the next byte is.
-
-    Raises
-    ------
-    WireError
-    """
+    """Read one varint."""
     if start < stop and data[start] < 0x80:
         return data[start], start + 1
     value = shift = 0
@@ -63,22 +40,7 @@ def read_varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
 
 
 def read_tag(data: bytes, start: int, stop: int) -> tuple[int, int, int]:
-    """Read one tag.
-
-    Parameters
-    ----------
-    data : bytes
-    start, stop : int
-
-    Returns
-    -------
-    (int, int, int)
-        Field number, wire type, and where the next byte is.
-
-    Raises
-    ------
-    WireError
-    """
+    """Read one tag."""
     if start < stop and 8 <= (tag := data[start]) < 0x80:
         return tag >> 3, tag & 7, start + 1
     tag, place = _any_tag(data, start, stop)
@@ -95,22 +57,7 @@ def _any_tag(data: bytes, start: int, stop: int) -> tuple[int, int]:
 
 
 def read_length(data: bytes, start: int, stop: int) -> tuple[int, int]:
-    """Read the length of a field, and check that the field is there.
-
-    Parameters
-    ----------
-    data : bytes
-    start, stop : int
-
-    Returns
-    -------
-    (int, int)
-        First byte of the field, and its end.
-
-    Raises
-    ------
-    WireError
-    """
+    """Read the length of a field, and check that the field is there."""
     if start < stop and (length := data[start]) < 0x80 and start + 1 + length <= stop:
         return start + 1, start + 1 + length
     length, place = read_varint(data, start, stop)
@@ -120,24 +67,7 @@ def read_length(data: bytes, start: int, stop: int) -> tuple[int, int]:
 
 
 def skip(data: bytes, number: int, wire: int, start: int, stop: int) -> int:
-    """Find the end of a field's value.
-
-    Parameters
-    ----------
-    data : bytes
-    number, wire : int
-        From its tag.
-    start, stop : int
-        First byte behind the tag, end of the message.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    WireError
-    """
+    """Find the end of a field's value."""
     groups: list[int] = []
     place = start
     while True:
@@ -171,17 +101,7 @@ def _skip_value(data: bytes, wire: int, start: int, stop: int) -> int:
 
 
 def varint(value: int) -> bytes:
-    """Shortest varint of a number.
-
-    Parameters
-    ----------
-    value : int
-        At least 0.
-
-    Returns
-    -------
-    bytes
-    """
+    """Shortest varint of a number."""
     if value < 0x80:
         return _SHORTEST[value]
     pieces = bytearray()
@@ -193,16 +113,7 @@ def varint(value: int) -> bytes:
 
 
 def varints(values: Sequence[int]) -> bytes:
-    """Varints of signed 64-bit numbers, back to back.
-
-    Parameters
-    ----------
-    values : sequence of int
-
-    Returns
-    -------
-    bytes
-    """
+    """Varints of signed 64-bit numbers, back to back."""
     if len(values) < MANY:
         return b"".join([varint(value & _MASK) for value in values])
     words = np.array(values, np.int64).view(np.uint64)
@@ -216,22 +127,7 @@ def varints(values: Sequence[int]) -> bytes:
 
 
 def read_varints(data: bytes, start: int, stop: int) -> list[int]:
-    """Read a packed list of varints.
-
-    Parameters
-    ----------
-    data : bytes
-    start, stop : int
-
-    Returns
-    -------
-    list of int
-        Low 64 bits of each, as signed numbers.
-
-    Raises
-    ------
-    WireError
-    """
+    """Read a packed list of varints."""
     if stop - start < MANY:
         return _read_few(data, start, stop)
     octets = np.frombuffer(data, np.uint8, stop - start, start)
@@ -255,14 +151,5 @@ def _read_few(data: bytes, start: int, stop: int) -> list[int]:
 
 
 def signed(value: int) -> int:
-    """Read 64 bits as a signed number.
-
-    Parameters
-    ----------
-    value : int
-
-    Returns
-    -------
-    int
-    """
+    """Read 64 bits as a signed number."""
     return value - (1 << 64) if value >> 63 else value

@@ -15,21 +15,7 @@ class AbsentError(UnsupportedError, AttributeError):
 
 
 def absent(module: str, hints: Mapping[str, str], otherwise: str | None = None) -> Callable[[str], Any]:
-    """``__getattr__`` of a module.
-
-    Parameters
-    ----------
-    module : str
-        Its name.
-    hints : mapping of str to str
-        Names of MXNet that are not here, and what to do instead.
-    otherwise : str, optional
-        What to do instead of any other public name; without it these are AttributeErrors of Python's.
-
-    Returns
-    -------
-    callable
-    """
+    """``__getattr__`` of a module."""
 
     def refuse(name: str) -> Any:
         hint = hints.get(name, None if name.startswith("_") else otherwise)

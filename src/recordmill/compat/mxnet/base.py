@@ -43,18 +43,7 @@ class MisuseError(MXNetError, AssertionError):
 
 
 def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
-    """MXNet's error for one of ours, with all its parts.
-
-    Parameters
-    ----------
-    error : RecordmillError
-    **parts
-        Parts to replace, as in `RecordmillError`.
-
-    Returns
-    -------
-    MXNetError
-    """
+    """MXNet's error for one of ours, with all its parts."""
     known = {"kind", "shard", "record", "offset", "expected", "found", "hint"}
     kept = {name: value for name, value in error.parts().items() if name in known} | parts
     wording = _WORDING.get(error.kind or "")
@@ -63,13 +52,7 @@ def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
 
 @contextlib.contextmanager
 def translated(**parts: Any) -> Iterator[None]:
-    """Raise MXNet's errors in place of ours.
-
-    Parameters
-    ----------
-    **parts
-        Parts to replace, as in `RecordmillError`.
-    """
+    """Raise MXNet's errors in place of ours."""
     try:
         yield
     except MXNetError:

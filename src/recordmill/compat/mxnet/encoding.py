@@ -14,28 +14,7 @@ from recordmill.compat.pixel_copies import reordered
 
 
 def encode_picture(pixels: NDArray[Any], quality: int, suffix: str) -> bytes:
-    """Encode a picture.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, shape (height, width) or (height, width, channels)
-        One channel, or blue, green, red, and alpha where there are four, which JPEG leaves out. 16-bit grey for PNG.
-    quality : int
-        Of JPEG; of PNG the compression level.
-    suffix : str
-        ``.jpg``, ``.jpeg``, ``.png`` or another that Pillow knows, in any case.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    MXNetError
-        No encoder for the suffix or the picture.
-    MissingExtraError
-        Pillow is not installed.
-    """
+    """Encode a picture."""
     module = _pillow()
     ending = suffix.lower()
     name = module.registered_extensions().get(ending)

@@ -38,26 +38,7 @@ id2 : int
 
 
 def pack(header: Any, s: bytes) -> bytes:
-    """Payload of an image record.
-
-    Parameters
-    ----------
-    header : IRHeader
-        A number as label goes into the header; anything else becomes float32 values behind it, flat, and `flag` their
-        number.
-    s : bytes
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    struct.error
-        A flag, an id or a label that the header cannot hold.
-    ValueError, TypeError
-        Labels that are no numbers; data that are no bytes.
-    """
+    """Payload of an image record."""
     header = IRHeader(*header)
     if isinstance(header.label, numbers.Number):
         return _HEADER.pack(*header._replace(flag=0)) + s
@@ -66,25 +47,7 @@ def pack(header: Any, s: bytes) -> bytes:
 
 
 def unpack(s: bytes) -> tuple[Any, bytes]:
-    """Header and data of an image record.
-
-    Parameters
-    ----------
-    s : bytes
-
-    Returns
-    -------
-    header : IRHeader
-        Its label is a float, or a read-only array of float32 where the record has a flag above 0.
-    data : bytes
-
-    Raises
-    ------
-    struct.error
-        Fewer bytes than a header has.
-    ValueError
-        Fewer labels than the flag says.
-    """
+    """Header and data of an image record."""
     header: Any = IRHeader(*_HEADER.unpack(s[: _HEADER.size]))
     data = s[_HEADER.size :]
     if header.flag > 0:
@@ -94,51 +57,12 @@ def unpack(s: bytes) -> tuple[Any, bytes]:
 
 
 def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
-    """Payload of an image record with an encoded picture (needs Pillow).
-
-    Parameters
-    ----------
-    header : IRHeader
-    img : array_like of uint8, shape (height, width) or (height, width, channels)
-        Colours in the order blue, green, red, and alpha where there are four channels.
-    quality : int
-        0 to 100 of JPEG, compression level 0 to 9 of PNG (larger ones count as 9).
-    img_fmt : str
-        Suffix of the format: ``.jpg``, ``.png``, ….
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    MXNetError
-        No encoder for the suffix or the picture.
-    """
+    """Payload of an image record with an encoded picture (needs Pillow)."""
     return pack(header, encode_picture(np.asarray(img), quality, img_fmt))
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
-    """Header and picture of an image record, as OpenCV's ``imdecode`` has it.
-
-    Parameters
-    ----------
-    s : bytes
-    iscolor : {-1, 0, 1}
-        As stored, grey, or colour.
-
-    Returns
-    -------
-    header : IRHeader
-    picture : ndarray of uint8, shape (height, width) or (height, width, channels), or None
-        Colours in the order blue, green, red; 16-bit pictures stay uint16 where they are taken as stored. None where
-        the data are no whole picture.
-
-    Raises
-    ------
-    ValueError
-        Another `iscolor`.
-    """
+    """Header and picture of an image record, as OpenCV's ``imdecode`` has it."""
     if iscolor not in _DECODERS:
         raise ValueError(f"iscolor is -1, 0 or 1, not {iscolor}")
     header, data = unpack(s)

@@ -48,18 +48,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of the process by default.
-
-    Returns
-    -------
-    int
-        0 when it ran, also where images were left out, which is printed; 2 when it could not run.
-    """
+    """Run the command."""
     options = parser().parse_args(arguments)
     prefix, root = os.path.abspath(options.prefix), os.path.abspath(options.root)
     if not os.path.isdir(root):

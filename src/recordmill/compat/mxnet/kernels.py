@@ -13,19 +13,7 @@ KERNELS = ("opencv:nearest", "opencv:bilinear", "opencv:cubic", "opencv:area", "
 
 
 def methods_of(method: int, old: NDArray[np.int64], new: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Interpolation of each image: 0 to 4.
-
-    Parameters
-    ----------
-    method : int
-        0 to 4, or 9.
-    old, new : ndarray of int64, shape (n, 2)
-        Sizes.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-    """
+    """Interpolation of each image: 0 to 4."""
     if method != BY_SIZE:
         return np.full(len(old), method)
     grows, shrinks = (new > old).all(axis=1), (new < old).all(axis=1)

@@ -16,22 +16,7 @@ Entry = tuple[int, int, str]
 
 
 def find_images(root: str, exts: Collection[str], *, recursive: bool) -> list[tuple[int, str]]:
-    """Label and relative path of all images of a folder.
-
-    Parameters
-    ----------
-    root : str
-    exts : collection of str
-        Accepted suffixes, in lower case.
-    recursive : bool
-        Whether folders below count too: each that holds an image gets the next label, which is printed. Links are
-        followed, but no folder is visited inside itself.
-
-    Returns
-    -------
-    list of (int, str)
-        In the order of the names.
-    """
+    """Label and relative path of all images of a folder."""
     if not recursive:
         return [(0, name) for name in sorted(os.listdir(root)) if _is_image(os.path.join(root, name), exts)]
     labels: dict[str, int] = {}
@@ -63,21 +48,7 @@ def _is_image(path: str, exts: Collection[str]) -> bool:
 
 
 def make_lists(prefix: str, root: str, options: argparse.Namespace) -> list[str]:
-    """Write the lists of a folder.
-
-    Parameters
-    ----------
-    prefix : str
-        Beginning of their names.
-    root : str
-    options : Namespace
-        Those of the command.
-
-    Returns
-    -------
-    list of str
-        The files.
-    """
+    """Write the lists of a folder."""
     found = find_images(root, options.exts, recursive=options.recursive)
     entries = [(key, label, name) for key, (label, name) in enumerate(found)]
     if options.shuffle:

@@ -30,16 +30,7 @@ class Entry:
 
 
 def read_entries(path: str) -> list[Entry]:
-    """Lines of a list; what is no entry is printed and left out.
-
-    Parameters
-    ----------
-    path : str
-
-    Returns
-    -------
-    list of Entry
-    """
+    """Lines of a list; what is no entry is printed and left out."""
     entries = []
     for line in Path(path).read_text("utf-8", "surrogateescape").split("\n"):
         fields = [field.strip() for field in line.strip().split("\t")]
@@ -55,21 +46,7 @@ def read_entries(path: str) -> list[Entry]:
 
 
 def pack_list(path: str, root: str, options: argparse.Namespace) -> int:
-    """Write the records of a list, and their index, beside it.
-
-    Parameters
-    ----------
-    path : str
-    root : str
-        Folder of the images.
-    options : Namespace
-        Those of the command.
-
-    Returns
-    -------
-    int
-        Images that were left out.
-    """
+    """Write the records of a list, and their index, beside it."""
     entries = read_entries(path)
     if not options.pack_label:
         entries = [Entry(entry.key, entry.labels[:1], entry.name) for entry in entries]

@@ -11,16 +11,6 @@ def seed(seed_state: int, ctx: Any = "all") -> None:
     """Accept a seed.
 
     Iterators draw from their parameters `seed` and `seed_aug`, or from `random` and `numpy.random`, here as in MXNet.
-
-    Parameters
-    ----------
-    seed_state : int
-    ctx : Context or {"all"}
-
-    Raises
-    ------
-    ValueError
-        No whole number.
     """
     del ctx
     if not isinstance(seed_state, int):

@@ -12,23 +12,7 @@ from recordmill.compat.mxnet.base import translated
 
 
 def write_index(record: str, index: str) -> int:
-    """Write the index of a record file.
-
-    Parameters
-    ----------
-    record, index : str
-        Paths.
-
-    Returns
-    -------
-    int
-        Records.
-
-    Raises
-    ------
-    MXNetError
-        The record file is not there, or damaged.
-    """
+    """Write the index of a record file."""
     with translated(), rm.ShardReader(record, format="recordio", compression=None, index="never") as reader:
         offsets = reader.index.offsets.tolist()
     Path(index).write_text("".join(f"{key}\t{offset}\n" for key, offset in enumerate(offsets)))
@@ -36,18 +20,7 @@ def write_index(record: str, index: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of the process by default.
-
-    Returns
-    -------
-    int
-        0, or 1 where the record file is damaged or not there.
-    """
+    """Run the command."""
     made = argparse.ArgumentParser(prog="python -m recordmill.compat.mxnet.rec2idx", description=__doc__)
     made.add_argument("record", help="path of the .rec file")
     made.add_argument("index", help="path of the .idx file that is written")

@@ -57,18 +57,6 @@ class MXRecordIO:
     A file that is written replaces another of its name when it is closed, not before. After the end, `read` gives
     None until `reset` or a seek; a record of no bytes is ``b""``. A reader may be used after a fork, where it goes
     on from its place, and pickled, which leaves it open; the copy begins at the first record.
-
-    Parameters
-    ----------
-    uri : path
-    flag : {"r", "w"}
-
-    Raises
-    ------
-    ValueError
-        Another flag.
-    MXNetError
-        A file that is not there, or is no RecordIO file.
     """
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
@@ -118,19 +106,7 @@ class MXRecordIO:
         self.open()
 
     def write(self, buf: Any) -> None:
-        """Add a record.
-
-        Parameters
-        ----------
-        buf : buffer
-
-        Raises
-        ------
-        TypeError
-            Text.
-        MXNetError
-            2**29 bytes or more.
-        """
+        """Add a record."""
         output = self._writing()
         if not isinstance(buf, bytes | bytearray | memoryview):
             raise TypeError(f"a record is bytes, not {type(buf).__name__}: encode text first")
@@ -144,18 +120,7 @@ class MXRecordIO:
             raise as_mxnet_error(error, found=f"{len(buf)} bytes") from error
 
     def read(self) -> bytes | None:
-        """Take the next record.
-
-        Returns
-        -------
-        bytes or None
-            None at the end.
-
-        Raises
-        ------
-        MXNetError
-            The file is damaged there.
-        """
+        """Take the next record."""
         reader = self._reading()
         with translated():
             return reader.read()
@@ -187,22 +152,7 @@ class MXRecordIO:
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """Reads or writes a RecordIO file whose records have keys, listed in an index file with their offsets.
-
-    Parameters
-    ----------
-    idx_path : path
-        Text, a line ``key<TAB>offset`` per record.
-    uri : path
-    flag : {"r", "w"}
-    key_type : callable
-        Makes a key of its text.
-
-    Raises
-    ------
-    ValueError, IndexError
-        An index file with other lines.
-    """
+    """Reads or writes a RecordIO file whose records have keys, listed in an index file with their offsets."""
 
     def __init__(
         self, idx_path: str | os.PathLike[str], uri: str | os.PathLike[str], flag: str, key_type: Any = int
@@ -252,35 +202,12 @@ class MXIndexedRecordIO(MXRecordIO):
             return self._writing().writer.tell()
 
     def read_idx(self, idx: Any) -> bytes | None:
-        """Record with a key.
-
-        Parameters
-        ----------
-        idx : key
-
-        Returns
-        -------
-        bytes or None
-            None where the index file points to the end of the file or behind it.
-
-        Raises
-        ------
-        KeyError
-            No such key.
-        MXNetError
-            No record begins where the index file says.
-        """
+        """Record with a key."""
         self.seek(idx)
         return self.read()
 
     def write_idx(self, idx: Any, buf: Any) -> None:
-        """Add a record under a key.
-
-        Parameters
-        ----------
-        idx : key
-        buf : buffer
-        """
+        """Add a record under a key."""
         key, output = self.key_type(idx), self._writing()
         place = output.writer.num_records
         self.write(buf)

@@ -60,17 +60,7 @@ class AbsentError(NotImplementedError, AttributeError):
 
 
 def absent(module: str) -> Callable[[str], Any]:
-    """``__getattr__`` of a module.
-
-    Parameters
-    ----------
-    module : str
-        What programs call it.
-
-    Returns
-    -------
-    callable
-    """
+    """``__getattr__`` of a module."""
 
     def refuse(name: str) -> Any:
         if name.startswith("_"):

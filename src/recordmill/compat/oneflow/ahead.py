@@ -14,11 +14,6 @@ class Ahead(Generic[T]):
     """What a function gives, call after call, one call ahead.
 
     An error comes when its turn is; then the function is called again.
-
-    Parameters
-    ----------
-    make : callable
-        Called by one thread at a time.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -27,13 +22,7 @@ class Ahead(Generic[T]):
         self._next: Future[T] | None = None
 
     def take(self) -> T:
-        """Return the next result.
-
-        Raises
-        ------
-        RuntimeError
-            In a process that was forked meanwhile: the thread is not there.
-        """
+        """Return the next result."""
         if self._process != os.getpid():
             raise RuntimeError("this reader was called before the process was forked: make one in each process")
         coming = self._next = self._next or self._thread.submit(self._make)

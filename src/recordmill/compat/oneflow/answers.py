@@ -37,32 +37,12 @@ class _Dict(_Answer, dict):  # type: ignore[type-arg]
 
 
 def plain_arrays(value: Any) -> Any:
-    """Arrays of NumPy's own in place of tensors, and lists of them in place of tensor buffers.
-
-    Parameters
-    ----------
-    value : object
-        Tensors, alone or in tuples, lists and dicts.
-
-    Returns
-    -------
-    object
-    """
+    """Arrays of NumPy's own in place of tensors, and lists of them in place of tensor buffers."""
     return _changed(value, lambda tensor: tensor.numpy())
 
 
 def answer_of(value: Any) -> Any:
-    """Result of a function that does not say what it gives: with ``get`` and ``async_get``.
-
-    Parameters
-    ----------
-    value : object
-        As for `plain_arrays`.
-
-    Returns
-    -------
-    object
-    """
+    """Result of a function that does not say what it gives: with ``get`` and ``async_get``."""
     found = _changed(value, lambda tensor: tensor if isinstance(tensor, Tensor) else tensor.numpy())
     if isinstance(found, Tensor):
         return tensor_of(found).view(_Array)

@@ -9,18 +9,7 @@ from numpy.typing import NDArray
 
 
 def cast(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Cut fractions, keep low bits of whole numbers; floats that do not fit become the smallest number.
-
-    Parameters
-    ----------
-    values : ndarray of numbers
-    dtype : numpy.dtype
-        Types of 8 bits take the low byte of what 32 bits would hold.
-
-    Returns
-    -------
-    ndarray of the same shape
-    """
+    """Cut fractions, keep low bits of whole numbers; floats that do not fit become the smallest number."""
     if values.dtype.kind == "f" and dtype.kind in "iu":
         wide = np.dtype("int64") if dtype.itemsize == 8 else np.dtype("int32")
         return _whole(values, wide).astype(dtype)

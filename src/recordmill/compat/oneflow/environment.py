@@ -30,21 +30,7 @@ def get_local_rank() -> int:
 
 
 def share_of(num_parts: int, rank: int, world_size: int) -> range:
-    """Parts that a process reads: neighbours, the first processes one more where it does not come out even.
-
-    Parameters
-    ----------
-    num_parts, rank, world_size : int
-
-    Returns
-    -------
-    range
-
-    Raises
-    ------
-    ValueError
-        More processes than parts, or no such rank.
-    """
+    """Parts that a process reads: neighbours, the first processes one more where it does not come out even."""
     if not 0 <= rank < world_size:
         raise ValueError(f"RANK is 0 to WORLD_SIZE - 1 = {world_size - 1}, not {rank}")
     if world_size > num_parts:

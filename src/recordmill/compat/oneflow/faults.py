@@ -9,15 +9,7 @@ from recordmill.errors import FeatureError, RecordmillError
 
 
 def refuse(feature: str, place: Place, message: str, expected: str | None = None, found: str | None = None) -> NoReturn:
-    """Raise a FeatureError about a feature of a record.
-
-    Parameters
-    ----------
-    feature : str
-    place : Place
-    message : str
-    expected, found : str, optional
-    """
+    """Raise a FeatureError about a feature of a record."""
     raise FeatureError(
         f"{message}, in feature {feature!r}",
         kind="feature_mismatch",
@@ -30,30 +22,11 @@ def refuse(feature: str, place: Place, message: str, expected: str | None = None
 
 
 def placed(error: RecordmillError, place: Place) -> RecordmillError:
-    """Copy of an error that names the record.
-
-    Parameters
-    ----------
-    error : RecordmillError
-    place : Place
-
-    Returns
-    -------
-    RecordmillError
-        Of the same class.
-    """
+    """Copy of an error that names the record."""
     parts: dict[str, Any] = error.parts() | {"shard": place.shard, "record": place.record, "offset": place.offset}
     return type(error)(error.message, **parts)
 
 
 def unsupported(name: str, value: Any, hint: str) -> NoReturn:
-    """Refuse an option by name.
-
-    Parameters
-    ----------
-    name : str
-    value : object
-    hint : str
-        What to do instead.
-    """
+    """Refuse an option by name."""
     raise NotImplementedError(f"{name}={value!r} is not supported: {hint}")

@@ -29,29 +29,14 @@ def _need_records(records: Any) -> None:
 
 
 class Field:
-    """One feature, read for many batches; the kind that it had last is tried first.
-
-    Parameters
-    ----------
-    name : str
-    """
+    """One feature, read for many batches; the kind that it had last is tried first."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._kind: str | None = None
 
     def values(self, records: Records) -> tuple[str, Ragged] | None:
-        """Values of every record as rows, if all records hold one kind, and byte strings one by one.
-
-        Parameters
-        ----------
-        records : Records
-
-        Returns
-        -------
-        (str, Ragged) or None
-            Kind and rows; None where records differ, which `row` tells apart.
-        """
+        """Values of every record as rows, if all records hold one kind, and byte strings one by one."""
         _need_records(records)
         kind = self._kind or self._look(records, 0)[0]
         feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(KINDS[kind], (None,))  # type: ignore[arg-type]
@@ -73,23 +58,7 @@ class Field:
         return found
 
     def strings(self, records: Records) -> Ragged:
-        """Byte string of every record.
-
-        Parameters
-        ----------
-        records : Records
-
-        Returns
-        -------
-        Ragged of uint8
-
-        Raises
-        ------
-        FeatureError
-            A record without the feature, with another kind, or with another number than one.
-        PayloadError
-            A record that does not parse.
-        """
+        """Byte string of every record."""
         _need_records(records)
         found = self._parsed(records, rm.Feature("bytes"))
         if found is not None:
@@ -103,40 +72,14 @@ class Field:
         return self.only(values, place)
 
     def only(self, values: Sequence[bytes], place: Place) -> bytes:
-        """Refuse any number of byte strings but one, and return it.
-
-        Parameters
-        ----------
-        values : sequence of bytes
-        place : Place
-
-        Returns
-        -------
-        bytes
-        """
+        """Refuse any number of byte strings but one, and return it."""
         if len(values) != 1:
             check = f"Check failed: feature.bytes_list().value_size() == 1 ({len(values)} vs. 1)"
             refuse(self.name, place, check, "one byte string", str(len(values)))
         return values[0]
 
     def row(self, records: Records, position: int) -> tuple[str, Any]:
-        """Kind and values of one record.
-
-        Parameters
-        ----------
-        records : Records
-        position : int
-            In the batch.
-
-        Returns
-        -------
-        (str, ndarray or list of bytes)
-
-        Raises
-        ------
-        FeatureError
-            The record lacks the feature, or holds no list.
-        """
+        """Kind and values of one record."""
         kind, feature = self._look(records, position)
         values = getattr(feature, kind).value
         return kind, list(values) if kind == "bytes_list" else np.array(values, KINDS[kind])

@@ -28,18 +28,7 @@ _ENCODINGS: dict[str, _Encoding] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Pack, and say so.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Of the command line.
-
-    Returns
-    -------
-    int
-        Exit code: 0, or 2 if nothing was written.
-    """
+    """Pack, and say so."""
     options = _parser().parse_args(arguments)
     _print_settings(options)
     try:

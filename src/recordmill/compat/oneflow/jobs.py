@@ -43,21 +43,6 @@ def global_function(type: Any = "predict", function_config: Any = None) -> Any: 
 
     A function that says ``-> typing.Callback[...]`` gives a function that takes what is to be called with them. What
     one that says nothing gives has ``get()`` and ``async_get(callback)`` too.
-
-    Parameters
-    ----------
-    type : {"predict"} or FunctionConfig
-    function_config : FunctionConfig, optional
-        Without influence.
-
-    Returns
-    -------
-    callable
-
-    Raises
-    ------
-    NotImplementedError
-        A function that trains.
     """
     if callable(type) and not isinstance(type, FunctionConfig):
         return _job(type)

@@ -24,22 +24,7 @@ _MOST_BYTES = 256 << 20
 
 
 class CropMirrorNormalize(Module):
-    """Windows of pictures, less a mean, times one divided by a deviation; channels first.
-
-    Parameters
-    ----------
-    color_space : {"BGR", "RGB", "GRAY"}
-        Without effect on values: mean and deviation go by the order of channels.
-    output_layout : {"NCHW"}
-    crop_h, crop_w : int
-        Pixels of the window; 0 for all.
-    crop_pos_y, crop_pos_x : float
-        Where the window lies, from 0 (top, left) to 1.
-    mean, std : sequence of float
-        One number, or one for each channel.
-    output_dtype : dtype
-        float.
-    """
+    """Windows of pictures, less a mean, times one divided by a deviation; channels first."""
 
     def __init__(
         self,
@@ -68,19 +53,7 @@ class CropMirrorNormalize(Module):
         self._mean, self._std = mean, std
 
     def forward(self, pictures: Tensor | ScaledTensor | TensorBuffer, mirror: ArrayLike | None = None) -> Tensor:
-        """Normalise a batch.
-
-        Parameters
-        ----------
-        pictures : Tensor of uint8, shape (batch, height, width, channels), or TensorBuffer
-            The latter needs `crop_h` and `crop_w`.
-        mirror : array_like of int8, shape (batch,), optional
-            1 where a picture is turned left to right.
-
-        Returns
-        -------
-        Tensor of float32, shape (batch, channels, height, width)
-        """
+        """Normalise a batch."""
         if isinstance(pictures, TensorBuffer) and 0 in self._size:
             raise ValueError("crop_h and crop_w are needed for pictures of several sizes")
         turned = np.zeros(len(pictures), np.bool_) if mirror is None else np.asarray(mirror) != 0
@@ -120,19 +93,7 @@ class CropMirrorNormalize(Module):
 
 
 class CoinFlip(Module):
-    """Ones and zeros by chance, to say which pictures are mirrored.
-
-    Parameters
-    ----------
-    batch_size : int
-    random_seed : int, optional
-        Throws repeat for a seed (they are others than OneFlow's); None for others in each run.
-    probability : float
-        Of a one.
-    device : {"cpu"}, optional
-    placement, sbp : None
-        Global tensors are not supported.
-    """
+    """Ones and zeros by chance, to say which pictures are mirrored."""
 
     def __init__(
         self,

@@ -21,25 +21,12 @@ _PART_SEED = 524287
 
 
 def shuffle_parts(parts: list[T], epoch: int) -> None:
-    """Bring parts, which stand as in the epoch before, into the order of an epoch, in place.
-
-    Parameters
-    ----------
-    parts : list
-    epoch : int
-        From 1 on; the first epoch, 0, is in natural order.
-    """
+    """Bring parts, which stand as in the epoch before, into the order of an epoch, in place."""
     shuffle(parts, _PART_SEED + epoch)
 
 
 def shuffle(items: list[T], seed: int) -> None:
-    """``std::shuffle`` with ``std::mt19937`` of a seed, in place.
-
-    Parameters
-    ----------
-    items : list
-    seed : int
-    """
+    """``std::shuffle`` with ``std::mt19937`` of a seed, in place."""
     twister = np.random.RandomState(seed & _WORD)
 
     def draw() -> int:
@@ -58,20 +45,7 @@ def shuffle(items: list[T], seed: int) -> None:
 
 
 def uniform(draw: Callable[[], int], span: int, count: int) -> int:
-    """``std::uniform_int_distribution`` from 0 to ``count - 1``.
-
-    Parameters
-    ----------
-    draw : callable
-        Gives the generator's next number, less its smallest one.
-    span : int
-        Its largest number less its smallest one.
-    count : int
-
-    Returns
-    -------
-    int
-    """
+    """``std::uniform_int_distribution`` from 0 to ``count - 1``."""
     step = span // count
     while (value := draw()) >= count * step:
         pass
@@ -79,15 +53,7 @@ def uniform(draw: Callable[[], int], span: int, count: int) -> int:
 
 
 class Slots:
-    """Which slot of its buffer a shuffling reader empties next: ``std::minstd_rand0`` of a seed sequence.
-
-    Parameters
-    ----------
-    seed : int
-        Its low 32 bits count.
-    count : int
-        Slots of the buffer.
-    """
+    """Which slot of its buffer a shuffling reader empties next: ``std::minstd_rand0`` of a seed sequence."""
 
     def __init__(self, seed: int, count: int) -> None:
         self._count = count
@@ -103,17 +69,7 @@ class Slots:
 
 
 def seed_words(seed: int) -> list[int]:
-    """Four words of ``std::seed_seq{seed}.generate``.
-
-    Parameters
-    ----------
-    seed : int
-        32 bits.
-
-    Returns
-    -------
-    list of int
-    """
+    """Four words of ``std::seed_seq{seed}.generate``."""
     words = [0x8B8B8B8B] * 4
     for step in range(8):
         here, near, far, before = (place % 4 for place in (step, step + 1, step + 2, step - 1))

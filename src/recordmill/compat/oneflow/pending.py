@@ -23,17 +23,7 @@ _IMAGE, _WINDOW, _MIRROR = "image", "window", "mirror"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Encoded:
-    """Encoded pictures of a batch, and the part of each that is wanted.
-
-    Parameters
-    ----------
-    strings : Ragged of uint8, or list of buffer
-    windows : ndarray of int64, shape (n, 4)
-        x, y, width and height of each part.
-    channels : {"rgb", "bgr", "grey"}
-    orientation : {"ignore", "apply"}
-        What becomes of a rotation that EXIF asks for.
-    """
+    """Encoded pictures of a batch, and the part of each that is wanted."""
 
     strings: Ragged | list[Any]
     windows: NDArray[np.int64]
@@ -55,21 +45,7 @@ class Encoded:
         return [(height, width, self.num_channels) for width, height in self.windows[:, 2:].tolist()]
 
     def decode(self, mirror: NDArray[np.bool_] | None = None, empty: Any = np.empty, **options: Any) -> Any:
-        """Decode in one call.
-
-        Parameters
-        ----------
-        mirror : ndarray of bool, shape (n,), optional
-        empty : callable
-            As in `decode_batch`.
-        **options
-            Of `Image`; `size` is the size to which parts are brought.
-
-        Returns
-        -------
-        ndarray, list of ndarray, or None
-            None for what has to be done step by step: there the error is raised, if it is one.
-        """
+        """Decode in one call."""
         columns: dict[str, Any] = {_IMAGE: self.strings, _WINDOW: self.windows}
         flip = None
         if mirror is not None:
@@ -89,15 +65,7 @@ class Encoded:
 
 
 class PendingBuffer(TensorBuffer):
-    """Pictures of several sizes, decoded when somebody asks for their pixels.
-
-    Parameters
-    ----------
-    encoded : Encoded
-    places : sequence of Place
-    step : callable
-        Decodes them one by one.
-    """
+    """Pictures of several sizes, decoded when somebody asks for their pixels."""
 
     __slots__ = ("_step", "encoded")
 
@@ -137,18 +105,7 @@ class PendingBuffer(TensorBuffer):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scaled:
-    """Pictures of one size, before they are decoded.
-
-    Parameters
-    ----------
-    buffer : PendingBuffer
-    size : (int, int)
-        Height and width.
-    kernel : str
-        ``"opencv:kernel"``.
-    step : callable
-        Decodes and resizes them one by one.
-    """
+    """Pictures of one size, before they are decoded."""
 
     buffer: PendingBuffer
     size: Size
@@ -166,18 +123,7 @@ class Scaled:
         return self.step() if found is None else found
 
     def normalised(self, mirror: NDArray[np.bool_], mean: Any, std: Any, empty: Any) -> Pixels | None:
-        """Normalised values, mirrored and with channels first, if one call makes them.
-
-        Parameters
-        ----------
-        mirror : ndarray of bool, shape (n,)
-        mean, std : float or sequence of float
-        empty : callable
-
-        Returns
-        -------
-        ndarray of float32, shape (n, channels, height, width), or None
-        """
+        """Normalised values, mirrored and with channels first, if one call makes them."""
         return self._decoded(mirror=mirror, empty=empty, mean=mean, std=std, white=255.0, dtype="float32", layout="chw")
 
     def _decoded(self, **options: Any) -> Pixels | None:

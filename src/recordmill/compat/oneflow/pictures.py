@@ -24,35 +24,14 @@ _CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "grey"}
 
 
 def channels_of(color_space: str) -> Channels:
-    """Our word for OneFlow's name of an order of colours.
-
-    Parameters
-    ----------
-    color_space : {"RGB", "BGR", "GRAY"}
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        Another name; lower case is another one.
-    """
+    """Our word for OneFlow's name of an order of colours."""
     if color_space not in _CHANNELS:
         raise ValueError(f"color_space is one of {', '.join(_CHANNELS)}, not {color_space!r}")
     return _CHANNELS[color_space]
 
 
 class OFRecordImageDecoder(Module):
-    """Pictures of one feature; a rotation that EXIF asks for is ignored.
-
-    Parameters
-    ----------
-    blob_name : str
-        The feature.
-    color_space : {"BGR", "RGB", "GRAY"}
-    """
+    """Pictures of one feature; a rotation that EXIF asks for is ignored."""
 
     def __init__(self, blob_name: str, color_space: str = "BGR") -> None:
         self._field, self._channels = Field(blob_name), channels_of(color_space)
@@ -68,22 +47,7 @@ class OFRecordImageDecoder(Module):
 
 
 class OFRecordImageDecoderRandomCrop(Module):
-    """A random window of each picture of one feature; only the window is decoded.
-
-    Parameters
-    ----------
-    blob_name : str
-        The feature.
-    color_space : {"BGR", "RGB", "GRAY"}
-    num_attempts : int
-        Windows that are tried until one fits; then the largest one that is allowed.
-    random_seed : int, optional
-        Windows repeat for a seed; None for others in each run.
-    random_area : (float, float)
-        Least and largest part of the picture's area.
-    random_aspect_ratio : (float, float)
-        Least and largest width for each unit of height.
-    """
+    """A random window of each picture of one feature; only the window is decoded."""
 
     def __init__(
         self,
@@ -115,14 +79,7 @@ class OFRecordImageDecoderRandomCrop(Module):
 
 
 class ImageDecode(Module):
-    """Pictures of byte strings, as OpenCV decodes them; rotated as EXIF asks.
-
-    Parameters
-    ----------
-    dtype : dtype
-        uint8.
-    color_space : {"BGR", "RGB", "GRAY"}
-    """
+    """Pictures of byte strings, as OpenCV decodes them; rotated as EXIF asks."""
 
     def __init__(self, dtype: Any = uint8, color_space: str = "BGR") -> None:
         if dtype != uint8:

@@ -21,26 +21,7 @@ from recordmill.types import Ragged
 
 
 class OFRecordRawDecoder(Module):
-    """Numbers of one feature as one array for each batch.
-
-    Parameters
-    ----------
-    blob_name : str
-        The feature.
-    shape : sequence of int
-        Of one record's values; () for one value.
-    dtype : dtype
-        int8, uint8, int32, int64, float or double; values are cast as C casts them. Byte strings are read as signed
-        bytes; those that are missing are 0, those beyond the shape are left out.
-    dim1_varying_length : bool
-        Not supported: in OneFlow it writes over other records.
-    truncate : bool
-        Whether lists may be longer (they are cut) or shorter (filled up with zeros) than the shape.
-    auto_zero_padding : bool
-        Older name of `truncate`.
-    name : str, optional
-        Without effect, as in OneFlow.
-    """
+    """Numbers of one feature as one array for each batch."""
 
     def __init__(
         self,
@@ -100,15 +81,7 @@ class OFRecordRawDecoder(Module):
 
 
 class OFRecordBytesDecoder(Module):
-    """The byte string of one feature of each record.
-
-    Parameters
-    ----------
-    blob_name : str
-        The feature.
-    name : str, optional
-        Without effect, as in OneFlow.
-    """
+    """The byte string of one feature of each record."""
 
     def __init__(self, blob_name: str, name: str | None = None) -> None:
         del name

@@ -30,39 +30,6 @@ class OFRecordReader(Module):
     """Batches of records, without end; each call gives the next one, and the one after it is read meanwhile.
 
     The parts of a folder are read as one stream of bytes. Orders are OneFlow's, number by number.
-
-    Parameters
-    ----------
-    ofrecord_dir : str
-    batch_size : int
-        Records of every batch; batches go on over the end of an epoch.
-    data_part_num : int
-        Parts of the data set, numbered from 0.
-    part_name_prefix : str
-    part_name_suffix_length : int
-        Digits of a part's number, filled up with zeros.
-    random_shuffle : bool
-        Whether each record goes through a buffer and leaves it at random.
-    shuffle_buffer_size : int
-        Records of that buffer.
-    shuffle_after_epoch : bool
-        Whether the parts stand in another order from the second epoch on, the same in every run.
-    random_seed : int
-        For the buffer; -1 or None for another order in each run.
-    device : {"cpu"}, optional
-    placement, sbp : None
-        Global tensors are not supported; in a training of several processes each reads its share of the parts.
-    name : str, optional
-        Without effect, as in OneFlow.
-
-    Raises
-    ------
-    FileNotFoundError
-        A part is missing, whether or not it would be reached.
-    ValueError, TypeError, NotImplementedError
-        Options that make no sense, or are not supported.
-    DamageError
-        On calling: a damaged record, once the batches in front of it were delivered.
     """
 
     def __init__(

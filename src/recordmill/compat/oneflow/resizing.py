@@ -32,29 +32,7 @@ _OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
 
 
 class Resize(Module):
-    """Pictures of one size, or with one side of a length.
-
-    Parameters
-    ----------
-    target_size : (int, int) or int
-        Width and height; with `keep_aspect_ratio` the length of one side.
-    min_size, max_size : int, optional
-        With `keep_aspect_ratio`: least length of the shorter side where the longer one is given, largest length of the
-        longer side where the shorter one is.
-    keep_aspect_ratio : bool
-    resize_side : {"shorter", "longer"}
-        Which side gets the length.
-    channels : {3, 1}
-        Of the pictures.
-    dtype : dtype, optional
-        uint8.
-    interpolation_type : {"auto", "bilinear", "nearest_neighbor", "bicubic", "area"}
-        OpenCV's; "auto" is area where neither side grows, else bilinear.
-    name : str, optional
-        Without effect, as in OneFlow.
-    color_space, interp_type, resize_shorter, resize_x, resize_y
-        Older names of `channels`, `interpolation_type` and `target_size`.
-    """
+    """Pictures of one size, or with one side of a length."""
 
     def __init__(
         self,
@@ -94,22 +72,7 @@ class Resize(Module):
         )
 
     def forward(self, pictures: TensorBuffer) -> tuple[Tensor | ScaledTensor | TensorBuffer, Tensor, Tensor | None]:
-        """Resize a batch.
-
-        Parameters
-        ----------
-        pictures : TensorBuffer
-            uint8, (height, width, channels).
-
-        Returns
-        -------
-        pictures : Tensor of uint8, shape (batch, height, width, channels), or TensorBuffer
-            The latter with `keep_aspect_ratio`. Values are made when they are asked for, with those of the decoder.
-        scale : Tensor of float32, shape (batch, 2)
-            New width to old width, new height to old height.
-        new_size : Tensor of int32, shape (batch, 2), or None
-            Width and height, with `keep_aspect_ratio`.
-        """
+        """Resize a batch."""
         if isinstance(pictures, PendingBuffer) and isinstance(self._rule, _Fixed):
             return self._pending(pictures, self._rule)
         given = pictures.numpy()

@@ -14,12 +14,7 @@ from recordmill.compat.oneflow.types import uint8
 
 
 class ScaledTensor(NDArrayOperatorsMixin):
-    """Pictures of one size, decoded by whoever needs them; otherwise as `Tensor`.
-
-    Parameters
-    ----------
-    scaled : Scaled
-    """
+    """Pictures of one size, decoded by whoever needs them; otherwise as `Tensor`."""
 
     stands_for_tensor = True
 

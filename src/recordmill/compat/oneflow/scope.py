@@ -13,19 +13,7 @@ __getattr__ = absent("flow.scope")
 
 @contextlib.contextmanager
 def placement(device_tag: str, machine_device_ids: Any = None, hierarchy: Any = None) -> Iterator[None]:
-    """For ``with``: say that what is inside runs on the processor.
-
-    Parameters
-    ----------
-    device_tag : {"cpu"}
-    machine_device_ids, hierarchy : optional
-        Without influence: each process reads its own share.
-
-    Raises
-    ------
-    NotImplementedError
-        Another device.
-    """
+    """For ``with``: say that what is inside runs on the processor."""
     del machine_device_ids, hierarchy
     if device_tag != "cpu":
         raise NotImplementedError(

@@ -11,19 +11,7 @@ _MADE: dict[tuple[Any, ...], Any] = {}
 
 
 def kept(make: Callable[..., T], **options: Any) -> T:
-    """Module of the place from which the function that asks was called, made at its first call.
-
-    Parameters
-    ----------
-    make : callable
-        Its class.
-    **options
-        Other options make another module at the same place.
-
-    Returns
-    -------
-    object
-    """
+    """Module of the place from which the function that asks was called, made at its first call."""
     caller = sys._getframe(2)
     key = (caller.f_code.co_filename, caller.f_lineno, caller.f_lasti, make, repr(options))
     if key not in _MADE:

@@ -25,27 +25,7 @@ _JPEG = b"\xff\xd8"
 def decode_all(
     name: str, encoded: Sequence[Any], places: Sequence[Place], channels: Channels, orientation: Any
 ) -> list[Pixels]:
-    """Pictures of a batch, decoded as OpenCV does.
-
-    Parameters
-    ----------
-    name : str
-        Of the feature, for errors.
-    encoded : sequence of buffer
-    places : sequence of Place
-    channels : {"rgb", "bgr", "grey"}
-    orientation : {"ignore", "apply"}
-        What becomes of a rotation that EXIF asks for.
-
-    Returns
-    -------
-    list of ndarray of uint8, shape (height, width, channels)
-
-    Raises
-    ------
-    DecodeError
-        No picture, with part, record and offset.
-    """
+    """Pictures of a batch, decoded as OpenCV does."""
     spec = rm.Image(like="opencv", channels=channels, orientation=orientation, layout="hwc", stack=False, dtype="uint8")
     try:
         found: list[Pixels] = rm.decode_batch({name: list(encoded)}, {name: spec}, threads=num_processors())[name]
@@ -57,25 +37,7 @@ def decode_all(
 def decode_windows(
     encoded: Sequence[Any], places: Sequence[Place], windows: NDArray[np.int64], channels: Channels
 ) -> list[Pixels]:
-    """Parts of the pictures of a batch; EXIF is ignored.
-
-    Parameters
-    ----------
-    encoded : sequence of buffer
-    places : sequence of Place
-    windows : ndarray of int64, shape (n, 4)
-        x, y, width and height.
-    channels : {"rgb", "bgr", "grey"}
-
-    Returns
-    -------
-    list of ndarray of uint8, shape (height, width, channels)
-
-    Raises
-    ------
-    ImageError, LimitError
-        No picture, with part, record and offset.
-    """
+    """Parts of the pictures of a batch; EXIF is ignored."""
 
     def decode(position: int) -> Pixels:
         try:
@@ -104,15 +66,6 @@ def _coloured(data: Any, pixels: Pixels, window: Any, channels: str) -> Pixels:
 
 
 def rows_of(strings: Ragged) -> list[Any]:
-    """Byte strings as views of their buffer.
-
-    Parameters
-    ----------
-    strings : Ragged of uint8
-
-    Returns
-    -------
-    list of ndarray of uint8
-    """
+    """Byte strings as views of their buffer."""
     splits = strings.row_splits
     return [strings.data[splits[row] : splits[row + 1]] for row in range(len(strings))]

@@ -18,13 +18,7 @@ _HEAD_BYTES = 8
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Piece:
-    """Records that stand one behind the other.
-
-    Parameters
-    ----------
-    payloads : Ragged of uint8
-    places : list of Place
-    """
+    """Records that stand one behind the other."""
 
     payloads: Ragged
     places: list[Place]
@@ -39,13 +33,7 @@ class Piece:
 
 
 class Ruler:
-    """Where in its part each record of one pass over the parts begins.
-
-    Parameters
-    ----------
-    parts : list of str
-        In the order in which they are read.
-    """
+    """Where in its part each record of one pass over the parts begins."""
 
     def __init__(self, parts: list[str]) -> None:
         self._parts = parts
@@ -76,23 +64,7 @@ class Ruler:
 
 
 def one_pass(parts: list[str], num_records: int) -> Iterator[Piece]:
-    """Records of all parts, read as one stream of bytes: a record may go on in the next part.
-
-    Parameters
-    ----------
-    parts : list of str
-    num_records : int
-        Records of a piece; the last one, and one in front of damage, may hold fewer.
-
-    Yields
-    ------
-    Piece
-
-    Raises
-    ------
-    DamageError
-        After the records in front of it; with part, record and offset.
-    """
+    """Records of all parts, read as one stream of bytes: a record may go on in the next part."""
     ruler = Ruler(parts)
     with rm.ShardReader(parts, format="ofrecord", compression=None) as reader:
         pieces = reader.batches(num_records)
@@ -107,24 +79,7 @@ def one_pass(parts: list[str], num_records: int) -> Iterator[Piece]:
 
 
 def endless(order: Callable[[int], list[str]], num_records: int) -> Iterator[Piece]:
-    """Records of all epochs, one epoch after the other.
-
-    Parameters
-    ----------
-    order : callable
-        Parts of an epoch, from its number.
-    num_records : int
-        As for `one_pass`.
-
-    Yields
-    ------
-    Piece
-
-    Raises
-    ------
-    FormatError
-        The parts hold no record.
-    """
+    """Records of all epochs, one epoch after the other."""
     epoch = 0
     while True:
         parts, empty = order(epoch), True
@@ -137,16 +92,7 @@ def endless(order: Callable[[int], list[str]], num_records: int) -> Iterator[Pie
 
 
 def joined(pieces: list[Piece]) -> Piece:
-    """One piece of several.
-
-    Parameters
-    ----------
-    pieces : list of Piece
-
-    Returns
-    -------
-    Piece
-    """
+    """One piece of several."""
     if len(pieces) == 1:
         return pieces[0]
     lengths = np.concatenate([np.diff(piece.payloads.row_splits) for piece in pieces])

@@ -18,15 +18,7 @@ from recordmill.types import Ragged
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a record of a batch comes from.
-
-    Parameters
-    ----------
-    shard : str
-        The part that it begins in.
-    record, offset : int
-        Position and first byte in that part.
-    """
+    """Where a record of a batch comes from."""
 
     shard: str
     record: int
@@ -35,17 +27,7 @@ class Place:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Records:
-    """A batch of records; decoders are called with it.
-
-    Parameters
-    ----------
-    payloads : Ragged of uint8
-    places : sequence of Place
-    wanted : dict of str to Feature
-        Features that decoders ask for; a reader parses those of its next batches together.
-    parsed : dict of str to (Feature, Ragged)
-        Those that all records have, by name.
-    """
+    """A batch of records; decoders are called with it."""
 
     payloads: Ragged
     places: Sequence[Place]
@@ -182,27 +164,12 @@ class Tensor(np.ndarray[Any, np.dtype[Any]], metaclass=_TensorType):
 
 
 def tensor_of(values: Any) -> Tensor:
-    """Wrap an array without a copy.
-
-    Parameters
-    ----------
-    values : array_like
-
-    Returns
-    -------
-    Tensor
-    """
+    """Wrap an array without a copy."""
     return np.asarray(values).view(Tensor)
 
 
 class TensorBuffer:
-    """A batch of arrays that may differ in shape.
-
-    Parameters
-    ----------
-    arrays : list of ndarray
-    places : sequence of Place
-    """
+    """A batch of arrays that may differ in shape."""
 
     __slots__ = ("_arrays", "places")
 
@@ -242,25 +209,7 @@ class TensorBuffer:
 
 
 def tensor_buffer_to_tensor(x: TensorBuffer, dtype: Any, instance_shape: Sequence[int]) -> Tensor:
-    """Arrays of one shape as one array.
-
-    Parameters
-    ----------
-    x : TensorBuffer
-    dtype : dtype
-        Must be that of the arrays.
-    instance_shape : sequence of int
-        Of each array.
-
-    Returns
-    -------
-    Tensor, shape (len(x), *instance_shape)
-
-    Raises
-    ------
-    ValueError
-        An array of another shape or dtype.
-    """
+    """Arrays of one shape as one array."""
     shape, kind = tuple(instance_shape), number_type(dtype)
     for position, array in enumerate(x.numpy()):
         if array.shape != shape or array.dtype != kind:

@@ -12,17 +12,7 @@ from recordmill.compat.processors import num_processors
 
 
 def in_threads(make: Callable[[int], NDArray[Any]], count: int) -> list[NDArray[Any]]:
-    """Results of a function for 0 … count - 1, in order.
-
-    Parameters
-    ----------
-    make : callable
-    count : int
-
-    Returns
-    -------
-    list of ndarray
-    """
+    """Results of a function for 0 … count - 1, in order."""
     threads = min(num_processors(), count)
     if threads <= 1:
         return [make(position) for position in range(count)]

@@ -20,12 +20,7 @@ double = float64
 
 @dataclass(frozen=True, slots=True)
 class OpaqueType:
-    """A dtype whose elements are no numbers.
-
-    Parameters
-    ----------
-    name : str
-    """
+    """A dtype whose elements are no numbers."""
 
     name: str
 
@@ -40,21 +35,7 @@ _NUMBERS = (int8, uint8, int32, int64, float32, float64)
 
 
 def number_type(dtype: Any) -> np.dtype[Any]:
-    """Return the dtype of numbers that a decoder can give.
-
-    Parameters
-    ----------
-    dtype : dtype
-
-    Returns
-    -------
-    numpy.dtype
-
-    Raises
-    ------
-    TypeError
-        Another dtype.
-    """
+    """Return the dtype of numbers that a decoder can give."""
     names = ", ".join(one.name for one in _NUMBERS)
     found: np.dtype[Any] | None = None if isinstance(dtype, OpaqueType) else np.dtype(dtype)
     if found is None or found not in _NUMBERS:

@@ -20,17 +20,7 @@ _STAGE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class WindowRule:
-    """How windows are drawn.
-
-    Parameters
-    ----------
-    num_attempts : int
-        Windows that are tried, until one fits the image.
-    area : (float, float)
-        Of the image's area, drawn evenly.
-    aspect_ratio : (float, float)
-        Width to height, drawn evenly on a logarithmic scale.
-    """
+    """How windows are drawn."""
 
     num_attempts: int
     area: tuple[float, float]
@@ -46,20 +36,7 @@ class WindowRule:
                 raise ValueError(f"random_{name} is two numbers, 0 < first <= second, not {pair!r}")
 
     def windows(self, sizes: Ints, draws: rm.Draws) -> Ints:
-        """Draw a window for each image.
-
-        Parameters
-        ----------
-        sizes : ndarray of int64, shape (n, 2)
-            Heights and widths, at least 1.
-        draws : Draws
-            One position for each image.
-
-        Returns
-        -------
-        ndarray of int64, shape (n, 4)
-            x, y, width and height.
-        """
+        """Draw a window for each image."""
         numbers = draws.uniform(np.arange(len(sizes)), _STAGE, 2 * self.num_attempts + 2)
         whole = np.ascontiguousarray(sizes[:, ::-1])
         sides = self._sides(whole, numbers[:, 0:-2:2], numbers[:, 1:-2:2])

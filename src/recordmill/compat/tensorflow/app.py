@@ -12,20 +12,7 @@ __all__ = ["run"]
 
 
 def run(main: Callable[..., Any] | None = None, argv: list[str] | None = None) -> NoReturn:
-    """Call a script's ``main`` with the command line, and end the process.
-
-    Parameters
-    ----------
-    main : callable, optional
-        That of the script unless given.
-    argv : list of str, optional
-        That of the process unless given.
-
-    Raises
-    ------
-    SystemExit
-        With what `main` returned.
-    """
+    """Call a script's ``main`` with the command line, and end the process."""
     given = sys.argv if argv is None else argv
     if "absl.flags" in sys.modules:
         flags = sys.modules["absl.flags"].FLAGS

@@ -15,51 +15,20 @@ experimental = sys.modules[__name__]  # the same names stand there
 
 
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
-    """Decorate a function that is not to be converted: none is.
-
-    Parameters
-    ----------
-    func : callable, optional
-
-    Returns
-    -------
-    callable
-        The function itself.
-    """
+    """Decorate a function that is not to be converted: none is."""
     return (lambda function: function) if func is None else func
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Nothing: no function is converted, and nothing is told of it.
-
-    Parameters
-    ----------
-    level : int
-    alsologtostdout : bool, default False
-    """
+    """Nothing: no function is converted, and nothing is told of it."""
     del level, alsologtostdout
 
 
 def trace(*args: Any) -> None:
-    """Print values.
-
-    Parameters
-    ----------
-    *args : object
-    """
+    """Print values."""
     print(*args)
 
 
 def to_graph(entity: Callable[..., Any], recursive: bool = True) -> Callable[..., Any]:  # noqa: ARG001 (no graphs)
-    """The function itself.
-
-    Parameters
-    ----------
-    entity : callable
-    recursive : bool, default True
-
-    Returns
-    -------
-    callable
-    """
+    """The function itself."""
     return entity

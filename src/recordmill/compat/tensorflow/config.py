@@ -39,12 +39,7 @@ def enable_op_determinism() -> None:
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Nothing: there is one kind of device.
-
-    Parameters
-    ----------
-    enabled : bool
-    """
+    """Nothing: there is one kind of device."""
     del enabled
 
 
@@ -69,17 +64,7 @@ _DEVICES = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """Devices of a kind; records and images are worked on by processors only.
-
-    Parameters
-    ----------
-    device_type : str, optional
-        Such as ``"GPU"``; all kinds unless given.
-
-    Returns
-    -------
-    list of PhysicalDevice
-    """
+    """Devices of a kind; records and images are worked on by processors only."""
     return [one for one in _DEVICES if device_type in (None, one.device_type)]
 
 
@@ -87,56 +72,23 @@ get_visible_devices = list_logical_devices = list_physical_devices
 
 
 def run_functions_eagerly(run_eagerly: Any) -> None:
-    """Nothing: functions always run at once.
-
-    Parameters
-    ----------
-    run_eagerly : bool
-
-    Raises
-    ------
-    TypeError
-        Anything but a truth value.
-    """
+    """Nothing: functions always run at once."""
     if not isinstance(run_eagerly, bool):
         raise TypeError(f"Expected a bool, got {run_eagerly!r}")
 
 
 def functions_run_eagerly() -> bool:
-    """Whether functions run at once.
-
-    Returns
-    -------
-    bool
-        True.
-    """
+    """Whether functions run at once."""
     return True
 
 
 def set_memory_growth(device: Any, enable: bool) -> None:
-    """Nothing: memory of graphics processors is not used.
-
-    Parameters
-    ----------
-    device : PhysicalDevice
-    enable : bool
-    """
+    """Nothing: memory of graphics processors is not used."""
     del device, enable
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """Nothing, if the devices are there: processors are used, and others are none.
-
-    Parameters
-    ----------
-    devices : PhysicalDevice or sequence of PhysicalDevice
-    device_type : str, optional
-
-    Raises
-    ------
-    ValueError
-        A device that is not there.
-    """
+    """Nothing, if the devices are there: processors are used, and others are none."""
     del device_type
     for one in [devices] if isinstance(devices, PhysicalDevice) else devices:
         if one not in _DEVICES:
@@ -149,12 +101,7 @@ def get_intra_op_parallelism_threads() -> int:
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Nothing: a hint that changes no result.
-
-    Parameters
-    ----------
-    num_threads : int
-    """
+    """Nothing: a hint that changes no result."""
     del num_threads
 
 

@@ -19,12 +19,7 @@ class _Said:
 
 
 def set_jit(enabled: Any) -> None:
-    """Nothing: there is no compiler.
-
-    Parameters
-    ----------
-    enabled : bool or {"autoclustering"}
-    """
+    """Nothing: there is no compiler."""
     _Said.jit = "autoclustering" if enabled else ""
 
 
@@ -34,12 +29,7 @@ def get_jit() -> str:
 
 
 def set_experimental_options(options: Mapping[str, Any]) -> None:
-    """Nothing: there are no graphs that could be rewritten.
-
-    Parameters
-    ----------
-    options : mapping
-    """
+    """Nothing: there are no graphs that could be rewritten."""
     _Said.options = {**_Said.options, **options}
 
 

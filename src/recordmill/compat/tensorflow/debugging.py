@@ -19,12 +19,7 @@ __getattr__, __dir__ = lazy(__name__, MEMBERS)
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Nothing: there is one kind of device.
-
-    Parameters
-    ----------
-    enabled : bool
-    """
+    """Nothing: there is one kind of device."""
     del enabled
 
 

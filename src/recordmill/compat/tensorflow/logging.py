@@ -31,31 +31,15 @@ error, fatal, log = _LOGGER.error, _LOGGER.critical, _LOGGER.log
 
 
 def get_logger() -> logging.Logger:
-    """Logger by which programs set how much is told.
-
-    Returns
-    -------
-    logging.Logger
-        Python's, of the name ``tensorflow``.
-    """
+    """Logger by which programs set how much is told."""
     return _LOGGER
 
 
 def get_verbosity() -> int:
-    """Level from which messages are told.
-
-    Returns
-    -------
-    int
-    """
+    """Level from which messages are told."""
     return _LOGGER.getEffectiveLevel()
 
 
 def set_verbosity(v: int | str) -> None:
-    """Set the level from which messages are told.
-
-    Parameters
-    ----------
-    v : int or str
-    """
+    """Set the level from which messages are told."""
     _LOGGER.setLevel(v)

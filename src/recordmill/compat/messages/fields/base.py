@@ -13,12 +13,7 @@ UNKNOWN = -1
 
 
 class Field:
-    """One field; read as an attribute of its message, and never assigned.
-
-    Parameters
-    ----------
-    number : int
-    """
+    """One field; read as an attribute of its message, and never assigned."""
 
     # How refusals name the kind of field.
     kind = "map, or repeated"

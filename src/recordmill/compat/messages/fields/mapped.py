@@ -31,15 +31,7 @@ class _Entry:
 
 
 class MessageMap(MutableMapping[str, M]):
-    """Messages by name; looking one up that is not there makes it.
-
-    Parameters
-    ----------
-    field : Mapped
-        Of which it is the value.
-    message : Message or None
-        Which becomes present when the map changes.
-    """
+    """Messages by name; looking one up that is not there makes it."""
 
     __slots__ = ("_cls", "_errors", "_field", "_items", "_message")
 
@@ -149,16 +141,7 @@ class MessageMap(MutableMapping[str, M]):
 
 
 class Mapped(Field, Generic[M]):
-    """A map from strings to messages, written in the order of protobuf's deterministic form.
-
-    Parameters
-    ----------
-    number : int
-    cls : type of Message
-    lenient : bool
-        Whether names may be other than UTF-8 (they are escaped by surrogates), and entries that hold more than key and
-        value count: protobuf's C++ parser for proto2. Otherwise such names are errors, and such entries unknown fields.
-    """
+    """A map from strings to messages, written in the order of protobuf's deterministic form."""
 
     def __init__(self, number: int, cls: type[M], *, lenient: bool = False) -> None:
         super().__init__(number)
@@ -282,14 +265,5 @@ def _stored(key: str, errors: str) -> tuple[str, bytes]:
 
 
 def rank(key: bytes) -> str:
-    """Sort key of map keys as upb sorts them: by bytes, a key in front of its own beginnings.
-
-    Parameters
-    ----------
-    key : bytes
-
-    Returns
-    -------
-    str
-    """
+    """Sort key of map keys as upb sorts them: by bytes, a key in front of its own beginnings."""
     return key.decode("latin-1") + "\u0100"

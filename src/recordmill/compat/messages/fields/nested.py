@@ -15,15 +15,7 @@ M = TypeVar("M", bound="Message")
 
 
 class Nested(Field, Generic[M]):
-    """One message; reading it is no change, changing anything in it makes it present.
-
-    Parameters
-    ----------
-    number : int
-    cls : type of Message
-    oneof : str, optional
-        Name of the choice that the field is one of: setting it clears the others.
-    """
+    """One message; reading it is no change, changing anything in it makes it present."""
 
     kind = "message"
     has_presence = True
@@ -99,18 +91,7 @@ class Nested(Field, Generic[M]):
 
 
 def write_message(tag: bytes, message: Message, parts: list[bytes]) -> int:
-    """Append a message behind its tag and length; return the number of bytes.
-
-    Parameters
-    ----------
-    tag : bytes
-    message : Message
-    parts : list of bytes
-
-    Returns
-    -------
-    int
-    """
+    """Append a message behind its tag and length; return the number of bytes."""
     place = len(parts)
     parts.append(tag)
     length = message._write(parts)
@@ -119,21 +100,7 @@ def write_message(tag: bytes, message: Message, parts: list[bytes]) -> int:
 
 
 def made(cls: type[M], given: Any) -> M:
-    """Message that a constructor was given, or the one that a dict describes.
-
-    Parameters
-    ----------
-    cls : type of Message
-    given : Message or mapping
-
-    Returns
-    -------
-    Message
-
-    Raises
-    ------
-    TypeError
-    """
+    """Message that a constructor was given, or the one that a dict describes."""
     if isinstance(given, Mapping):
         message = cls()
         message._fill(given)

@@ -18,14 +18,7 @@ T = TypeVar("T")
 
 
 class ScalarList(Generic[T]):
-    """Values of a repeated field: a list that checks what it takes.
-
-    Parameters
-    ----------
-    scalar : Scalar
-    message : Message or None
-        Which becomes present when the list changes.
-    """
+    """Values of a repeated field: a list that checks what it takes."""
 
     __slots__ = ("_items", "_message", "_scalar")
     __hash__ = None  # type: ignore[assignment]
@@ -134,13 +127,7 @@ class ScalarList(Generic[T]):
 
 
 class Repeated(Field, Generic[T]):
-    """A list of plain values; numbers are written packed.
-
-    Parameters
-    ----------
-    number : int
-    scalar : Scalar
-    """
+    """A list of plain values; numbers are written packed."""
 
     def __init__(self, number: int, scalar: Scalar[T]) -> None:
         super().__init__(number)

@@ -16,14 +16,7 @@ M = TypeVar("M", bound="Message")
 
 
 class MessageList(Generic[M]):
-    """Messages of a repeated field; those put in are copied.
-
-    Parameters
-    ----------
-    cls : type of Message
-    message : Message or None
-        Which becomes present when the list changes.
-    """
+    """Messages of a repeated field; those put in are copied."""
 
     __slots__ = ("_cls", "_items", "_message")
     __hash__ = None  # type: ignore[assignment]
@@ -122,13 +115,7 @@ class MessageList(Generic[M]):
 
 
 class RepeatedMessages(Field, Generic[M]):
-    """A list of messages.
-
-    Parameters
-    ----------
-    number : int
-    cls : type of Message
-    """
+    """A list of messages."""
 
     def __init__(self, number: int, cls: type[M]) -> None:
         super().__init__(number)

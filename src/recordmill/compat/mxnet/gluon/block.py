@@ -8,13 +8,7 @@ from recordmill.compat.mxnet import nd
 
 
 class Block:
-    """A step with a method ``forward``; to be inherited.
-
-    Parameters
-    ----------
-    *_, **__
-        Without influence.
-    """
+    """A step with a method ``forward``; to be inherited."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         pass
@@ -48,13 +42,7 @@ class HybridBlock(Block):
 
 
 class Sequential(Block):
-    """Steps, one after the other.
-
-    Parameters
-    ----------
-    *_, **__
-        Without influence.
-    """
+    """Steps, one after the other."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         super().__init__()

@@ -12,25 +12,7 @@ from recordmill.compat.mxnet.absent import absent
 
 
 def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[nd.NDArray]:
-    """Parts of a batch.
-
-    Parameters
-    ----------
-    data : NDArray
-    num_slice : int
-    batch_axis : int, default 0
-    even_split : bool, default True
-        Whether all must have one length; else the first ones may have one sample more.
-
-    Returns
-    -------
-    list of NDArray
-
-    Raises
-    ------
-    ValueError
-        The batch does not come out even.
-    """
+    """Parts of a batch."""
     length = data.shape[batch_axis]
     if even_split and length % num_slice:
         raise ValueError(
@@ -45,19 +27,7 @@ def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool 
 def split_and_load(
     data: Any, ctx_list: Sequence[Any], batch_axis: int = 0, even_split: bool = True
 ) -> list[nd.NDArray]:
-    """Parts of a batch, one for each device; they stay in the memory of the host.
-
-    Parameters
-    ----------
-    data : NDArray or array_like
-    ctx_list : sequence of Context
-    batch_axis, even_split
-        As for `split_data`.
-
-    Returns
-    -------
-    list of NDArray
-    """
+    """Parts of a batch, one for each device; they stay in the memory of the host."""
     batch = data if isinstance(data, nd.NDArray) else nd.array(data)
     return [batch] if len(ctx_list) == 1 else split_data(batch, len(ctx_list), batch_axis, even_split)
 

@@ -17,13 +17,7 @@ _STD = (58.395, 57.12, 57.375)
 
 
 class Augmenter:
-    """What all augmenters have.
-
-    Parameters
-    ----------
-    **kwargs
-        What `dumps` tells of it.
-    """
+    """What all augmenters have."""
 
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = {
@@ -169,27 +163,7 @@ def CreateAugmenter(
     rand_gray: float = 0,
     inter_method: int = 2,
 ) -> list[Augmenter]:
-    """Augmenters for a training, in MXNet's order.
-
-    Parameters
-    ----------
-    data_shape : (int, int, int)
-        Channels, height and width of what they give.
-    resize : int
-        Length of the shorter side; 0 leaves it.
-    rand_crop, rand_resize, rand_mirror : bool
-        Random place, random area and shape (with `rand_crop`), mirrored in half of the cases.
-    mean, std : True or array of 1 or 3 numbers, optional
-        True for ImageNet's.
-    brightness, contrast, saturation, hue, pca_noise, rand_gray : float
-        As for the augmenters of colours.
-    inter_method : int
-        As for `imresize`.
-
-    Returns
-    -------
-    list of Augmenter
-    """
+    """Augmenters for a training, in MXNet's order."""
     from recordmill.compat.mxnet.image.colours import colour_augmenters
 
     made: list[Augmenter] = [ResizeAug(resize, inter_method)] if resize > 0 else []
@@ -202,17 +176,7 @@ def CreateAugmenter(
 
 
 def normalising_augmenters(mean: Any, std: Any) -> list[Augmenter]:
-    """Augmenter that normalises, if it is asked for.
-
-    Parameters
-    ----------
-    mean, std : True or array of 1 or 3 numbers, optional
-        True for ImageNet's.
-
-    Returns
-    -------
-    list of Augmenter
-    """
+    """Augmenter that normalises, if it is asked for."""
     mean, std = _numbers("mean", mean, _MEAN), _numbers("std", std, _STD)
     return [] if mean is None and std is None else [ColorNormalizeAug(mean, std)]
 

@@ -15,52 +15,21 @@ Window = tuple[int, int, int, int]
 
 
 def areas_of(boxes: Boxes) -> Boxes:
-    """Areas of boxes.
-
-    Parameters
-    ----------
-    boxes : ndarray, shape (n, 4 or more)
-        Without their classes.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        0 where left and right, or top and bottom, are exchanged.
-    """
+    """Areas of boxes."""
     sides: Boxes = np.maximum(0, boxes[:, 2:4] - boxes[:, 0:2])
     found: Boxes = sides[:, 1] * sides[:, 0]
     return found
 
 
 def mirrored(labels: Boxes) -> None:
-    """Exchange left and right of boxes, in place.
-
-    Parameters
-    ----------
-    labels : ndarray, shape (n, 5 or more)
-    """
+    """Exchange left and right of boxes, in place."""
     left = labels[:, 1].copy()
     labels[:, 1] = 1.0 - labels[:, 3]
     labels[:, 3] = 1.0 - left
 
 
 def covers(labels: Boxes, window: Window, width: int, height: int, least: float) -> bool:
-    """Whether a window covers more than a share of every box that it touches, and touches one.
-
-    Parameters
-    ----------
-    labels : ndarray, shape (n, 5 or more)
-    window : (int, int, int, int)
-        Left, top, width and height in pixels.
-    width, height : int
-        Of the picture.
-    least : float
-        The share.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a window covers more than a share of every box that it touches, and touches one."""
     x, y, w, h = window
     if w * h < 2:
         return False
@@ -75,20 +44,7 @@ def covers(labels: Boxes, window: Window, width: int, height: int, least: float)
 
 
 def cut(labels: Boxes, window: Window, width: int, height: int, least: float) -> Boxes | None:
-    """Boxes inside a window, in shares of it.
-
-    Parameters
-    ----------
-    labels, window, width, height
-        As in `covers`.
-    least : float
-        Boxes of which no more is left are dropped.
-
-    Returns
-    -------
-    ndarray, shape (m, 5 or more), or None
-        None if nothing is left.
-    """
+    """Boxes inside a window, in shares of it."""
     # Numbers of Python's: they become of the labels' dtype before they are used.
     start = [window[0] / width, window[1] / height] * 2
     size = [window[2] / width, window[3] / height] * 2
@@ -103,24 +59,7 @@ def cut(labels: Boxes, window: Window, width: int, height: int, least: float) ->
 
 
 def windows(width: int, height: int, ratios: Any, areas: Any, count: int) -> Iterator[Window]:
-    """Random windows, drawn by Python's ``random``.
-
-    Parameters
-    ----------
-    width, height : int
-        Of the picture.
-    ratios : (float, float)
-        Of the windows' width and height.
-    areas : (float, float)
-        Their share of the picture.
-    count : int
-        Attempts; those that do not fit give none.
-
-    Yields
-    ------
-    (int, int, int, int)
-        Left, top, width and height.
-    """
+    """Random windows, drawn by Python's ``random``."""
     low, high = (share * height * width for share in areas)
     for _ in range(count):
         ratio = random.uniform(*ratios)
@@ -138,24 +77,7 @@ def windows(width: int, height: int, ratios: Any, areas: Any, count: int) -> Ite
 
 
 def frames(width: int, height: int, ratios: Any, areas: Any, count: int) -> Iterator[Window]:
-    """Random windows around a picture, drawn by Python's ``random``.
-
-    Parameters
-    ----------
-    width, height : int
-        Of the picture.
-    ratios : (float, float)
-        Of the windows' width and height.
-    areas : (float, float)
-        Their area, in pictures.
-    count : int
-        Attempts; those that leave less than two pixels around the picture give none.
-
-    Yields
-    ------
-    (int, int, int, int)
-        The picture's left and top in the window, the window's width and height.
-    """
+    """Random windows around a picture, drawn by Python's ``random``."""
     low, high = (share * height * width for share in areas)
     for _ in range(count):
         ratio = random.uniform(*ratios)
@@ -172,20 +94,7 @@ def frames(width: int, height: int, ratios: Any, areas: Any, count: int) -> Iter
 
 
 def framed(labels: Boxes, window: Window, width: int, height: int) -> Boxes:
-    """Boxes in shares of a window around the picture.
-
-    Parameters
-    ----------
-    labels : ndarray, shape (n, 5 or more)
-    window : (int, int, int, int)
-        The picture's left and top in it, its width and height.
-    width, height : int
-        Of the picture.
-
-    Returns
-    -------
-    ndarray, shape (n, 5 or more)
-    """
+    """Boxes in shares of a window around the picture."""
     x, y, w, h = window
     found = labels.copy()
     for first, length, start, whole in ((1, width, x, w), (2, height, y, h)):

@@ -141,20 +141,7 @@ def _mixed(src: Any, weights: Any) -> Any:
 def colour_augmenters(
     brightness: float, contrast: float, saturation: float, hue: float, pca_noise: float, rand_gray: float
 ) -> list[Augmenter]:
-    """Augmenters of the amounts that are not 0.
-
-    Parameters
-    ----------
-    brightness, contrast, saturation, hue : float
-    pca_noise : float
-        Standard deviation along the principal axes.
-    rand_gray : float
-        Probability.
-
-    Returns
-    -------
-    list of Augmenter
-    """
+    """Augmenters of the amounts that are not 0."""
     made: list[Augmenter] = []
     if brightness or contrast or saturation:
         made.append(ColorJitterAug(brightness, contrast, saturation))

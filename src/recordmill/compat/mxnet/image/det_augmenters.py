@@ -27,12 +27,7 @@ class DetAugmenter(Augmenter):
 
 
 class DetBorrowAug(DetAugmenter):
-    """An augmenter that moves no boxes.
-
-    Parameters
-    ----------
-    augmenter : Augmenter
-    """
+    """An augmenter that moves no boxes."""
 
     def __init__(self, augmenter: Augmenter) -> None:
         if not isinstance(augmenter, Augmenter):
@@ -50,14 +45,7 @@ class DetBorrowAug(DetAugmenter):
 
 
 class DetRandomSelectAug(DetAugmenter):
-    """One of several augmenters, or none.
-
-    Parameters
-    ----------
-    aug_list : list of DetAugmenter
-    skip_prob : float
-        Probability of none.
-    """
+    """One of several augmenters, or none."""
 
     def __init__(self, aug_list: Any, skip_prob: float = 0) -> None:
         super().__init__(skip_prob=skip_prob)
@@ -95,24 +83,7 @@ class DetHorizontalFlipAug(DetAugmenter):
 
 
 class DetRandomCropAug(DetAugmenter):
-    """A random window that covers enough of the boxes that it touches.
-
-    Parameters
-    ----------
-    min_object_covered : float
-        Share of each box that is touched.
-    aspect_ratio_range, area_range : (float, float)
-        Of the window's width and height; its share of the picture.
-    min_eject_coverage : float
-        Boxes of which no larger share is left are dropped.
-    max_attempts : int
-        The picture stays as it is after so many.
-
-    Raises
-    ------
-    ParameterError
-        Ranges without a window.
-    """
+    """A random window that covers enough of the boxes that it touches."""
 
     def __init__(
         self,
@@ -147,22 +118,7 @@ class DetRandomCropAug(DetAugmenter):
 
 
 class DetRandomPadAug(DetAugmenter):
-    """A random frame around the picture.
-
-    Parameters
-    ----------
-    aspect_ratio_range, area_range : (float, float)
-        Of the framed picture's width and height; its area, in pictures.
-    max_attempts : int
-        The picture stays as it is after so many.
-    pad_val : (float, float, float)
-        Level of each channel of the frame.
-
-    Raises
-    ------
-    ParameterError
-        Ranges without a frame.
-    """
+    """A random frame around the picture."""
 
     def __init__(
         self,
@@ -205,24 +161,7 @@ def CreateMultiRandCropAugmenter(
     max_attempts: Any = 50,
     skip_prob: float = 0,
 ) -> DetRandomSelectAug:
-    """One of several `DetRandomCropAug`; lists of parameters are as many augmenters.
-
-    Parameters
-    ----------
-    min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts
-        As there, or lists of them.
-    skip_prob : float
-        Probability of none.
-
-    Returns
-    -------
-    DetRandomSelectAug
-
-    Raises
-    ------
-    ParameterError
-        Lists of several lengths.
-    """
+    """One of several `DetRandomCropAug`; lists of parameters are as many augmenters."""
     given = (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)
     lists = [one if isinstance(one, list) else [one] for one in given]
     count = max(map(len, lists))
@@ -254,27 +193,7 @@ def CreateDetAugmenter(
     max_attempts: Any = 50,
     pad_val: Any = (127, 127, 127),
 ) -> list[DetAugmenter]:
-    """Augmenters for a training with boxes, in MXNet's order.
-
-    Parameters
-    ----------
-    data_shape : (int, int, int)
-        Channels, height and width of what they give.
-    resize, rand_gray, rand_mirror, mean, std, brightness, contrast, saturation, pca_noise, hue, inter_method
-        As for `CreateAugmenter`.
-    rand_crop : float
-        Probability of a window; the further parameters are those of `CreateMultiRandCropAugmenter`.
-    rand_pad : float
-        Probability of a frame, up to the upper end of `area_range`.
-    min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts
-        Of the windows and frames.
-    pad_val : float, or (float, float, float)
-        Levels of the frames.
-
-    Returns
-    -------
-    list of DetAugmenter
-    """
+    """Augmenters for a training with boxes, in MXNet's order."""
     made: list[DetAugmenter] = [DetBorrowAug(ResizeAug(resize, inter_method))] if resize > 0 else []
     if rand_crop > 0:
         crops = (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)

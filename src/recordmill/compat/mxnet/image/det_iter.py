@@ -23,21 +23,8 @@ _FEWEST = 7  # values of a label: a header of two, and one box of five
 class ImageDetIter(ImageIter):
     """Batches of pictures and boxes from RecordIO files or image files, through augmenters.
 
-    Labels are rows for the most boxes of a sample; rows of -1 fill them up. Samples of which augmenters leave no box are
-    left out.
-
-    Parameters
-    ----------
-    batch_size, data_shape, path_imgrec, path_imglist, path_root, path_imgidx, shuffle, part_index, num_parts, imglist, data_name, label_name, last_batch_handle
-        As `ImageIter` takes them.
-    aug_list : list of DetAugmenter, optional
-        What `CreateDetAugmenter` makes of the further parameters by default.
-
-    Raises
-    ------
-    MXNetError
-        A label without a box, or of another form; it says whose.
-    """  # noqa: E501
+    Labels are padded with rows of -1 to the largest number of boxes. Samples whose boxes are all removed are skipped.
+    """
 
     def __init__(
         self,
@@ -148,15 +135,7 @@ class ImageDetIter(ImageIter):
         return data, label
 
     def reshape(self, data_shape: Sequence[int] | None = None, label_shape: tuple[int, int] | None = None) -> None:
-        """Give batches of other shapes.
-
-        Parameters
-        ----------
-        data_shape : (int, int, int), optional
-            The augmenters stay what they are.
-        label_shape : (int, int), optional
-            As many boxes as there are, or more.
-        """
+        """Give batches of other shapes."""
         if data_shape is not None:
             self.check_data_shape(data_shape)
             self.provide_data = [DataDesc(self.provide_data[0].name, (self.batch_size, *data_shape))]
@@ -177,19 +156,7 @@ class ImageDetIter(ImageIter):
             raise ValueError(f"label_shape object width inconsistent: {self.label_shape[1]} vs {label_shape[1]}.")
 
     def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
-        """Give this and another iterator labels of as many boxes.
-
-        Parameters
-        ----------
-        it : ImageDetIter
-        verbose : bool
-            Whether a change is logged.
-
-        Returns
-        -------
-        ImageDetIter
-            The other one.
-        """
+        """Give this and another iterator labels of as many boxes."""
         if not isinstance(it, ImageDetIter):
             raise TypeError("Synchronize with invalid iterator.")
         if self.label_shape[1] != it.label_shape[1]:
@@ -212,25 +179,7 @@ class ImageDetIter(ImageIter):
         window_name: str = "draw_next",
         id2labels: Any = None,
     ) -> Iterator[Any]:
-        """Give one picture after the other with its boxes drawn, as arrays of uint8 with blue first.
-
-        Parameters
-        ----------
-        color : (float, float, float), optional
-            Red, green and blue of borders; `numpy.random` draws one for each by default.
-        thickness : int
-            Of borders, in pixels.
-        mean, std : True, or ndarray, optional
-            What the augmenters subtract, and divide by: it is undone. True is ImageNet's.
-        clip : bool
-            Whether values beyond 0 and 255 are cut; others are taken modulo 256.
-        waitKey, window_name, id2labels
-            Windows and names of classes are not here: draw them on what this gives.
-
-        Yields
-        ------
-        ndarray of uint8, shape (height, width, 3)
-        """
+        """Give one picture after the other with its boxes drawn, as arrays of uint8 with blue first."""
         del window_name
         if waitKey is not None or id2labels is not None:
             message, found = (

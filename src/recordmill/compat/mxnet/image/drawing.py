@@ -13,18 +13,7 @@ Pixels = NDArray[np.uint8]
 def draw_rectangle(
     pixels: Pixels, corner: tuple[int, int], other: tuple[int, int], colour: Any, thickness: int
 ) -> None:
-    """Draw the border of a rectangle, in place; what lies outside the image is left away.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, shape (height, width, channels)
-    corner, other : (int, int)
-        Column and row of two corners that lie opposite.
-    colour : sequence of float
-        A level for each channel.
-    thickness : int
-        Of the border, whose corners are round; below 0 the rectangle is filled.
-    """
+    """Draw the border of a rectangle, in place; what lies outside the image is left away."""
     left, right = sorted((corner[0], other[0]))
     top, bottom = sorted((corner[1], other[1]))
     rows, columns = np.ogrid[: pixels.shape[0], : pixels.shape[1]]

@@ -24,27 +24,6 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None
     """Pixels of an encoded image.
 
     A rotation that EXIF asks for is carried out, but ignored in JPEGs that begin with a JFIF segment, as in MXNet.
-
-    Parameters
-    ----------
-    buf : bytes, bytearray, memoryview or array of uint8
-    flag : {0, 1}
-        0 for grey, 1 for colour.
-    to_rgb : bool
-        Red first; blue first otherwise.
-    out : array of uint8, optional
-        Where the pixels go.
-
-    Returns
-    -------
-    NDArray of uint8, shape (height, width, 1 or 3)
-
-    Raises
-    ------
-    ValueError
-        `buf` is text or something else that holds no bytes.
-    MXNetError
-        No image, a damaged one, or another `flag`.
     """
     if not isinstance(buf, bytes | bytearray | memoryview | np.ndarray):
         raise ValueError("buf must be of type bytes, bytearray or numpy.ndarray; convert text to bytes")  # noqa: TRY004
@@ -88,28 +67,7 @@ def _into(made: NDArray, out: Any) -> NDArray:
 
 
 def imresize(src: Any, w: int, h: int, interp: int = 1, out: Any = None) -> NDArray:
-    """Scale an image to a size.
-
-    Parameters
-    ----------
-    src : array, shape (height, width, channels)
-        uint8 or float32.
-    w, h : int
-        Width and height.
-    interp : int
-        0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos; 9 chooses by the sizes, 10 by chance.
-    out : array, optional
-        Where the pixels go.
-
-    Returns
-    -------
-    NDArray of the same dtype
-
-    Raises
-    ------
-    MXNetError
-        No such interpolation, no such size, or an image of another dtype.
-    """
+    """Scale an image to a size."""
     pixels = np.asarray(src)
     _check_size(w=w, h=h)
     if pixels.ndim != 3:
@@ -133,24 +91,7 @@ def _check_size(**lengths: Any) -> None:
 
 
 def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] = ()) -> int:
-    """Number of the interpolation, 0 to 4.
-
-    Parameters
-    ----------
-    interp : int
-        0 to 4, 9 or 10.
-    sizes : (int, int, int, int), optional
-        Height and width, old and new; without them 9 is bicubic.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        No such interpolation.
-    """
+    """Number of the interpolation, 0 to 4."""
     if interp == BY_SIZE:
         return int(methods_of(interp, np.array([sizes[:2]]), np.array([sizes[2:]]))[0]) if sizes else 2
     if interp == RANDOM:
@@ -170,25 +111,7 @@ def copyMakeBorder(
     value: float = 0.0,
     values: Sequence[float] = (),
 ) -> NDArray:
-    """Add pixels around an image.
-
-    Parameters
-    ----------
-    src : array of uint8, shape (height, width, channels)
-    top, bot, left, right : int
-        Pixels on each side.
-    type : {0, 1, 2, 3, 4}
-        A constant, the outermost pixel again, the image mirrored about its edges, the image again, or the image
-        mirrored about its outermost pixels.
-    value : float
-        The constant.
-    values : sequence of float
-        One constant for each channel.
-
-    Returns
-    -------
-    NDArray
-    """
+    """Add pixels around an image."""
     if type not in _BORDERS:
         raise UnsupportedError(f"type={type} is not supported", kind="unsupported", expected="0 to 4")
     pixels = np.asarray(src)

@@ -20,40 +20,7 @@ _LABEL_DTYPES = ("int32", "float32", "int64", "float64")
 
 
 class ImageIter(DataIter):
-    """Batches of images from RecordIO files or image files, through augmenters.
-
-    Parameters
-    ----------
-    batch_size : int
-    data_shape : (int, int, int)
-        3, height and width.
-    label_width : int
-    path_imgrec, path_imgidx : path, optional
-        Record file, and its index, which `shuffle` and `num_parts` need.
-    path_imglist, path_root : path, optional
-        List of images, whose labels beat those of records; folder of the files that it names.
-    shuffle : bool
-        A new order of `random.shuffle` at every reset.
-    part_index, num_parts : int
-        One of so many equal parts; what does not fill them is left out.
-    aug_list : list of Augmenter, optional
-        What `CreateAugmenter` makes of the further parameters by default.
-    imglist : list, optional
-        Entries of labels and a file name, instead of a list file.
-    data_name, label_name : str
-    dtype : {"float32", "float64", "int32", "int64"}
-        Of listed labels.
-    last_batch_handle : {"pad", "discard", "roll_over"}
-        What becomes of a batch that is not full: completed from the beginning, with `pad`; left out; or kept for the
-        next epoch.
-
-    Raises
-    ------
-    ValueError
-        Another number of channels than 3.
-    AssertionError
-        A part or an order without an index, or no source at all.
-    """
+    """Batches of images from RecordIO files or image files, through augmenters."""
 
     def __init__(
         self,
@@ -144,19 +111,7 @@ class ImageIter(DataIter):
         self.reset()
 
     def next(self) -> DataBatch:
-        """Return the next batch.
-
-        Returns
-        -------
-        DataBatch
-
-        Raises
-        ------
-        StopIteration
-            At the end of the epoch.
-        MXNetError
-            An image that does not decode, or a label of another width; it says which.
-        """
+        """Return the next batch."""
         if self._kept is not None:
             data, label, count = self._kept
         else:

@@ -16,27 +16,7 @@ _ONE, _TWO = np.float32(1), np.float32(2)
 
 
 def imrotate(src: Any, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False) -> NDArray:
-    """Turn images about their centre; sizes stay, and what is not of the image is 0.
-
-    Parameters
-    ----------
-    src : NDArray of float32, shape ([n,] channels, height, width)
-    rotation_degrees : float, or array of n
-        Counter-clockwise.
-    zoom_in, zoom_out : bool
-        Whether the image is enlarged until nothing else is seen, or shrunk until all of it is.
-
-    Returns
-    -------
-    NDArray of float32, of the same shape
-
-    Raises
-    ------
-    ValueError
-        Both zooms, another shape, or as many angles as there are no images.
-    TypeError
-        Another dtype, or several angles for one image.
-    """
+    """Turn images about their centre; sizes stay, and what is not of the image is 0."""
     if zoom_in and zoom_out:
         raise ValueError("`zoom_in` and `zoom_out` cannot be both True")
     if src.dtype != np.float32:
@@ -61,19 +41,7 @@ def imrotate(src: Any, rotation_degrees: Any, zoom_in: bool = False, zoom_out: b
 
 
 def random_rotate(src: Any, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False) -> NDArray:
-    """Turn images as `imrotate`, by angles that `numpy.random` draws between two limits.
-
-    Parameters
-    ----------
-    src, zoom_in, zoom_out
-        As `imrotate` takes them.
-    angle_limits : (float, float)
-        Degrees.
-
-    Returns
-    -------
-    NDArray of float32, of the same shape
-    """
+    """Turn images as `imrotate`, by angles that `numpy.random` draws between two limits."""
     size = None if src.ndim == 3 else src.shape[0]
     low, high = angle_limits
     degrees: Any = np.random.uniform(low, high, size)  # noqa: NPY002 (np.random.seed repeats it)

@@ -19,27 +19,7 @@ class HeaderError(MXNetError, ValueError, struct.error):
 
 
 class SampleSource:
-    """Labels and encoded images, one after another.
-
-    Parameters
-    ----------
-    path_imgrec, path_imgidx, path_imglist, path_root : path or None
-    imglist : list or None
-    dtype : str
-        Of listed labels.
-
-    Attributes
-    ----------
-    keys : list or None
-        Of the samples in their order; None where a record file is read without an index.
-    place : int
-        How many samples were taken since the beginning.
-    record : MXRecordIO or None
-    listed : dict or None
-        Labels and file name of each key of a list.
-    last : dict of str to object
-        What the last sample was: shard and record.
-    """
+    """Labels and encoded images, one after another."""
 
     def __init__(
         self, path_imgrec: Any, path_imgidx: Any, path_imglist: Any, imglist: Any, path_root: Any, dtype: str
@@ -65,14 +45,7 @@ class SampleSource:
         self.place = 0
 
     def restrict(self, part: int, num_parts: int, *, ordered: bool) -> None:
-        """Keep one part of the samples.
-
-        Parameters
-        ----------
-        part, num_parts : int
-        ordered : bool
-            Whether an order is to be drawn, which needs keys.
-        """
+        """Keep one part of the samples."""
         if num_parts <= 1 and not ordered:
             return
         if self.keys is None:
@@ -125,16 +98,7 @@ class SampleSource:
         return label, data
 
     def read_file(self, name: str) -> bytes:
-        """Bytes of a file below the root.
-
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        bytes
-        """
+        """Bytes of a file below the root."""
         path = name if self._root is None else os.path.join(self._root, name)
         self.last = {"shard": path}
         with translated():

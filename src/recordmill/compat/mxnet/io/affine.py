@@ -22,35 +22,14 @@ _TWO = np.float32(2)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class AffineMap:
-    """A map of one image.
-
-    Parameters
-    ----------
-    matrix : ndarray of float32, shape (2, 3)
-        From places in the image to places in the result.
-    size : (int, int)
-        Height and width of the result.
-    """
+    """A map of one image."""
 
     matrix: NDArray[np.float32]
     size: tuple[int, int]
 
 
 def draw_map(size: tuple[int, int], values: Mapping[str, Any], chance: Numbers) -> AffineMap:
-    """Draw the map of an image; float32 throughout, with MXNet's order of operations.
-
-    Parameters
-    ----------
-    size : (int, int)
-        Height and width of the image.
-    values : mapping of str to object
-        The parameters of the iterator.
-    chance : Numbers
-
-    Returns
-    -------
-    AffineMap
-    """
+    """Draw the map of an image; float32 throughout, with MXNet's order of operations."""
     shear = chance.uniform() * np.float32(values["max_shear_ratio"]) * _TWO - np.float32(values["max_shear_ratio"])
     angle = chance.integer(-values["max_rotate_angle"], values["max_rotate_angle"])
     turn = (values["rotate"] if values["rotate"] > 0 else angle) / 180.0 * math.pi
@@ -78,19 +57,7 @@ def _stretch(values: Mapping[str, Any], chance: Numbers) -> tuple[np.float32, np
 
 
 def mapped(pixels: NDArray[np.uint8], values: Mapping[str, Any], chance: Numbers) -> NDArray[np.uint8]:
-    """Send an image through a map of its own.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, shape (height, width, channels)
-    values : mapping of str to object
-        The parameters of the iterator.
-    chance : Numbers
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, channels)
-    """
+    """Send an image through a map of its own."""
     height, width, channels = pixels.shape
     made = draw_map((height, width), values, chance)
     method = drawn_method(values["inter_method"], (height, width), made.size, chance)

@@ -15,13 +15,6 @@ class Ahead(Generic[Made]):
     """Makes what an iterator of calls asks for, a few elements ahead.
 
     An error is raised in the place of its element. A copy that a fork made begins a thread of its own.
-
-    Parameters
-    ----------
-    calls : iterator of callable
-        What makes each element.
-    depth : int
-        Elements made ahead; 0 makes each when it is taken.
     """
 
     def __init__(self, calls: Iterator[Callable[[], Made]], depth: int) -> None:

@@ -17,32 +17,7 @@ Named = list[tuple[str, NDArray | CSRNDArray]]
 
 
 class NDArrayIter(DataIter):
-    """Batches of the rows of arrays.
-
-    Parameters
-    ----------
-    data : array, list of array, or dict of str to array
-        Arrays of NumPy's become float32; those of dicts come in the order of their names. Matrices of `mx.nd.sparse`
-        give whole rows.
-    label : array, list of array, or dict of str to array, optional
-    batch_size : int
-    shuffle : bool
-        A new order of `numpy.random.shuffle` at the beginning and at every reset.
-    last_batch_handle : {"pad", "discard", "roll_over"}
-        What becomes of a batch that is not full: completed from the beginning, with `pad`; left out; or kept for the
-        next epoch, whose first batch tells by `pad` how many rows it got so.
-    data_name, label_name : str
-        Names of arrays that have none.
-
-    Raises
-    ------
-    TypeError
-        Data that are no arrays.
-    AssertionError
-        No data.
-    ParameterError
-        Another `last_batch_handle`, or arrays that differ in length.
-    """
+    """Batches of the rows of arrays."""
 
     def __init__(
         self,

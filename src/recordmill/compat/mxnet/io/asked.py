@@ -15,17 +15,7 @@ _SHIFTS = ("random_h", "random_s", "random_l")
 
 
 def has_map(values: Mapping[str, Any]) -> bool:
-    """Whether images go through an affine map at all.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether images go through an affine map at all."""
     if values["max_rotate_angle"] > 0 or values["rotate"] > 0:
         return True
     names = _MAPPED if values["random_resized_crop"] else (*_MAPPED, "max_aspect_ratio", "min_aspect_ratio")
@@ -33,61 +23,22 @@ def has_map(values: Mapping[str, Any]) -> bool:
 
 
 def aspect_ratios(values: Mapping[str, Any]) -> tuple[float, float]:
-    """Range of width / height of random windows.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-
-    Returns
-    -------
-    (float, float)
-    """
+    """Range of width / height of random windows."""
     low, high = values["min_aspect_ratio"], np.float32(values["max_aspect_ratio"])
     one = np.float32(1)
     return (float(one - high), float(one + high)) if low is None else (low, float(high))
 
 
 def has_jitter(values: Mapping[str, Any]) -> bool:
-    """Whether brightness, contrast, saturation or noise of colours are random.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether brightness, contrast, saturation or noise of colours are random."""
     return any(values[name] for name in _JITTER)
 
 
 def has_shifts(values: Mapping[str, Any]) -> bool:
-    """Whether hue, saturation or lightness are shifted.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether hue, saturation or lightness are shifted."""
     return any(values[name] for name in _SHIFTS)
 
 
 def has_light(values: Mapping[str, Any]) -> bool:
-    """Whether the levels of images are changed at random.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the levels of images are changed at random."""
     return bool(values["max_random_contrast"] or values["max_random_illumination"])

@@ -11,15 +11,7 @@ from recordmill.compat.mxnet.base import MisuseError
 
 
 class DataDesc(namedtuple("DataDesc", ["name", "shape"])):  # noqa: PYI024, SLOT002 (programs unpack two values)
-    """Name and shape of one array of a batch, with its dtype and layout as attributes.
-
-    Parameters
-    ----------
-    name : str
-    shape : tuple of int
-    dtype : dtype
-    layout : str
-    """
+    """Name and shape of one array of a batch, with its dtype and layout as attributes."""
 
     dtype: Any
     layout: str
@@ -47,19 +39,7 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):  # noqa: PYI024, SLOT
 
 
 class DataBatch:
-    """Arrays of one step.
-
-    Parameters
-    ----------
-    data, label : list of NDArray
-        Anything else is a MisuseError, which is an AssertionError.
-    pad : int
-        How many of the last rows only fill the batch up.
-    index : ndarray of uint64, shape (batch_size,)
-        Ids of the samples.
-    bucket_key, provide_data, provide_label
-        For the caller's use.
-    """
+    """Arrays of one step."""
 
     def __init__(
         self,
@@ -84,12 +64,7 @@ class DataBatch:
 
 
 class DataIter:
-    """An iterator of batches that `reset` sets to its beginning; subclasses have `next`, or `iter_next` and its kin.
-
-    Parameters
-    ----------
-    batch_size : int
-    """
+    """An iterator of batches that `reset` sets to its beginning; subclasses have `next`, or `iter_next` and its kin."""
 
     def __init__(self, batch_size: int = 0) -> None:
         self.batch_size = batch_size

@@ -48,22 +48,7 @@ _OF_FLOATS = ("max_random_contrast", "max_random_illumination")
 
 
 def check_values(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
-    """Refuse values that mean nothing, and pairs that contradict one another.
-
-    Parameters
-    ----------
-    values, defaults : mapping of str to object
-        The parameters of the iterator.
-
-    Raises
-    ------
-    ParameterError
-        A value out of its range, or a contradiction.
-    UnsupportedError
-        What MXNet does and this package does not.
-    MXNetError
-        A dtype that MXNet does not have either.
-    """
+    """Refuse values that mean nothing, and pairs that contradict one another."""
     for name, (low, high) in _RANGES.items():
         means_nothing = values[name] == 0 and name in _NOT_ZERO
         if means_nothing or not low <= values[name] <= high:

@@ -20,19 +20,7 @@ _MORE = 1.1
 
 
 def byte_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Cut the bytes of one part: into one range, or those that `shuffle_chunk_size` asks for.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-    size : int
-        Bytes of all files.
-
-    Returns
-    -------
-    list of (int, int)
-    """
+    """Cut the bytes of one part: into one range, or those that `shuffle_chunk_size` asks for."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _MORE / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4
@@ -40,21 +28,7 @@ def byte_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
 
 
 def record_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
-    """Cut records into those that are read together.
-
-    Parameters
-    ----------
-    starts : ndarray of int64, shape (n,)
-        Where each record begins, in bytes of all files back to back.
-    span : (int, int)
-        The records to cut.
-    size : int
-        Bytes of all files.
-
-    Returns
-    -------
-    list of (int, int)
-    """
+    """Cut records into those that are read together."""
     first, last = span
     end = int(starts[last]) if last < len(starts) else size
     chunks = []

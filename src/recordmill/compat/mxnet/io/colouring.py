@@ -29,20 +29,7 @@ _AXES = np.array(
 
 
 def coloured(pixels: Pixels, values: Mapping[str, Any], chance: Numbers) -> Pixels:
-    """Jitter, shift and add noise to the colours of one image, as the parameters ask for.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, shape (height, width, 1 or 3)
-        Red, green, blue, or grey, whose jitter and noise are those of equal colours.
-    values : mapping of str to object
-        The parameters of the iterator.
-    chance : Numbers
-
-    Returns
-    -------
-    ndarray of uint8 of the same shape
-    """
+    """Jitter, shift and add noise to the colours of one image, as the parameters ask for."""
     if any(values[name] > 0 for name in _JITTER):
         pixels = _jittered(pixels, values, chance)
     if any(values[name] for name in _SHIFTS):

@@ -46,16 +46,7 @@ class _Holding(DataIter):
 
 
 class ResizeIter(_Holding):
-    """Epochs of so many batches, whatever number an iterator has.
-
-    Parameters
-    ----------
-    data_iter : DataIter
-    size : int
-        Batches of an epoch; the iterator is reset where it ends.
-    reset_internal : bool
-        Whether `reset` resets the iterator too.
-    """
+    """Epochs of so many batches, whatever number an iterator has."""
 
     def __init__(self, data_iter: Any, size: int, reset_internal: bool = True) -> None:
         super().__init__(data_iter.batch_size)
@@ -105,21 +96,7 @@ class _Epoch:
 
 
 class PrefetchingIter(_Holding):
-    """Batches of several iterators as one, the next of which is made in a thread.
-
-    Parameters
-    ----------
-    iters : DataIter, or list of DataIter
-    rename_data, rename_label : list of dict of str to str, optional
-        For each iterator, new names of its arrays.
-
-    Raises
-    ------
-    AssertionError
-        Not one dict for each iterator.
-    MXNetError
-        At a batch: one iterator ends before another, or pads another number of rows.
-    """
+    """Batches of several iterators as one, the next of which is made in a thread."""
 
     def __init__(self, iters: Any, rename_data: Any = None, rename_label: Any = None) -> None:
         self.iters = iters if isinstance(iters, list) else [iters]

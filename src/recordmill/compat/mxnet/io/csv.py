@@ -42,19 +42,6 @@ class CSVIter(NDArrayIter):
 
     The last batch is completed with the first rows, and says in `pad` with how many; every epoch begins with the first
     row.
-
-    Parameters
-    ----------
-    **parameters
-        Those of MXNet 1.9.1 by name: ``data_csv``, ``data_shape`` (of one row) and ``batch_size`` are needed. Labels
-        are zeros without ``label_csv``.
-
-    Raises
-    ------
-    ParameterError
-        A parameter that does not exist, or rows of another length than their shape.
-    MissingFileError
-        A file that is not there.
     """
 
     def __init__(self, **parameters: Any) -> None:

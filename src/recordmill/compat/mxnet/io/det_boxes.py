@@ -16,12 +16,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A window, or several, in shares of a picture.
-
-    Parameters
-    ----------
-    left, top, width, height : float32, or ndarray of float32, shape (k,)
-    """
+    """A window, or several, in shares of a picture."""
 
     left: Any
     top: Any
@@ -34,18 +29,7 @@ class Box:
 
 
 def split_label(label: Rows) -> tuple[Rows, Rows] | None:
-    """Header and boxes of a label, without those that have no area.
-
-    Parameters
-    ----------
-    label : ndarray of float32, shape (n,)
-        The width of the header, that of a box, the rest of the header, and boxes.
-
-    Returns
-    -------
-    (ndarray, ndarray of shape (m, width)) or None
-        None if that is no such label.
-    """
+    """Header and boxes of a label, without those that have no area."""
     header, width = (int(one) if np.isfinite(one) else 0 for one in label[:2].tolist()) if len(label) > 1 else (0, 0)
     if not 2 <= header <= len(label) or width < 5 or (len(label) - header) % width:
         return None
@@ -54,17 +38,7 @@ def split_label(label: Rows) -> tuple[Rows, Rows] | None:
 
 
 def moved_into(rows: Rows, box: Box) -> Rows:
-    """Boxes in shares of a window.
-
-    Parameters
-    ----------
-    rows : ndarray of float32, shape (n, 5 or more)
-    box : Box
-
-    Returns
-    -------
-    ndarray of float32, shape (n, 5 or more)
-    """
+    """Boxes in shares of a window."""
     made = rows.copy()
     for column, start, length in ((1, box.left, box.width), (2, box.top, box.height)):
         made[:, column] = np.maximum(np.float32(0), (rows[:, column] - start) / length)
@@ -74,17 +48,7 @@ def moved_into(rows: Rows, box: Box) -> Rows:
 
 @dataclass(frozen=True, slots=True)
 class CropRule:
-    """What a window must have to be taken, and which boxes stay in it.
-
-    Parameters
-    ----------
-    overlaps, sample_coverages, object_coverages : (float, float)
-        Of one box at least: the smallest and largest share of both, of the window, of the box, that window and box
-        have in common; from 0 to 1 any will do.
-    by_centre : bool
-        Whether boxes stay whose centre is inside; else those of which more than `least` is.
-    least : float
-    """
+    """What a window must have to be taken, and which boxes stay in it."""
 
     overlaps: tuple[float, float]
     sample_coverages: tuple[float, float]
@@ -93,18 +57,7 @@ class CropRule:
     least: float
 
     def takes(self, rows: Rows, boxes: Box) -> Flags:
-        """Which of several windows are taken; all, where there is no box.
-
-        Parameters
-        ----------
-        rows : ndarray of float32, shape (n, 5 or more)
-        boxes : Box
-            Of k windows.
-
-        Returns
-        -------
-        ndarray of bool, shape (k,)
-        """
+        """Which of several windows are taken; all, where there is no box."""
         if not len(rows):
             return np.ones(boxes.left.shape, bool)
         columns = rows.T[:, :, None]
@@ -146,18 +99,7 @@ def _common(columns: Rows, box: Box) -> Rows:
 
 
 def refuse_no_boxes(label: Rows, place: dict[str, Any]) -> ParameterError:
-    """Error for a label that is none of boxes.
-
-    Parameters
-    ----------
-    label : ndarray of float32
-    place : dict of str to object
-        Shard, record and offset.
-
-    Returns
-    -------
-    ParameterError
-    """
+    """Error for a label that is none of boxes."""
     message, expected = "labels that are no boxes cannot be moved", "a header of 2, boxes of 5, or more"
     widths = ", ".join(f"{one:g}" for one in label[:2].tolist())
     found = f"{len(label)} labels, widths {widths}"

@@ -86,21 +86,7 @@ _RANGES: dict[str, tuple[float, float]] = {
 
 
 def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters of ImageDetRecordIter with their values, of those that were given.
-
-    Parameters
-    ----------
-    given : mapping of str to object
-
-    Returns
-    -------
-    dict of str to object
-
-    Raises
-    ------
-    ParameterError, UnsupportedError
-        As `read_parameters`, and values that mean nothing or contradict one another.
-    """
+    """All parameters of ImageDetRecordIter with their values, of those that were given."""
     values = read_parameters(given, _DEFAULTS, ONLY_DEFAULT)
     channels, height, width = values["data_shape"]
     if channels not in (1, 3) or min(height, width) < 1:
@@ -129,31 +115,13 @@ def _as_float32(value: float) -> float:
 
 
 def changes_colours(values: Mapping[str, Any]) -> bool:
-    """Whether hue, saturation or light may change.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-
-    Returns
-    -------
-    bool
-    """
+    """Whether hue, saturation or light may change."""
     names = ("hue", "saturation", "illumination")
     return any(values[f"random_{name}_prob"] > 0 and values[f"max_random_{name}"] for name in names)
 
 
 def changes_pictures(values: Mapping[str, Any]) -> bool:
-    """Whether anything is done to pictures beside bringing them to the size of the batch.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-
-    Returns
-    -------
-    bool
-    """
+    """Whether anything is done to pictures beside bringing them to the size of the batch."""
     return (
         any(
             values[name] > 0 for name in ("rand_crop_prob", "rand_pad_prob", "rand_mirror_prob", "random_contrast_prob")

@@ -22,27 +22,7 @@ _TOGETHER = 4
 def decode_by_steps(
     images: Sequence[Any], steps: Sequence[Steps], shape: Sequence[int], fill: int, threads: int
 ) -> NDArray[np.uint8]:
-    """Levels of pictures, each in the upper left corner; where it does not reach they are 0.
-
-    Parameters
-    ----------
-    images : sequence of buffer
-    steps : sequence of Steps
-    shape : (int, int, int)
-        Channels, height and width.
-    fill : int
-        Level of frames.
-    threads : int
-
-    Returns
-    -------
-    ndarray of uint8, shape (n, channels, height, width)
-
-    Raises
-    ------
-    DecodeError
-        An image that does not decode; `position` is its place in the batch.
-    """
+    """Levels of pictures, each in the upper left corner; where it does not reach they are 0."""
     made = np.zeros((len(images), *shape), np.uint8)
 
     def put(row: int) -> None:

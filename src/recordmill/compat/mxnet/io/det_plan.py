@@ -21,15 +21,7 @@ _COLOURS = ("hue", "saturation", "illumination", "contrast")
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """A size and an interpolation.
-
-    Parameters
-    ----------
-    size : (int, int)
-        Height and width.
-    method : int
-        0 to 4.
-    """
+    """A size and an interpolation."""
 
     size: Size
     method: int
@@ -37,22 +29,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Steps:
-    """Steps of one picture, one after another.
-
-    Parameters
-    ----------
-    first : Scaling or None
-    shifts : (int, int, int)
-        Of hue, lightness and saturation.
-    contrast : float32
-        A factor, less 1.
-    is_mirrored : bool
-    window : (int, int, int, int)
-        Left, top, width and height; it may reach beyond the picture.
-    last : Scaling or None
-    rows : ndarray of float32
-        What becomes of the boxes.
-    """
+    """Steps of one picture, one after another."""
 
     first: Scaling | None
     shifts: tuple[int, int, int]
@@ -69,13 +46,7 @@ class Steps:
 
 
 class StepsPlan:
-    """How steps follow from the parameters and from numbers that are drawn.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-    """
+    """How steps follow from the parameters and from numbers that are drawn."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
@@ -83,20 +54,7 @@ class StepsPlan:
         self._samplers = [_Sampler(values, number) for number in range(count)] if values["rand_crop_prob"] > 0 else []
 
     def draw(self, size: Size, rows: Rows, numbers: Numbers) -> Steps:
-        """Steps of one picture.
-
-        Parameters
-        ----------
-        size : (int, int)
-            Its height and width.
-        rows : ndarray of float32, shape (n, 5 or more)
-            Its boxes.
-        numbers : Numbers
-
-        Returns
-        -------
-        Steps
-        """
+        """Steps of one picture."""
         values = self._values
         first = self._shorter(size, numbers)
         size = first.size if first else size

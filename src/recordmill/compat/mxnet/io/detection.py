@@ -36,16 +36,6 @@ class ImageDetRecordIter(ImageRecordIter):
     `label_pad_value` up to the width of the longest row; boxes without area are left out. Orders of `shuffle` are not
     MXNet's here. Colours, mirrors, frames and windows are those of MXNet for the numbers that are drawn; these depend
     on the seed, the epoch and the position alone.
-
-    Parameters
-    ----------
-    **parameters
-        Those of MXNet 1.9.1 by name.
-
-    Raises
-    ------
-    ParameterError, UnsupportedError, MXNetError
-        As `ImageRecordIter`.
     """
 
     def _read(self, parameters: dict[str, Any]) -> dict[str, Any]:

@@ -8,27 +8,7 @@ from recordmill.compat.mxnet.base import MissingFileError, MXNetError, Parameter
 
 
 def find_files(names: str, parameter: str) -> list[str]:
-    """Paths of the files that hold something, those of a folder sorted by name.
-
-    Parameters
-    ----------
-    names : str
-    parameter : str
-        Whose value that is.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    ParameterError
-        No name.
-    MissingFileError
-        A file that is not there.
-    MXNetError
-        Nothing but empty files.
-    """
+    """Paths of the files that hold something, those of a folder sorted by name."""
     if not names:
         message = f"Check failed: param_.{parameter}.length() != 0: must specify {parameter}"
         raise ParameterError(message, kind="bad_parameter", expected=parameter, found="nothing")

@@ -16,34 +16,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Route:
-    """Which images go through the native engine, and how.
-
-    Parameters
-    ----------
-    native : ndarray of bool, shape (n,)
-        Images that are resized once at most, and cut from their own pixels.
-    methods : ndarray of int64, shape (n,)
-        Interpolation of that one resize; -1 where there is none.
-    """
+    """Which images go through the native engine, and how."""
 
     native: NDArray[np.bool_]
     methods: Ints
 
 
 def route(sizes: Ints, values: Mapping[str, Any]) -> Route:
-    """Tell which images one native call brings to the batch.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (n, 2)
-        Heights and widths; 0 for images without a header, which the native engine refuses by name.
-    values : mapping of str to object
-        The parameters of the iterator.
-
-    Returns
-    -------
-    Route
-    """
+    """Tell which images one native call brings to the batch."""
     pad, goal = values["pad"], np.array(values["data_shape"][1:])
     shorter = shorter_to(sizes, values["resize"])
     padded = shorter + 2 * pad
@@ -64,33 +44,12 @@ def route(sizes: Ints, values: Mapping[str, Any]) -> Route:
 
 
 def shorter_to(sizes: Ints, length: int) -> Ints:
-    """Sizes when the shorter side has a length, the longer one cut to whole pixels; -1 leaves them.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (n, 2)
-    length : int
-
-    Returns
-    -------
-    ndarray of int64, shape (n, 2)
-    """
+    """Sizes when the shorter side has a length, the longer one cut to whole pixels; -1 leaves them."""
     return sizes if length == -1 else length * sizes // np.maximum(sizes.min(axis=1, keepdims=True), 1)
 
 
 def grow_to(sizes: Ints, goal: Ints, side: int) -> Ints:
-    """Sizes when one side has reached its goal, the other enlarged by the same float32 ratio and cut.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (n, 2)
-    goal : ndarray of int64, shape (2,)
-    side : {0, 1}
-
-    Returns
-    -------
-    ndarray of int64, shape (n, 2)
-    """
+    """Sizes when one side has reached its goal, the other enlarged by the same float32 ratio and cut."""
     ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
     other = (ratio * sizes[:, 1 - side].astype(np.float32)).astype(np.int64)
     grown = np.empty_like(sizes)

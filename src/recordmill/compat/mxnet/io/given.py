@@ -21,18 +21,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Drawn:
-    """The choices of n images.
-
-    Parameters
-    ----------
-    windows : ndarray of int64, shape (n, 4)
-        x, y, width and height, in pixels of the scaled image.
-    mirrors : ndarray of bool, shape (n,)
-    lights : ndarray of float32, shape (n, 2)
-        Factor and summand of all levels.
-    possible : ndarray of bool, shape (n,)
-        Images that are scaled once at most; the others' choices mean nothing.
-    """
+    """The choices of n images."""
 
     windows: Ints
     mirrors: NDArray[np.bool_]
@@ -45,20 +34,7 @@ class Drawn:
 
 
 def draw_all(sizes: Ints, values: Mapping[str, Any], numbers: Sequence[Numbers]) -> Drawn:
-    """Draw what MXNet draws for images that are only scaled, padded, cut and mirrored.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (n, 2)
-        Heights and widths; 0 for images without a header, which the native engine refuses by name.
-    values : mapping of str to object
-        The parameters of the iterator.
-    numbers : sequence of Numbers
-
-    Returns
-    -------
-    Drawn
-    """
+    """Draw what MXNet draws for images that are only scaled, padded, cut and mirrored."""
     windows = np.zeros((len(sizes), 4), np.int64)
     mirrors, possible = np.zeros(len(sizes), np.bool_), np.ones(len(sizes), np.bool_)
     lights = np.zeros((len(sizes), 2), np.float32)

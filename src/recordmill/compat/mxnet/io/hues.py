@@ -14,36 +14,12 @@ _LARGEST = (180, 255, 255)
 
 
 def shifted(pixels: Pixels, shifts: Sequence[int], behind: int | None = None) -> Pixels:
-    """Picture with other hue, lightness and saturation; hues end at 180 and do not begin again.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, shape (height, width, 3)
-        Red, green, blue.
-    shifts : (int, int, int)
-        What is added to hue, lightness and saturation.
-    behind : int, optional
-        Columns on the right that are behind the last four together of the whole picture; of these pixels by default.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, 3)
-    """
+    """Picture with other hue, lightness and saturation; hues end at 180 and do not begin again."""
     levels = np.arange(256)
     tables = [np.clip(levels + by, 0, top).astype(np.uint8) for by, top in zip(shifts, _LARGEST, strict=True)]
     return rm.hls_to_rgb(looked_up(rm.rgb_to_hls(pixels, behind=behind), tables))
 
 
 def looked_up(pixels: Pixels, tables: Sequence[Pixels]) -> Pixels:
-    """Levels of every channel by its own table.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, shape (height, width, channels)
-    tables : sequence of ndarray of uint8, shape (256,)
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, channels)
-    """
+    """Levels of every channel by its own table."""
     return np.stack([table.take(pixels[:, :, channel]) for channel, table in enumerate(tables)], axis=2)

@@ -22,28 +22,7 @@ _MOST_GROWTH = 1032
 
 
 def read_part(path: str, num_axes: int, num_parts: int, part_index: int) -> NDArray[np.uint8]:
-    """Rows of one part of a file, which are read once its size was found to be what its head says.
-
-    Parameters
-    ----------
-    path : str
-    num_axes : int
-        3 for images, 1 for labels.
-    num_parts, part_index : int
-
-    Returns
-    -------
-    ndarray of uint8
-
-    Raises
-    ------
-    MissingFileError
-        No such file.
-    MXNetError
-        A file of another form, or shorter than it says.
-    ParameterError
-        A part that is none.
-    """
+    """Rows of one part of a file, which are read once its size was found to be what its head says."""
     if not 0 <= part_index < num_parts:
         message = "Check failed: param_.num_parts > param_.part_index"
         found = f"part_index {part_index} of num_parts {num_parts}"
@@ -57,22 +36,7 @@ def read_part(path: str, num_axes: int, num_parts: int, part_index: int) -> NDAr
 
 
 def read_whole(path: str, num_axes: int) -> NDArray[np.uint8]:
-    """All rows of a file, which may be compressed by gzip.
-
-    Parameters
-    ----------
-    path : str
-    num_axes : int
-
-    Returns
-    -------
-    ndarray of uint8
-
-    Raises
-    ------
-    MissingFileError, MXNetError
-        As `read_part`, and a damaged compression.
-    """
+    """All rows of a file, which may be compressed by gzip."""
     _, size, is_packed = _head(path, num_axes)
     if not is_packed:
         return read_part(path, num_axes, 1, 0)

@@ -30,20 +30,6 @@ class ImageRecordIter(DataIter):
     Every epoch begins with the first record of its order; the first batch is read when the first is taken. A batch
     that the records do not fill is completed with the first ones of the order that follows, or with zeros where
     ``round_batch=False``; `pad` counts these rows either way.
-
-    Parameters
-    ----------
-    **parameters
-        Those of MXNet 1.9.1 by name, with its defaults: ``path_imgrec``, ``data_shape`` and ``batch_size`` are needed.
-
-    Raises
-    ------
-    ParameterError
-        A parameter that does not exist or has an impossible value; it is an MXNetError and a ValueError.
-    UnsupportedError
-        A parameter that MXNet has and this package has not; it is an MXNetError and a NotImplementedError.
-    MXNetError
-        Files that are not there or damaged.
     """
 
     def __init__(self, *args: Any, **parameters: Any) -> None:
@@ -109,19 +95,7 @@ class ImageRecordIter(DataIter):
         return self._batch is not None
 
     def next(self) -> DataBatch:
-        """Return the next batch.
-
-        Returns
-        -------
-        DataBatch
-
-        Raises
-        ------
-        StopIteration
-            At the end of the epoch, until `reset`.
-        MXNetError
-            A record or an image that is damaged; it names the record.
-        """
+        """Return the next batch."""
         if not self.iter_next() or self._batch is None:
             raise StopIteration
         return self._batch
@@ -213,17 +187,7 @@ def ImageRecordInt8Iter(**parameters: Any) -> ImageRecordIter:
 
 
 def filled(array: NDArray[Any], length: int) -> NDArray[Any]:
-    """Rows, and zeros up to a length.
-
-    Parameters
-    ----------
-    array : ndarray, shape (n, ...)
-    length : int
-
-    Returns
-    -------
-    ndarray, shape (length, ...)
-    """
+    """Rows, and zeros up to a length."""
     if len(array) == length:
         return array
     whole = np.zeros((length, *array.shape[1:]), array.dtype)

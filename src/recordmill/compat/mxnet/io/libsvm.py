@@ -39,21 +39,6 @@ class LibSVMIter(StoredIter):
 
     Data are matrices of ``mx.nd.sparse``, and so are labels that come from a file of their own. The last batch is
     completed with the first rows, and says in `pad` with how many; every epoch begins with the first row.
-
-    Parameters
-    ----------
-    **parameters
-        Those of MXNet 1.9.1 by name: ``data_libsvm``, ``data_shape`` (the number of columns) and ``batch_size`` are
-        needed.
-
-    Raises
-    ------
-    ParameterError
-        A parameter that does not exist, or fewer rows than make a batch.
-    MissingFileError
-        A file that is not there.
-    MXNetError
-        A line that is no row; it names file and line.
     """
 
     def __init__(self, **parameters: Any) -> None:

@@ -27,31 +27,7 @@ _USUAL = b"0123456789.+-: \t"
 def read_rows(
     names: str, parameter: str, width: int, num_parts: int, part_index: int
 ) -> tuple[NDArray[np.float32], CSRNDArray]:
-    """Labels and rows of one part of some files.
-
-    Parameters
-    ----------
-    names : str
-        One, several with semicolons between, or a folder.
-    parameter : str
-        Whose value that is.
-    width : int
-        Columns.
-    num_parts, part_index : int
-        Parts have as many bytes, and end where a line does.
-
-    Returns
-    -------
-    labels : ndarray of float32, shape (n,)
-    rows : CSRNDArray, shape (n, width)
-
-    Raises
-    ------
-    ParameterError
-        No such part, or one without rows.
-    MXNetError
-        A line that is no row.
-    """
+    """Labels and rows of one part of some files."""
     if not 0 <= part_index < num_parts:
         message = "Check failed: part < nsplit: invalid input parameter for InputSplit::Create"
         found = f"part_index {part_index} of num_parts {num_parts}"

@@ -16,35 +16,13 @@ Floats = NDArray[np.float32]
 
 
 def draw_light(values: Mapping[str, Any], chance: Numbers) -> Floats:
-    """Draw the factor and the summand of an image.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-    chance : Numbers
-
-    Returns
-    -------
-    ndarray of float32, shape (2,)
-    """
+    """Draw the factor and the summand of an image."""
     light: Floats = light_of(np.array([[chance.uniform(), chance.uniform()]], np.float32), values)[0]
     return light
 
 
 def light_of(units: Floats, values: Mapping[str, Any]) -> Floats:
-    """Factors and summands, with `scale`, of numbers from 0 to 1.
-
-    Parameters
-    ----------
-    units : ndarray of float32, shape (n, 2)
-    values : mapping of str to object
-        The parameters of the iterator.
-
-    Returns
-    -------
-    ndarray of float32, shape (n, 2)
-    """
+    """Factors and summands, with `scale`, of numbers from 0 to 1."""
     most = np.array([values["max_random_contrast"], values["max_random_illumination"]], np.float32)
     about = units * most * np.float32(2) - most
     about[:, 0] += np.float32(1)
@@ -53,16 +31,5 @@ def light_of(units: Floats, values: Mapping[str, Any]) -> Floats:
 
 
 def lights_of(lots: Lots, values: Mapping[str, Any]) -> Floats:
-    """Factors and summands that depend on seed, epoch and position.
-
-    Parameters
-    ----------
-    lots : Lots
-    values : mapping of str to object
-        The parameters of the iterator.
-
-    Returns
-    -------
-    ndarray of float32, shape (n, 2)
-    """
+    """Factors and summands that depend on seed, epoch and position."""
     return light_of(lots.draws.uniform(lots.positions, rm.Stage.FREE, 2).astype(np.float32), values)

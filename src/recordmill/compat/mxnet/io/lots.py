@@ -17,16 +17,7 @@ _SEED_OFFSET = 111
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Lots:
-    """The random numbers of some images.
-
-    Parameters
-    ----------
-    draws : Draws
-    positions : ndarray of int64, shape (n,)
-        In the epoch: what the draws depend on.
-    seeds : ndarray of int64, shape (n,), optional
-        Of the generator that MXNet makes for each.
-    """
+    """The random numbers of some images."""
 
     draws: rm.Draws
     positions: Ints
@@ -44,17 +35,6 @@ class Lots:
 
 
 def lots_of(visit: Visit, seed: int, seed_aug: int | None = None) -> Lots:
-    """Seed the images of a batch: with `seed_aug` as MXNet does, else from seed, epoch and position.
-
-    Parameters
-    ----------
-    visit : Visit
-    seed : int
-    seed_aug : int, optional
-
-    Returns
-    -------
-    Lots
-    """
+    """Seed the images of a batch: with `seed_aug` as MXNet does, else from seed, epoch and position."""
     seeds = None if seed_aug is None else visit.places + (seed_aug + _SEED_OFFSET)
     return Lots(rm.Draws(seed % 2**64, visit.epoch), visit.positions, seeds)

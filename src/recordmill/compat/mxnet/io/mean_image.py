@@ -20,27 +20,7 @@ Floats = NDArray[np.float32]
 def mean_image(
     values: Mapping[str, Any], ranges: list[list[Span]], make: Callable[[Visit], NDArray[Any]]
 ) -> Floats | None:
-    """Means of single pixels.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-    ranges : list of list of (int, int)
-        The chunks of every range, in rows of the part.
-    make : callable
-        Makes the images of some records, without the mean image.
-
-    Returns
-    -------
-    ndarray of float32, shape (channels, height, width), or None
-        None where no file is named, or levels stay as they are.
-
-    Raises
-    ------
-    ParameterError
-        A file that holds something else.
-    """
+    """Means of single pixels."""
     if not values["mean_img"] or values["dtype"] == "uint8":
         return None
     visits = _visits(ranges, values["batch_size"], indexed=bool(values["path_imgidx"]))
@@ -48,26 +28,7 @@ def mean_image(
 
 
 def keep_mean(path: str, shape: tuple[int, ...], batches: Callable[[], Iterable[NDArray[Any]]]) -> Floats:
-    """Mean of images of a file, which is written first where there is none.
-
-    Parameters
-    ----------
-    path : str
-        File of one array, as `mx.nd.save` writes it.
-    shape : tuple of int
-        Of an image.
-    batches : callable
-        Gives all images, some at a time, where the mean is to be made.
-
-    Returns
-    -------
-    ndarray of float32
-
-    Raises
-    ------
-    ParameterError
-        A file of several arrays, or an array of another shape.
-    """
+    """Mean of images of a file, which is written first where there is none."""
     if not os.path.exists(path):
         save(path, {"mean_img": wrap(_averaged(shape, batches()))})
     arrays = load(path)

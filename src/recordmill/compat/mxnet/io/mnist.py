@@ -42,20 +42,6 @@ class MNISTIter(StoredIter):
     """Batches of grey images, as ``level / 256``, and their labels, from two files which are read when it is made.
 
     Rows that do not fill a batch are left out. The order of `shuffle` is MXNet's for the seed, and that of all epochs.
-
-    Parameters
-    ----------
-    **parameters
-        Those of MXNet 1.9.1 by name; ``input_shape`` is taken and passed over, as there.
-
-    Raises
-    ------
-    ParameterError
-        A parameter that does not exist, or fewer images than make a batch.
-    MissingFileError
-        A file that is not there.
-    MXNetError
-        A file that is cut, compressed or of another form, or as many labels as there are no images.
     """
 
     def __init__(self, **parameters: Any) -> None:

@@ -19,20 +19,6 @@ class Normalising:
 
     float32 is ``(level - mean) * (scale / std)`` with both terms rounded to float32 first, uint8 the level itself, int8
     ``level - mean`` with the mean rounded and the result kept within the type.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-    image : ndarray of float32, shape (channels, height, width), optional
-        Means of single pixels, instead of one for each channel.
-
-    Attributes
-    ----------
-    dtype : dtype
-        Of the batch.
-    options : dict of str to object
-        Of `rm.Image`, which give these numbers, or levels where no options give them to the bit.
     """
 
     def __init__(self, values: Mapping[str, Any], image: NDArray[np.float32] | None = None) -> None:
@@ -61,16 +47,7 @@ class Normalising:
         return {"dtype": "float32", "mean": means, "std": self._stds, "white": white}
 
     def begin(self, pixels: NDArray[np.uint8]) -> NDArray[Any]:
-        """Make of one image what `options` ask for.
-
-        Parameters
-        ----------
-        pixels : ndarray of uint8, shape (height, width, channels)
-
-        Returns
-        -------
-        ndarray of uint8 or float32, shape (channels, height, width)
-        """
+        """Make of one image what `options` ask for."""
         if self.options["dtype"] == "uint8":
             return pixels.transpose(2, 0, 1)
         return rm.normalize(pixels, **self.options, layout="chw")
@@ -78,21 +55,7 @@ class Normalising:
     def finish(
         self, numbers: NDArray[Any], mirrors: NDArray[np.bool_], lights: NDArray[np.float32] | None = None
     ) -> NDArray[Any]:
-        """Numbers of a batch.
-
-        Parameters
-        ----------
-        numbers : ndarray of uint8 or float32, shape (n, channels, height, width)
-            Levels, or what `options` made of them.
-        mirrors : ndarray of bool, shape (n,)
-            Images that were mirrored, for which the mean image is.
-        lights : ndarray of float32, shape (n, 2), optional
-            Factor and summand of each image, with `scale`.
-
-        Returns
-        -------
-        ndarray of the batch's dtype, shape (n, channels, height, width)
-        """
+        """Numbers of a batch."""
         if self.dtype == np.uint8 or numbers.dtype == np.float32:
             return numbers
         means = self._mean if self._image is None else self._mirrored(mirrors)

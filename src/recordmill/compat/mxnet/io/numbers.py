@@ -24,13 +24,7 @@ _TWO = np.float32(2)
 
 
 class Numbers:
-    """Numbers of one sample, one after another.
-
-    Parameters
-    ----------
-    blocks : iterator of ndarray of uint32
-        Words, some at a time.
-    """
+    """Numbers of one sample, one after another."""
 
     def __init__(self, blocks: Iterator[Words]) -> None:
         self._blocks = blocks
@@ -108,17 +102,7 @@ def rounded(value: np.float32) -> int:
 
 
 def twister(seed: int) -> Numbers:
-    """Numbers of MXNet's generator.
-
-    Parameters
-    ----------
-    seed : int
-        Its lowest 32 bits count.
-
-    Returns
-    -------
-    Numbers
-    """
+    """Numbers of MXNet's generator."""
     return Numbers(_twisted(seed))
 
 
@@ -129,17 +113,7 @@ def _twisted(seed: int) -> Iterator[Words]:
 
 
 def numbers_of(draws: rm.Draws, positions: NDArray[np.int64]) -> list[Numbers]:
-    """Numbers of some samples, each of the seed, the epoch and its position alone.
-
-    Parameters
-    ----------
-    draws : Draws
-    positions : ndarray of int64, shape (n,)
-
-    Returns
-    -------
-    list of Numbers
-    """
+    """Numbers of some samples, each of the seed, the epoch and its position alone."""
     first = _words(draws, positions, 0)
     return [Numbers(_blocks(draws, one, words)) for one, words in zip(positions, first, strict=True)]
 

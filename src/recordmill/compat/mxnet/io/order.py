@@ -20,15 +20,7 @@ _RANGE_SEED_OFFSET = 666
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Order:
-    """The records of one epoch.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n,)
-        Of the part, in the order of the visit.
-    places : ndarray of int64, shape (n,)
-        Place of each in the batch or the chunk that MXNet reads it with, which seeds its augmentation.
-    """
+    """The records of one epoch."""
 
     rows: Ints
     places: Ints
@@ -36,18 +28,7 @@ class Order:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Visit:
-    """The records of one batch.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n,)
-        Of the part.
-    places : ndarray of int64, shape (n,)
-        As in `Order`.
-    epoch : int
-    start : int
-        Position of the first in the epoch.
-    """
+    """The records of one batch."""
 
     rows: Ints
     places: Ints
@@ -64,13 +45,6 @@ class EpochOrders:
     """Orders of one epoch after another, of 32-bit Mersenne Twisters that are never set back.
 
     With an index file all records of the part are permuted, without one those of every chunk that MXNet reads: 8 MiB.
-
-    Parameters
-    ----------
-    ranges : sequence of sequence of (int, int)
-        The chunks of every range of bytes, in rows of the part; one chunk of all with an index file.
-    values : mapping of str to object
-        The parameters of the iterator.
     """
 
     def __init__(self, ranges: Sequence[Sequence[Span]], values: Mapping[str, Any]) -> None:
@@ -82,12 +56,7 @@ class EpochOrders:
         self._range_order = list(range(len(ranges)))
 
     def draw(self) -> Order:
-        """Order of the next epoch.
-
-        Returns
-        -------
-        Order
-        """
+        """Order of the next epoch."""
         if self._range_words is not None:
             permute(self._range_order, self._range_words)
         rows: list[Ints] = []
@@ -113,20 +82,6 @@ class EpochOrders:
         return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
 
     def borrowed(self, order: Order, count: int, missing: int) -> Ints:
-        """Places of the records that complete a last batch.
-
-        Parameters
-        ----------
-        order : Order
-            That they begin.
-        count : int
-            Records of that batch.
-        missing : int
-            Records that are borrowed.
-
-        Returns
-        -------
-        ndarray of int64, shape (missing,)
-        """
+        """Places of the records that complete a last batch."""
         moved = self._words is None or self._indexed
         return order.places[:missing] + (count if moved else 0)

@@ -88,28 +88,7 @@ _NEEDED = ("data_shape", "batch_size")
 def read_parameters(
     given: Mapping[str, Any], defaults: Mapping[str, Any] = DEFAULTS, only_default: Mapping[str, str] = _ONLY_DEFAULT
 ) -> dict[str, Any]:
-    """All parameters with their values, of those that were given.
-
-    Parameters
-    ----------
-    given : mapping of str to object
-        Numbers and shapes may be text, as MXNet takes them.
-    defaults : mapping of str to object
-        All parameters; those of ImageRecordIter by default.
-    only_default : mapping of str to str
-        Parameters that only their defaults can have here, and what to do instead.
-
-    Returns
-    -------
-    dict of str to object
-
-    Raises
-    ------
-    ParameterError
-        A parameter that does not exist, that is missing, or a value of another form.
-    UnsupportedError
-        A parameter that MXNet has and this package has not.
-    """
+    """All parameters with their values, of those that were given."""
     for name in given:
         if name not in defaults:
             close = difflib.get_close_matches(name, defaults, 1)

@@ -11,28 +11,12 @@ _CHUNK = 1 << 14
 
 
 def words_of(seed: int) -> np.random.RandomState:
-    """Return the words of a seed.
-
-    Parameters
-    ----------
-    seed : int
-        Its lowest 32 bits count.
-
-    Returns
-    -------
-    RandomState
-    """
+    """Return the words of a seed."""
     return np.random.RandomState(seed % 2**32)
 
 
 def permute(order: list[int], words: np.random.RandomState) -> None:
-    """Permute a list in place, as libstdc++ did until version 6.
-
-    Parameters
-    ----------
-    order : list of int
-    words : RandomState
-    """
+    """Permute a list in place, as libstdc++ did until version 6."""
     for start in range(1, len(order), _CHUNK):
         partners = _partners(words, start, min(start + _CHUNK, len(order)))
         for place, other in enumerate(partners, start):

@@ -28,15 +28,7 @@ _ANY = -1
 
 
 class PixelPlan:
-    """How images become the data of a batch; a value of the parameters, used by any thread.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-    image : ndarray of float32, shape (channels, height, width), optional
-        Means of single pixels, instead of one for each channel.
-    """
+    """How images become the data of a batch; a value of the parameters, used by any thread."""
 
     def __init__(self, values: Mapping[str, Any], image: NDArray[np.float32] | None = None) -> None:
         self._values = values
@@ -50,23 +42,7 @@ class PixelPlan:
         return self._normalising.dtype
 
     def decode(self, images: Sequence[Any], visit: Visit) -> NDArray[Any]:
-        """Decode, cut and normalise images.
-
-        Parameters
-        ----------
-        images : sequence of buffer
-        visit : Visit
-            Where the samples are in the epoch; draws depend on that and the seeds alone.
-
-        Returns
-        -------
-        ndarray, shape (n, channels, height, width)
-
-        Raises
-        ------
-        DecodeError
-            An image that does not decode; `position` is its place in the batch.
-        """
+        """Decode, cut and normalise images."""
         seed, seed_aug = self._values["seed"], self._values["seed_aug"]
         lots, everything = lots_of(visit, seed, seed_aug), np.arange(len(images))
         if self._stepwise:

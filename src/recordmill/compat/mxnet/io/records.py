@@ -23,15 +23,7 @@ _HEADER = np.dtype([("flag", "<u4"), ("label", "<f4"), ("id", "<u8"), ("id2", "<
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Samples:
-    """Some records, parsed.
-
-    Parameters
-    ----------
-    images : list of memoryview
-        Their data.
-    labels : ndarray of float32, shape (n, label_width)
-    ids : ndarray of uint64, shape (n,)
-    """
+    """Some records, parsed."""
 
     images: list[memoryview]
     labels: NDArray[np.float32]
@@ -42,16 +34,6 @@ class RecordTable:
     """The records of one part of one or several files.
 
     Safe to pickle and to use after fork; reading from several threads is safe.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-
-    Raises
-    ------
-    MXNetError
-        Files that are not there, damaged, or without an image; a part that is none.
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
@@ -121,22 +103,7 @@ class RecordTable:
         return {"shard": reader.path, "record": record, "offset": int(reader.index.offsets[record])}
 
     def fetch(self, rows: Ints) -> Samples:
-        """Read records.
-
-        Parameters
-        ----------
-        rows : ndarray of int64, shape (n,)
-            Of the part.
-
-        Returns
-        -------
-        Samples
-
-        Raises
-        ------
-        MXNetError
-            A damaged record, or one without the labels that are wanted.
-        """
+        """Read records."""
         data, splits = self._payloads(rows)
         sizes = np.diff(splits)
         for row in np.flatnonzero(sizes < HEADER_BYTES)[:1]:

@@ -16,25 +16,7 @@ _WORDS: dict[int, Any] = {1: "grey", 3: "rgb", 4: "stored"}
 
 
 def decoded(data: Any, channels: int) -> NDArray[np.uint8]:
-    """Decode one image; it is upright, but for four channels.
-
-    Parameters
-    ----------
-    data : buffer
-    channels : {1, 3, 4}
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, channels)
-        Red, green, blue.
-
-    Raises
-    ------
-    ImageError, LimitError
-        No image, or one that is too large.
-    MXNetError
-        An image without a fourth channel, where that is wanted.
-    """
+    """Decode one image; it is upright, but for four channels."""
     orientation: Any = "ignore" if channels == 4 else "apply"
     pixels = rm.decode_image(data, like="mxnet", channels=_WORDS[channels], orientation=orientation, depth="8")
     if pixels.ndim == 2:
@@ -45,21 +27,7 @@ def decoded(data: Any, channels: int) -> NDArray[np.uint8]:
 
 
 def make_each(make: Callable[[int], None], positions: Sequence[int] | NDArray[np.int64], threads: int) -> None:
-    """Make all images of a batch, or some of them.
-
-    Parameters
-    ----------
-    make : callable
-        Makes an image by its number among them.
-    positions : sequence of int
-        Their places in the batch.
-    threads : int
-
-    Raises
-    ------
-    DecodeError
-        Of the first image that is none; `position` is its place in the batch.
-    """
+    """Make all images of a batch, or some of them."""
 
     def named(number: int) -> None:
         try:

@@ -14,21 +14,7 @@ _JITTER = ("brightness", "contrast", "saturation")
 
 
 def drawn_spec(values: Mapping[str, Any], method: int, numbers: Mapping[str, Any]) -> rm.Image:
-    """Spec whose windows, mirrors and colours are drawn by the engine.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-    method : int
-        Interpolation, 0 to 4 or 9; -1 where nothing is resized.
-    numbers : mapping of str to object
-        Options of the output's numbers.
-
-    Returns
-    -------
-    Image
-    """
+    """Spec whose windows, mirrors and colours are drawn by the engine."""
     size = tuple(values["data_shape"][1:])
     crop: Any
     if values["random_resized_crop"]:
@@ -46,19 +32,7 @@ def drawn_spec(values: Mapping[str, Any], method: int, numbers: Mapping[str, Any
 
 
 def given_spec(values: Mapping[str, Any], numbers: Mapping[str, Any]) -> rm.Image:
-    """Spec whose windows and mirrors are in the columns ``window`` and ``mirror``.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-    numbers : mapping of str to object
-        Options of the output's numbers.
-
-    Returns
-    -------
-    Image
-    """
+    """Spec whose windows and mirrors are in the columns ``window`` and ``mirror``."""
     if values["random_resized_crop"]:
         crop = rm.GivenCrop("window", tuple(values["data_shape"][1:]))
     else:

@@ -22,27 +22,7 @@ Pixels = NDArray[np.uint8]
 
 
 def prepare_image(data: Any, values: Mapping[str, Any], chance: Numbers) -> Pixels:
-    """Decode, scale, map, pad, cut and colour one image.
-
-    Parameters
-    ----------
-    data : buffer
-    values : mapping of str to object
-        The parameters of the iterator.
-    chance : Numbers
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, channels)
-        Red, green, blue.
-
-    Raises
-    ------
-    ImageError, LimitError
-        No image, or one that is too large.
-    MXNetError
-        An image smaller than the square that is to be cut.
-    """
+    """Decode, scale, map, pad, cut and colour one image."""
     pixels = decoded(data, values["data_shape"][0])
     shorter = _as_size(shorter_to(_sizes(pixels), values["resize"]))
     if values["resize"] != -1:
@@ -56,35 +36,13 @@ def prepare_image(data: Any, values: Mapping[str, Any], chance: Numbers) -> Pixe
 
 
 def fill_of(values: Mapping[str, Any]) -> int | tuple[int, ...]:
-    """Levels that padding adds: a fourth channel gets none of `fill_value`, as in MXNet.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-
-    Returns
-    -------
-    int or tuple of int
-    """
+    """Levels that padding adds: a fourth channel gets none of `fill_value`, as in MXNet."""
     fill: int = values["fill_value"]
     return (fill, fill, fill, 0) if values["data_shape"][0] == 4 else fill
 
 
 def draw_mirror(values: Mapping[str, Any], chance: Numbers) -> bool:
-    """Tell whether an image is mirrored.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The parameters of the iterator.
-    chance : Numbers
-        Asked with `rand_mirror` alone.
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether an image is mirrored."""
     return bool((values["rand_mirror"] and chance.coin()) or values["mirror"])
 
 

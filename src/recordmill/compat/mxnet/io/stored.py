@@ -9,14 +9,7 @@ from recordmill.compat.mxnet.io.batches import DataBatch, DataIter
 
 
 class StoredIter(DataIter):
-    """Batches, one array of data and one of labels each, that subclasses make by their number.
-
-    Parameters
-    ----------
-    batch_size : int
-    num_batches : int
-        Of an epoch.
-    """
+    """Batches, one array of data and one of labels each, that subclasses make by their number."""
 
     def __init__(self, batch_size: int, num_batches: int) -> None:
         super().__init__(batch_size)

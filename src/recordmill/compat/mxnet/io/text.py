@@ -28,23 +28,7 @@ _SCALES = _scales()
 
 
 def read_lengths(name: str, value: Any) -> tuple[int, ...]:
-    """Shape of a row, of the value of a parameter.
-
-    Parameters
-    ----------
-    name : str
-        Of the parameter.
-    value : int, sequence of int, or str
-
-    Returns
-    -------
-    tuple of int
-
-    Raises
-    ------
-    ParameterError
-        No whole numbers of 1 or more.
-    """
+    """Shape of a row, of the value of a parameter."""
     parts = value.strip("()[] ").rstrip(",").split(",") if isinstance(value, str) else value
     try:
         shape = tuple(int(part) for part in ((parts,) if isinstance(parts, int) else parts))
@@ -57,18 +41,7 @@ def read_lengths(name: str, value: Any) -> tuple[int, ...]:
 
 
 def rounded_apart(digits: Doubles, exponents: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Numbers whose digits in front of the point and behind it are rounded apart, and then together, as MXNet does.
-
-    Parameters
-    ----------
-    digits : ndarray of float64
-    exponents : ndarray of int64
-        Powers of ten by which the rounded digits are multiplied. Beyond 38 MXNet takes that; here the nearest number.
-
-    Returns
-    -------
-    ndarray of float32
-    """
+    """Numbers whose digits in front of the point and behind it are rounded apart, and then together, as MXNet does."""
     whole = np.where(np.isfinite(digits), np.trunc(digits), 0)
     with np.errstate(over="ignore", under="ignore"):
         found: NDArray[np.float32] = whole.astype(np.float32) + (digits - whole).astype(np.float32)

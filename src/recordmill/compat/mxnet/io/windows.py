@@ -19,47 +19,14 @@ _ATTEMPTS = 10
 
 
 def draw_window(size: Size, wanted: Size, values: Mapping[str, Any], chance: Numbers) -> Window:
-    """Draw a window of a size, or the one in the middle without `rand_crop`.
-
-    Parameters
-    ----------
-    size, wanted : (int, int)
-        Height and width of the image, and of the window, which is not larger.
-    values : mapping of str to object
-        The parameters of the iterator.
-    chance : Numbers
-
-    Returns
-    -------
-    (int, int, int, int)
-        x, y, width and height.
-    """
+    """Draw a window of a size, or the one in the middle without `rand_crop`."""
     room = [side - part for side, part in zip(size, wanted, strict=True)]
     y, x = (chance.integer(0, one) if values["rand_crop"] else one // 2 for one in room)
     return x, y, wanted[1], wanted[0]
 
 
 def draw_square(size: Size, values: Mapping[str, Any], chance: Numbers) -> Window:
-    """Draw a square between `min_crop_size` and `max_crop_size`.
-
-    Parameters
-    ----------
-    size : (int, int)
-        Height and width of the image.
-    values : mapping of str to object
-        The parameters of the iterator.
-    chance : Numbers
-
-    Returns
-    -------
-    (int, int, int, int)
-        x, y, width and height.
-
-    Raises
-    ------
-    MXNetError
-        An image that is smaller than the largest square.
-    """
+    """Draw a square between `min_crop_size` and `max_crop_size`."""
     largest = values["max_crop_size"]
     if min(size) < largest:
         message = "Check failed: input image size smaller than max_crop_size"
@@ -70,21 +37,7 @@ def draw_square(size: Size, values: Mapping[str, Any], chance: Numbers) -> Windo
 
 
 def draw_area(size: Size, values: Mapping[str, Any], chance: Numbers) -> Window | None:
-    """Draw a window of random area and shape.
-
-    Parameters
-    ----------
-    size : (int, int)
-        Height and width of the image.
-    values : mapping of str to object
-        The parameters of the iterator.
-    chance : Numbers
-
-    Returns
-    -------
-    (int, int, int, int) or None
-        x, y, width and height; None where none of ten fits, or nothing is random.
-    """
+    """Draw a window of random area and shape."""
     areas = values["min_random_area"], values["max_random_area"]
     ratios = aspect_ratios(values)
     if areas == (1.0, 1.0) and ratios == (1.0, 1.0):

@@ -19,16 +19,7 @@ _COMPARISONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.g
 
 
 def plain(values: Any) -> Any:
-    """Arrays, and those inside lists, tuples and dicts, as NumPy's own.
-
-    Parameters
-    ----------
-    values : object
-
-    Returns
-    -------
-    object
-    """
+    """Arrays, and those inside lists, tuples and dicts, as NumPy's own."""
     if isinstance(values, np.ndarray):
         return values.view(np.ndarray)
     if type(values) in (list, tuple):
@@ -39,29 +30,7 @@ def plain(values: Any) -> Any:
 
 
 def apply(ufunc: Any, inputs: tuple[Any, ...], kind: np.dtype[Any] | None, out: Any = None) -> Any:
-    """Result of an operation on arrays and numbers, as NumPy's own array.
-
-    Parameters
-    ----------
-    ufunc : numpy.ufunc
-    inputs : tuple of array or number
-    kind : dtype or None
-        That of all arrays; numbers become of it, and so does the result: ones and zeros where it is a comparison. None
-        for arrays of several dtypes, which follow NumPy's rules.
-    out : ndarray, optional
-        Where the result goes.
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    TypeError
-        An input that is neither array nor number, or a result of another kind than `out`.
-    ParameterError
-        Arrays whose shapes do not go together.
-    """
+    """Result of an operation on arrays and numbers, as NumPy's own array."""
     values = [_operand(one, kind) for one in inputs]
     try:
         with np.errstate(all="ignore"):

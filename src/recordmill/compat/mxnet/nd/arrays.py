@@ -168,14 +168,5 @@ def _wrapped(found: Any) -> Any:
 
 
 def wrap(values: Any) -> NDArray:
-    """Make an array answer to MXNet's names, without a copy.
-
-    Parameters
-    ----------
-    values : array_like
-
-    Returns
-    -------
-    NDArray
-    """
+    """Make an array answer to MXNet's names, without a copy."""
     return np.asarray(values).view(NDArray)

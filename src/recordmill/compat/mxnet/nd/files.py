@@ -29,20 +29,7 @@ _FORM = "Invalid NDArray file format"
 
 
 def save(fname: str | os.PathLike[str], data: Any) -> None:
-    """Write arrays to a file that MXNet reads.
-
-    Parameters
-    ----------
-    fname : path
-        The file is there once it is whole.
-    data : NDArray, list of NDArray, or dict of str to NDArray
-        Matrices of `mx.nd.sparse` as well.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Something else.
-    """
+    """Write arrays to a file that MXNet reads."""
     if isinstance(data, NDArray | CSRNDArray):
         data = [data]
     if not isinstance(data, list | dict):
@@ -60,23 +47,7 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
 
 
 def load(fname: str | os.PathLike[str]) -> Arrays:
-    """Read the arrays of a file that `save` or MXNet wrote, of any version.
-
-    Parameters
-    ----------
-    fname : path
-
-    Returns
-    -------
-    list or dict of str to NDArray or CSRNDArray
-
-    Raises
-    ------
-    MissingFileError
-        No such file.
-    MXNetError
-        A file of another form, or one that is cut; it says where.
-    """
+    """Read the arrays of a file that `save` or MXNet wrote, of any version."""
     path = os.fspath(fname)
     try:
         with Path(path).open("rb") as file:

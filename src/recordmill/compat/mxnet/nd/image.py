@@ -23,17 +23,7 @@ def to_tensor(data: Any) -> NDArray:
 
 
 def normalize(data: Any, mean: Any = 0.0, std: Any = 1.0) -> NDArray:
-    """Values minus `mean`, divided by `std`, of each channel.
-
-    Parameters
-    ----------
-    data : NDArray, shape ([n,] channels, height, width)
-    mean, std : float or sequence of float
-
-    Returns
-    -------
-    NDArray of float32
-    """
+    """Values minus `mean`, divided by `std`, of each channel."""
     means, deviations = (np.atleast_1d(np.asarray(one, np.float32))[:, None, None] for one in (mean, std))
     values = np.subtract(data.asnumpy(), means, dtype=np.float32)
     values /= deviations
@@ -41,21 +31,7 @@ def normalize(data: Any, mean: Any = 0.0, std: Any = 1.0) -> NDArray:
 
 
 def resize(src: Any, size: int | Sequence[int], keep_ratio: bool = False, interp: int = 1) -> NDArray:
-    """Pictures of another size.
-
-    Parameters
-    ----------
-    src : NDArray
-    size : int or (width, height)
-        A number is both, or with `keep_ratio` the shorter side.
-    keep_ratio : bool, default False
-    interp : int, default 1
-        As `mx.image.imresize` takes it.
-
-    Returns
-    -------
-    NDArray
-    """
+    """Pictures of another size."""
     if src.ndim == 4:
         return stack(*[resize(one, size, keep_ratio, interp) for one in src])
     height, width = src.shape[:2]

@@ -14,24 +14,7 @@ Shape = int | Sequence[int]
 
 
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """Array of given values.
-
-    Parameters
-    ----------
-    source_array : array_like
-    ctx : Context, optional
-    dtype : dtype, optional
-        That of an NDArray; float32 for anything else.
-
-    Returns
-    -------
-    NDArray
-
-    Raises
-    ------
-    TypeError
-        Rows of several lengths, text, or something else that is no array.
-    """
+    """Array of given values."""
     del ctx
     if dtype is None:
         dtype = source_array.dtype if isinstance(source_array, NDArray) else np.float32

@@ -24,30 +24,14 @@ _METHODS = {
 
 
 def attach(*modules: ModuleType) -> None:
-    """Make methods of the array of the operations of some modules.
-
-    Parameters
-    ----------
-    *modules : module
-    """
+    """Make methods of the array of the operations of some modules."""
     for module in modules:
         for name in _METHODS[module.__name__.rpartition(".")[2]].split():
             setattr(NDArray, name, as_method(name, getattr(module, name)))
 
 
 def as_method(name: str, operation: Callable[..., Any]) -> Callable[..., Any]:
-    """Method for an operation whose first argument is the array.
-
-    Parameters
-    ----------
-    name : str
-    operation : callable
-
-    Returns
-    -------
-    callable
-        NumPy's method of that name answers where an option is given that only NumPy has, such as ``out``.
-    """
+    """Method for an operation whose first argument is the array."""
     numpys: Any = getattr(np.ndarray, name, None)
     if numpys is None:
         return operation

@@ -12,16 +12,7 @@ T = TypeVar("T")
 
 
 def named(function: Callable[..., T]) -> Callable[..., T]:
-    """Wrap an operation so that it takes `out`, and what does not go together is a ParameterError.
-
-    Parameters
-    ----------
-    function : callable
-
-    Returns
-    -------
-    callable
-    """
+    """Wrap an operation so that it takes `out`, and what does not go together is a ParameterError."""
 
     @functools.wraps(function)
     def checked(*arguments: Any, out: Any = None, **options: Any) -> T:

@@ -17,21 +17,7 @@ _SAME, _REST, _ALL_FURTHER, _MERGED, _SPLIT = 0, -1, -2, -3, -4
 
 @named
 def reshape(data: Any, *shape: Any, **options: Any) -> NDArray:
-    """Values in another shape.
-
-    Parameters
-    ----------
-    data : array
-    *shape : int, or one sequence of int
-        Lengths; 0 keeps the axis, -1 is what is left, -2 all further axes, -3 the product of two, -4 the next two
-        numbers in place of one axis.
-    **options
-        ``shape=`` instead.
-
-    Returns
-    -------
-    NDArray
-    """
+    """Values in another shape."""
     wanted = options.pop("shape", shape)
     if options:
         raise TypeError(f"reshape has no parameter {next(iter(options))!r}")

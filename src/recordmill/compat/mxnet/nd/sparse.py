@@ -17,21 +17,7 @@ _HINT = "use .asnumpy(), or .data, .indices and .indptr"
 
 
 class CSRNDArray:
-    """A matrix as its values, the column of each, and where each row begins among them.
-
-    Parameters
-    ----------
-    data : array, shape (n,)
-    indices : array of int64, shape (n,)
-        Columns.
-    indptr : array of int64, shape (rows + 1,)
-    shape : (int, int)
-
-    Attributes
-    ----------
-    data, indices, indptr : NDArray
-    shape : (int, int)
-    """
+    """A matrix as its values, the column of each, and where each row begins among them."""
 
     stype, ndim = "csr", 2
 
@@ -66,16 +52,7 @@ class CSRNDArray:
         return self.take_rows(np.arange(start, max(start, stop)))
 
     def take_rows(self, rows: Ints) -> CSRNDArray:
-        """Matrix of chosen rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int64, shape (n,)
-
-        Returns
-        -------
-        CSRNDArray
-        """
+        """Matrix of chosen rows."""
         starts: Ints = np.asarray(self.indptr)
         counts = np.diff(starts)[rows]
         indptr = np.concatenate([[0], np.cumsum(counts)])
@@ -130,26 +107,7 @@ class CSRNDArray:
 
 
 def csr_matrix(arg1: Any, shape: Any = None, ctx: Context | None = None, dtype: Any = None) -> CSRNDArray:
-    """Matrix of its parts, or of the values of a whole one.
-
-    Parameters
-    ----------
-    arg1 : (data, indices, indptr), or matrix
-    shape : (int, int), optional
-        By default as many columns as the last value needs.
-    ctx : Context, optional
-    dtype : dtype, optional
-        That of the values; float32 where they are no array.
-
-    Returns
-    -------
-    CSRNDArray
-
-    Raises
-    ------
-    ParameterError
-        Parts that do not go together.
-    """
+    """Matrix of its parts, or of the values of a whole one."""
     del ctx
     if isinstance(arg1, CSRNDArray):
         return arg1 if dtype is None else arg1.astype(dtype)

@@ -13,33 +13,12 @@ _ADDED = ("float32", "float64")
 
 
 def is_added(values: np.ndarray[Any, Any]) -> bool:
-    """Whether an array has sums of this kind: floats of 4 or 8 bytes.
-
-    Parameters
-    ----------
-    values : ndarray
-
-    Returns
-    -------
-    bool
-    """
+    """Whether an array has sums of this kind: floats of 4 or 8 bytes."""
     return values.dtype.name in _ADDED
 
 
 def added(values: np.ndarray[Any, Any], axes: tuple[int, ...] | None, *, keepdims: bool) -> np.ndarray[Any, Any]:
-    """Add along axes.
-
-    Parameters
-    ----------
-    values : ndarray of float32 or float64
-    axes : tuple of int, or None
-        Each once and not negative; None for all.
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """Add along axes."""
     places = range(values.ndim) if axes is None else sorted(axes)
     kept = [axis for axis in range(values.ndim) if axis not in places]
     left = [1 if axis in places else length for axis, length in enumerate(values.shape)]

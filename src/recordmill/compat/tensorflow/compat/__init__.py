@@ -11,22 +11,7 @@ __getattr__, __dir__ = lazy(__name__, {}, {"v1": "compat.v1"})
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
-    """Text as bytes.
-
-    Parameters
-    ----------
-    bytes_or_text : str, bytes or bytearray
-    encoding : str
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    TypeError
-        Something else.
-    """
+    """Text as bytes."""
     if isinstance(bytes_or_text, str):
         return bytes_or_text.encode(encoding)
     if isinstance(bytes_or_text, bytes | bytearray):
@@ -43,17 +28,7 @@ as_str = as_text
 
 
 def as_str_any(value: Any, encoding: str = "utf-8") -> str:
-    """Bytes as text, and anything else as it is spelled.
-
-    Parameters
-    ----------
-    value : object
-    encoding : str
-
-    Returns
-    -------
-    str
-    """
+    """Bytes as text, and anything else as it is spelled."""
     return as_text(value, encoding) if isinstance(value, bytes) else str(value)
 
 

@@ -20,38 +20,12 @@ __all__ = [
 
 
 def make_one_shot_iterator(dataset: Any) -> Any:
-    """Iterate over a data set once.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    Iterator or GraphIterator
-        Whose `get_next` gives the next element.
-    """
+    """Iterate over a data set once."""
     return AtOnce(dataset.node) if are_eager(otherwise=True) else one_shot(dataset)
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Any:
-    """Iterate over values of a graph, anew after each run of the initializer.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    shared_name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    GraphIterator
-
-    Raises
-    ------
-    RuntimeError
-        As in TensorFlow 2, unless the program disabled values that are there at once.
-    """
+    """Iterate over values of a graph, anew after each run of the initializer."""
     del shared_name
     if not are_eager(otherwise=True):
         return initializable(dataset)

@@ -39,21 +39,7 @@ def index_table_from_tensor(
     dtype: DType = string,
     name: Any = None,
 ) -> StaticHashTable:
-    """Table from words to their places.
-
-    Parameters
-    ----------
-    mapping : array_like, shape (n,)
-    num_oov_buckets : int, default 0
-    default_value : int, default -1
-        Of words that are not there, unless there is a bucket for them.
-    hasher_spec, dtype, name : optional
-        Without influence.
-
-    Returns
-    -------
-    StaticHashTable
-    """
+    """Table from words to their places."""
     del hasher_spec, dtype, name
     words = array_of(mapping)
     return _table(KeyValueTensorInitializer(words, np.arange(len(words))), num_oov_buckets, default_value)
@@ -71,22 +57,7 @@ def index_table_from_file(
     value_column_index: int = TextFileIndex.LINE_NUMBER,
     delimiter: str = "\t",
 ) -> StaticHashTable:
-    """Table from the lines of a file to their numbers; otherwise as `index_table_from_tensor`.
-
-    Parameters
-    ----------
-    vocabulary_file : str or path
-    num_oov_buckets, default_value
-        As there.
-    vocab_size, key_dtype, key_column_index, value_column_index, delimiter
-        As `TextFileInitializer` takes them.
-    hasher_spec, name : optional
-        Without influence.
-
-    Returns
-    -------
-    StaticHashTable
-    """
+    """Table from the lines of a file to their numbers; otherwise as `index_table_from_tensor`."""
     del hasher_spec, name
     columns = (key_dtype, key_column_index, int64, value_column_index, vocab_size, delimiter)
     return _table(TextFileInitializer(vocabulary_file, *columns), num_oov_buckets, default_value)

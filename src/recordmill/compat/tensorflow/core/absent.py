@@ -10,21 +10,7 @@ _PACKAGE = "recordmill.compat.tensorflow"
 
 
 def absent(module: str, face: str, name: str) -> AttributeError:
-    """Error about a name that a module has not.
-
-    Parameters
-    ----------
-    module : str
-        Its ``__name__``.
-    face : str
-        How TensorFlow's programs call it, without ``tf``: ``"image"``, ``"data.experimental"`` or ``""``.
-    name : str
-
-    Returns
-    -------
-    AttributeError
-        Which knows name and module, so that Python suggests names that are alike.
-    """
+    """Error about a name that a module has not."""
     from recordmill.compat.tensorflow.core.elsewhere import INSTEAD, NAMES
     from recordmill.compat.tensorflow.core.older_elsewhere import instead_of
 
@@ -41,19 +27,7 @@ def absent(module: str, face: str, name: str) -> AttributeError:
 
 
 def missing(module: str, face: str | None = None) -> Callable[[str], NoReturn]:
-    """Make the ``__getattr__`` of a module whose names are all there.
-
-    Parameters
-    ----------
-    module : str
-        Its ``__name__``.
-    face : str, optional
-        How TensorFlow's programs call it, where that is not its place in this package.
-
-    Returns
-    -------
-    callable
-    """
+    """Make the ``__getattr__`` of a module whose names are all there."""
 
     def get(name: str) -> NoReturn:
         raise absent(module, face_of(module) if face is None else face, name)
@@ -62,14 +36,5 @@ def missing(module: str, face: str | None = None) -> Callable[[str], NoReturn]:
 
 
 def face_of(module: str) -> str:
-    """How TensorFlow's programs call a module of this package.
-
-    Parameters
-    ----------
-    module : str
-
-    Returns
-    -------
-    str
-    """
+    """How TensorFlow's programs call a module of this package."""
     return module.removeprefix(_PACKAGE).lstrip(".")

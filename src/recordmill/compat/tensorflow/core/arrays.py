@@ -21,28 +21,7 @@ _RANGES = {"c": "ciuf", "f": "iufb", "i": "iub", "u": "iub", "b": "b"}
 
 
 def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
-    """Make the array that a tensor of a value holds.
-
-    Parameters
-    ----------
-    value : array_like
-        Numbers, truth values, strings, tensors, and nested lists of them. Python's floats are float32 and its whole
-        numbers int32, or int64 if they need it, as TensorFlow reads them.
-    dtype : DType or what names one, optional
-        NumPy's arrays are cast to it, Python's whole numbers wrap around in it.
-
-    Returns
-    -------
-    numpy.ndarray
-        Not copied where it need not be.
-
-    Raises
-    ------
-    TypeError
-        Python's values are not of that dtype.
-    ValueError
-        Lists of different lengths or of several kinds, a tensor of another dtype, or nothing that a tensor can hold.
-    """
+    """Make the array that a tensor of a value holds."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if type(value) in _NUMBERS and (number := _of_number(value, wanted)) is not None:
         return number
@@ -77,18 +56,7 @@ def _refuse_ragged(value: Any) -> None:
 
 
 def scalar_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Make an array without axes; an array is returned as it is.
-
-    Parameters
-    ----------
-    value : object
-        Bytes, a number, or an array.
-    dtype : numpy.dtype
-
-    Returns
-    -------
-    numpy.ndarray
-    """
+    """Make an array without axes; an array is returned as it is."""
     if isinstance(value, np.ndarray):
         return value
     array: NDArray[Any] = np.empty((), dtype)

@@ -124,19 +124,6 @@ def op(name: str, *, always: bool = False) -> Callable[[Callable[P, R]], Callabl
     """Enter a function into the table of operations.
 
     Every operation takes TensorFlow's ``name=``, which changes no result and is dropped here.
-
-    Parameters
-    ----------
-    name : str
-        By which recordings know it, such as ``"image.resize"``.
-    always : bool, default False
-        Note each call while recording, also one without recorded values: the operation draws random numbers or
-        does something besides giving a value.
-
-    Returns
-    -------
-    callable
-        Decorator of the function that runs the operation on tensors.
     """
 
     def enter(function: Callable[P, R]) -> Callable[P, R]:
@@ -165,32 +152,12 @@ def op(name: str, *, always: bool = False) -> Callable[[Callable[P, R]], Callabl
 
 
 def run(name: str, *args: Any, **kwargs: Any) -> Any:
-    """Call an operation by name.
-
-    Parameters
-    ----------
-    name : str
-    *args, **kwargs
-        What the operation takes.
-
-    Returns
-    -------
-    object
-    """
+    """Call an operation by name."""
     return operation(name)(*args, **kwargs)
 
 
 def operation(name: str) -> Callable[..., Any]:
-    """Find an operation by name.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    callable
-    """
+    """Find an operation by name."""
     if name not in OPS:
         for module in FAMILIES[name.partition(".")[0]]:
             importlib.import_module(f"{_PACKAGE}.{module}")

@@ -16,15 +16,7 @@ from recordmill.compat.tensorflow.core.seeding import seeded
 
 
 class Draws:
-    """Generators of one place in a program: one for each seed of an operation, and one for those without.
-
-    Parameters
-    ----------
-    seed : int or None
-        Of the program. Without one, operations that have no seed either draw other numbers in each process.
-    position : tuple of int
-        Tells the places of one program apart.
-    """
+    """Generators of one place in a program: one for each seed of an operation, and one for those without."""
 
     def __init__(self, seed: int | None, position: tuple[int, ...] = ()) -> None:
         self.seed = seed
@@ -32,18 +24,7 @@ class Draws:
         self._generators: dict[int | None, np.random.Generator] = {}
 
     def generator(self, seed: int | None = None) -> np.random.Generator:
-        """Find the generator for an operation.
-
-        Parameters
-        ----------
-        seed : int, optional
-            Of the operation.
-
-        Returns
-        -------
-        numpy.random.Generator
-            The same one each time.
-        """
+        """Find the generator for an operation."""
         if seed not in self._generators:
             self._generators.setdefault(seed, self._begun(seed))
         return self._generators[seed]
@@ -58,36 +39,12 @@ class Draws:
 
 
 def words_of(*numbers: int) -> list[int]:
-    """Whole numbers as generators take them, which know no sign.
-
-    Parameters
-    ----------
-    *numbers : int
-
-    Returns
-    -------
-    list of int
-        Size and sign of each.
-    """
+    """Whole numbers as generators take them, which know no sign."""
     return [word for number in numbers for word in (abs(number), int(number < 0))]
 
 
 def entropy_of(program: int, seed: int | None, position: tuple[int, ...]) -> list[int]:
-    """What a generator begins with.
-
-    Parameters
-    ----------
-    program : int
-        Seed of the program.
-    seed : int, optional
-        Of the operation.
-    position : tuple of int
-        Of whoever draws; not negative.
-
-    Returns
-    -------
-    list of int
-    """
+    """What a generator begins with."""
     return [*words_of(program), *([0] if seed is None else [1, *words_of(seed)]), *position]
 
 
@@ -97,52 +54,24 @@ _CURRENT: ContextVar[Draws | None] = ContextVar("draws", default=None)
 
 
 def set_seed(seed: int | None) -> None:
-    """Begin the random numbers of the process anew.
-
-    Parameters
-    ----------
-    seed : int or None
-        None draws other numbers in each process.
-    """
+    """Begin the random numbers of the process anew."""
     global _process  # noqa: PLW0603 (the seed of a program is one for the process)
     _process = Draws(None if seed is None else int(seed))
 
 
 def global_seed() -> int | None:
-    """Seed of the program.
-
-    Returns
-    -------
-    int or None
-        None unless `set_seed` was called.
-    """
+    """Seed of the program."""
     return _process.seed
 
 
 def generator(seed: int | None = None) -> np.random.Generator:
-    """Find the generator that an operation draws from now.
-
-    Parameters
-    ----------
-    seed : int, optional
-        Of the operation.
-
-    Returns
-    -------
-    numpy.random.Generator
-    """
+    """Find the generator that an operation draws from now."""
     return (_CURRENT.get() or _process).generator(seed)
 
 
 @contextmanager
 def element(*position: int) -> Iterator[None]:
-    """Let operations draw what belongs to one element of a data set, whichever thread computes it.
-
-    Parameters
-    ----------
-    *position : int
-        Of the element, such as the number of the stage, the pass and the element; not negative.
-    """
+    """Let operations draw what belongs to one element of a data set, whichever thread computes it."""
     before = begin(*position)
     try:
         yield
@@ -151,16 +80,5 @@ def element(*position: int) -> Iterator[None]:
 
 
 def begin(*position: int) -> Token[Draws | None]:
-    """Let operations draw what belongs to one element of a data set, in the context of the caller from now on.
-
-    Parameters
-    ----------
-    *position : int
-        Of the element; not negative.
-
-    Returns
-    -------
-    contextvars.Token
-        Of what was drawn from before.
-    """
+    """Let operations draw what belongs to one element of a data set, in the context of the caller from now on."""
     return _CURRENT.set(Draws(_process.seed, position))

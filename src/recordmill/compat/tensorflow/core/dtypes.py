@@ -11,12 +11,6 @@ class DType:
     """A dtype by TensorFlow's name.
 
     Equal to whatever names the same dtype: another DType, a NumPy dtype, a Python type or a string.
-
-    Parameters
-    ----------
-    name : str
-    numpy : dtype_like
-        Of the arrays that hold such values; ``object`` for byte strings.
     """
 
     __slots__ = ("_numpy", "name")
@@ -145,21 +139,7 @@ _BY_NUMPY = {dtype.numpy_dtype: dtype for dtype in ALL}
 
 
 def as_dtype(value: Any) -> DType:
-    """Find the dtype that a value names.
-
-    Parameters
-    ----------
-    value : DType, dtype_like or str
-
-    Returns
-    -------
-    DType
-
-    Raises
-    ------
-    TypeError
-        No dtype of TensorFlow's is called so.
-    """
+    """Find the dtype that a value names."""
     if isinstance(value, DType):
         return value
     try:

@@ -20,18 +20,7 @@ DATA_LOSS, UNAUTHENTICATED = 15, 16
 
 
 class OpError(RecordmillError):
-    """An operation failed; messages are TensorFlow's where people search for them.
-
-    Parameters
-    ----------
-    *given
-        The message, or as programs raise it ``None, None, message``.
-    node_def, op : optional
-        Without influence.
-    message : str, optional
-    **parts
-        What every error of ours tells: shard, record, offset, hint.
-    """
+    """An operation failed; messages are TensorFlow's where people search for them."""
 
     error_code = UNKNOWN
 

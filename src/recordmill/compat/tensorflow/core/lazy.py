@@ -15,24 +15,7 @@ _PACKAGE = "recordmill.compat.tensorflow"
 def lazy(
     module: str, members: Mapping[str, str], modules: Mapping[str, str] | None = None, face: str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the ``__getattr__`` and ``__dir__`` of a module.
-
-    Parameters
-    ----------
-    module : str
-        Its ``__name__``.
-    members : mapping of str to str
-        Module of this package that each name comes from, such as ``{"cast": "ops.casting"}``; ``"module:other"``
-        where it has another name there.
-    modules : mapping of str to str, optional
-        Names that are modules themselves.
-    face : str, optional
-        How TensorFlow's programs call the module, where that is not its place in this package.
-
-    Returns
-    -------
-    tuple of callable
-    """
+    """Make the ``__getattr__`` and ``__dir__`` of a module."""
     whole = modules or {}
 
     def get(name: str) -> Any:

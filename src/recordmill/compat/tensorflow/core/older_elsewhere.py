@@ -60,19 +60,7 @@ OLDER_INSTEAD: dict[str, str] = {
 
 
 def instead_of(face: str, name: str) -> str | None:
-    """What to use instead of a name of TensorFlow 1.
-
-    Parameters
-    ----------
-    face : str
-        How programs call the module.
-    name : str
-
-    Returns
-    -------
-    str or None
-        None for a name that it had not.
-    """
+    """What to use instead of a name of TensorFlow 1."""
     if name not in OLDER_NAMES.get(face, "").split():
         return None
     return OLDER_INSTEAD.get(f"{face}.{name}" if face else name, OLDER_INSTEAD.get(face, _NETWORKS))

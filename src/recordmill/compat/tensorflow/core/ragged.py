@@ -23,13 +23,6 @@ class RaggedTensor(Arithmetic, Nested, Composite):
     """Rows that lie back to back in `values`; row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``.
 
     Made by the ``from_...`` methods, by `constant`, and by the parsing functions.
-
-    Parameters
-    ----------
-    values : Tensor or RaggedTensor
-    row_splits : ndarray of int32 or int64, shape (num_rows + 1,)
-    uniform_row_length : int, optional
-        Length of every row, where that is part of the shape.
     """
 
     __slots__ = ("_length", "_splits", "_values")
@@ -277,17 +270,7 @@ def _num_rows(values: Tensor | RaggedTensor) -> int:
 
 
 def rows_of(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor | RaggedTensor:
-    """Rows from one place to another.
-
-    Parameters
-    ----------
-    values : Tensor or RaggedTensor
-    start, stop : int
-
-    Returns
-    -------
-    Tensor or RaggedTensor
-    """
+    """Rows from one place to another."""
     if isinstance(values, Tensor):
         return Tensor(values.values[start:stop])
     splits = values.row_splits.values[start : stop + 1]

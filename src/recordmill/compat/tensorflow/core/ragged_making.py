@@ -19,30 +19,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 def from_tensor(
     tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1, row_splits_dtype: Any = np.int64
 ) -> RaggedTensor:
-    """Rows of a dense tensor, cut to their lengths.
-
-    Parameters
-    ----------
-    tensor : array_like
-    lengths : array_like of int, shape (num_rows,), optional
-        Of the rows; whole rows unless given.
-    padding : array_like, optional
-        A value that is cut off at the ends of rows.
-    ragged_rank : int, default 1
-        Axes of the result that may be ragged.
-    row_splits_dtype : DType, default int64
-
-    Returns
-    -------
-    RaggedTensor
-
-    Raises
-    ------
-    ValueError
-        Both `lengths` and `padding`, or more ragged axes than the tensor has.
-    NotImplementedError
-        Lengths of several axes.
-    """
+    """Rows of a dense tensor, cut to their lengths."""
     array, dtype = array_of(tensor), as_dtype(row_splits_dtype).numpy_dtype
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument 'lengths' or 'padding', but not both.")
@@ -81,26 +58,7 @@ def _cut(array: NDArray[Any], lengths: NDArray[np.int64], dtype: Any) -> RaggedT
 
 @op("ragged.stack")
 def stack(values: Any, axis: int = 0, name: Any = None) -> RaggedTensor:
-    """Put tensors whose lengths may differ into one, along a new first axis.
-
-    Parameters
-    ----------
-    values : list of array_like or RaggedTensor
-        All of one dtype and number of axes.
-    axis : int, default 0
-        No other is supported.
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    RaggedTensor
-
-    Raises
-    ------
-    NotImplementedError
-        Another axis.
-    """
+    """Put tensors whose lengths may differ into one, along a new first axis."""
     del name
     if axis != 0:
         raise NotImplementedError(f"tf.ragged.stack(axis={axis}) is not supported, only axis=0")
@@ -115,19 +73,7 @@ def _as_ragged(array: NDArray[Any]) -> Any:
 
 
 def joined(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
-    """Rows, which are tensors or ragged tensors of one depth, back to back.
-
-    Parameters
-    ----------
-    rows : sequence of Tensor or RaggedTensor
-        At least one.
-    dtype : dtype
-        Of the row splits.
-
-    Returns
-    -------
-    RaggedTensor
-    """
+    """Rows, which are tensors or ragged tensors of one depth, back to back."""
     lengths = np.array([len(row) for row in rows], dtype)
     return RaggedTensor(back_to_back(rows, dtype), parts.from_lengths(lengths))
 
@@ -142,22 +88,7 @@ def back_to_back(rows: Sequence[Any], dtype: Any) -> Any:
 
 @op("ragged.range")
 def range_(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, name: Any = None) -> RaggedTensor:
-    """Rows of rising or falling numbers.
-
-    Parameters
-    ----------
-    starts : array_like
-        Where rows begin; where they end if `limits` is not given.
-    limits : array_like, optional
-    deltas : array_like, default 1
-    dtype : DType, optional
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    RaggedTensor
-    """
+    """Rows of rising or falling numbers."""
     del name
     given = (0, starts, deltas) if limits is None else (starts, limits, deltas)
     kind = array_of(starts, dtype).dtype
@@ -167,24 +98,7 @@ def range_(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, 
 
 
 def map_flat_values(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Do something to the values of ragged tensors, whose rows stay as they are.
-
-    Parameters
-    ----------
-    function : callable
-        Takes `flat_values` in the places of ragged tensors.
-    *args, **kwargs
-        For the function.
-
-    Returns
-    -------
-    RaggedTensor
-
-    Raises
-    ------
-    ValueError
-        The ragged tensors have different rows.
-    """
+    """Do something to the values of ragged tensors, whose rows stay as they are."""
     rows = [one for one in (*args, *kwargs.values()) if isinstance(one, RaggedTensor)]
     if not rows:
         return function(*args, **kwargs)

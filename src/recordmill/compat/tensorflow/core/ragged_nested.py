@@ -58,22 +58,7 @@ class Nested:
         return type(self)(inner, self.row_splits.values.astype(kind), self.uniform_row_length)
 
     def merge_dims(self: Self, outer_axis: int, inner_axis: int) -> Any:
-        """Axes from one to another as a single one.
-
-        Parameters
-        ----------
-        outer_axis, inner_axis : int
-            The first and the last of them.
-
-        Returns
-        -------
-        RaggedTensor or Tensor
-
-        Raises
-        ------
-        ValueError
-            Axes that are not there, or the wrong way round.
-        """
+        """Axes from one to another as a single one."""
         this: Any = self
         rank = len(this.shape.as_list())
         first, last = (int(array_of(one)) for one in (outer_axis, inner_axis))

@@ -17,24 +17,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 @op("ragged.getitem")
 def getitem(ragged: RaggedTensor, key: Any) -> Any:
-    """Take a row, some rows, or the same part of each of them.
-
-    Parameters
-    ----------
-    ragged : RaggedTensor
-    key : int, slice, or a tuple of them
-
-    Returns
-    -------
-    Tensor or RaggedTensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        There is no such row.
-    NotImplementedError
-        A form of indexing that is not supported.
-    """
+    """Take a row, some rows, or the same part of each of them."""
     first, *rest = key if isinstance(key, tuple) else (key,)
     if any(one is Ellipsis or one is None for one in (first, *rest)):
         return _with_new_axis(ragged, first, rest)
@@ -81,22 +64,7 @@ def gathered(ragged: RaggedTensor, rows: Any) -> RaggedTensor:
 
 @op("ragged.to_tensor")
 def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None, shape: Any = None) -> Tensor:
-    """Put rows side by side in one array.
-
-    Parameters
-    ----------
-    ragged : RaggedTensor
-    default_value : scalar, optional
-        Fills up short rows; zero, or the empty string.
-    name : str, optional
-        Without influence.
-    shape : sequence of int or None, optional
-        Of the result; longer rows are cut. None is the longest row's length.
-
-    Returns
-    -------
-    Tensor
-    """
+    """Put rows side by side in one array."""
     del name
     flat = ragged.flat_values.values
     nested = [splits.values for splits in ragged.nested_row_splits]
@@ -118,17 +86,7 @@ def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None,
 
 @op("ragged.equal")
 def equal(first: RaggedTensor, second: Any) -> RaggedTensor:
-    """Compare element by element.
-
-    Parameters
-    ----------
-    first : RaggedTensor
-    second : RaggedTensor of the same rows, or what broadcasts to them
-
-    Returns
-    -------
-    RaggedTensor of bool
-    """
+    """Compare element by element."""
     equals: RaggedTensor = run("math.equal", first, second)
     return equals
 
@@ -148,33 +106,7 @@ def constant(
     name: Any = None,
     row_splits_dtype: Any = np.int64,
 ) -> Any:
-    """Make a ragged tensor of nested lists.
-
-    Parameters
-    ----------
-    pylist : nested list
-        To one depth everywhere; empty lists may be shallower.
-    dtype : DType, optional
-        What the values say by default.
-    ragged_rank : int, optional
-        Number of ragged axes; all but the first unless it or `inner_shape` is given.
-    inner_shape : sequence of int, optional
-        Of the values, which are dense.
-    name : str, optional
-        Without influence.
-    row_splits_dtype : DType
-        int32 or int64.
-
-    Returns
-    -------
-    RaggedTensor
-        A Tensor where there is only one list.
-
-    Raises
-    ------
-    ValueError
-        Values beside lists, fewer lists than ragged axes, or values of another shape.
-    """
+    """Make a ragged tensor of nested lists."""
     del name
     if not isinstance(pylist, list | tuple | np.ndarray):
         return as_tensor(pylist, dtype)

@@ -13,23 +13,7 @@ Splits = NDArray[np.integer[Any]]
 
 
 def as_splits(given: NDArray[Any], what: str) -> Splits:
-    """Whole numbers in one row, of 32 bits only if they came so.
-
-    Parameters
-    ----------
-    given : ndarray
-    what : str
-        How errors call it.
-
-    Returns
-    -------
-    ndarray of int32 or int64
-
-    Raises
-    ------
-    ValueError
-        Several axes, or no whole numbers.
-    """
+    """Whole numbers in one row, of 32 bits only if they came so."""
     if given.dtype.kind not in "iu" and given.size:
         raise ValueError(f"{what} must have dtype int32 or int64; got {given.dtype}")
     if given.ndim != 1:
@@ -77,17 +61,7 @@ def from_rowids(value_rowids: NDArray[Any], num_rows: int | None) -> Splits:
 
 
 def check(splits: Splits, num_values: int) -> None:
-    """Refuse row splits that do not cover so many values from front to end.
-
-    Parameters
-    ----------
-    splits : ndarray, shape (num_rows + 1,)
-    num_values : int
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Refuse row splits that do not cover so many values from front to end."""
     if int(splits[0]) != 0:
         raise InvalidArgumentError(
             f"Arguments to _from_row_partition do not form a valid RaggedTensor: they begin with {splits[0]}"
@@ -103,35 +77,12 @@ def check(splits: Splits, num_values: int) -> None:
 
 
 def bounding(nested: list[Splits], inner: tuple[int, ...]) -> list[int]:
-    """Lengths of the smallest array that holds all rows.
-
-    Parameters
-    ----------
-    nested : list of ndarray
-        Row splits from the outermost to the innermost.
-    inner : tuple of int
-        Lengths of the axes behind.
-
-    Returns
-    -------
-    list of int
-    """
+    """Lengths of the smallest array that holds all rows."""
     return [len(nested[0]) - 1, *(int(np.diff(splits).max(initial=0)) for splits in nested), *inner]
 
 
 def places(nested: list[Splits]) -> list[NDArray[np.int64]]:
-    """Where each innermost value lies: its place on every ragged axis.
-
-    Parameters
-    ----------
-    nested : list of ndarray
-        Row splits from the outermost to the innermost.
-
-    Returns
-    -------
-    list of ndarray of int64
-        One more than there are splits.
-    """
+    """Where each innermost value lies: its place on every ragged axis."""
     found = [np.arange(len(nested[0]) - 1)]
     for splits in nested:
         lengths = np.diff(splits)
@@ -158,16 +109,7 @@ def gather_rows(splits: Splits, rows: NDArray[np.int64]) -> tuple[NDArray[np.int
 
 
 def spelled(value: Any) -> str:
-    """Write arrays in arrays with commas, as NumPy breaks and shortens them.
-
-    Parameters
-    ----------
-    value : numpy.ndarray or what one holds
-
-    Returns
-    -------
-    str
-    """
+    """Write arrays in arrays with commas, as NumPy breaks and shortens them."""
     if not isinstance(value, np.ndarray):
         return str(value)
     return np.array2string(value, separator=", ") if value.size else repr(value.tolist())

@@ -17,16 +17,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 
 @op("ragged.to_sparse")
 def to_sparse(ragged: RaggedTensor) -> SparseTensor:
-    """Give every value its place.
-
-    Parameters
-    ----------
-    ragged : RaggedTensor
-
-    Returns
-    -------
-    SparseTensor
-    """
+    """Give every value its place."""
     flat = ragged.flat_values.values
     nested = [splits.values for splits in ragged.nested_row_splits]
     rows = np.stack(parts.places(nested), axis=1)
@@ -39,26 +30,7 @@ def to_sparse(ragged: RaggedTensor) -> SparseTensor:
 
 @op("ragged.from_sparse")
 def from_sparse(st_input: Any, row_splits_dtype: Any = np.int64) -> RaggedTensor:
-    """Rows of a sparse tensor whose values stand at the beginning of each row.
-
-    Parameters
-    ----------
-    st_input : SparseTensor of two axes
-    row_splits_dtype : DType, default int64
-
-    Returns
-    -------
-    RaggedTensor
-
-    Raises
-    ------
-    TypeError
-        Something else than a sparse tensor.
-    ValueError
-        Another number of axes.
-    InvalidArgumentError
-        A row with a gap, or values in another order.
-    """
+    """Rows of a sparse tensor whose values stand at the beginning of each row."""
     if not isinstance(st_input, SparseTensor):
         raise TypeError(f"Expected SparseTensor, got {type(st_input).__name__}")
     indices = st_input.indices.values

@@ -62,17 +62,7 @@ _PACKAGE = "recordmill.compat.tensorflow"
 
 
 def held_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether arguments hold a ragged or sparse tensor, also in a list.
-
-    Parameters
-    ----------
-    args : tuple
-    kwargs : dict
-
-    Returns
-    -------
-    bool
-    """
+    """Whether arguments hold a ragged or sparse tensor, also in a list."""
     for one in (*args, *kwargs.values()):
         if isinstance(one, Composite):
             return True
@@ -83,17 +73,7 @@ def held_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 @functools.cache
 def form_of(name: str) -> Callable[..., Any]:
-    """Find what an operation does to them.
-
-    Parameters
-    ----------
-    name : str
-        Of an operation in the table.
-
-    Returns
-    -------
-    callable
-    """
+    """Find what an operation does to them."""
     place, _, function = FORMS[name].partition(":")
     found: Callable[..., Any] = getattr(importlib.import_module(f"{_PACKAGE}.{place}"), function)
     return found

@@ -15,12 +15,7 @@ from recordmill.types import Ragged
 
 
 class Rows(Tensor):
-    """Byte strings, the array of which is made when it is asked for.
-
-    Parameters
-    ----------
-    rows : Ragged of uint8
-    """
+    """Byte strings, the array of which is made when it is asked for."""
 
     __slots__ = ("_length", "_rows")
 
@@ -63,14 +58,5 @@ class Rows(Tensor):
 
 
 def strings_of(rows: Ragged) -> NDArray[Any]:
-    """Byte strings as objects.
-
-    Parameters
-    ----------
-    rows : Ragged of uint8
-
-    Returns
-    -------
-    ndarray of object, shape (num_rows,)
-    """
+    """Byte strings as objects."""
     return np.fromiter(rows, object, len(rows))

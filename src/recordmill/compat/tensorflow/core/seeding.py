@@ -14,12 +14,7 @@ _NUM_BYTES = 32
 
 
 class _Hash:
-    """What a bit generator begins with, where NumPy's own way to stretch a few numbers takes five times as long.
-
-    Parameters
-    ----------
-    digest : bytes
-    """
+    """What a bit generator begins with, where NumPy's own way to stretch a few numbers takes five times as long."""
 
     __slots__ = ("_words",)
 
@@ -36,22 +31,7 @@ ISeedSequence.register(_Hash)
 
 
 def seeded(program: int, seed: int | None, position: tuple[int, ...]) -> np.random.Generator:
-    """Make a generator whose numbers depend on all of these, and on nothing else.
-
-    Parameters
-    ----------
-    program : int
-        Seed of the program.
-    seed : int, optional
-        Of the operation.
-    position : tuple of int
-        Of whoever draws.
-
-    Returns
-    -------
-    numpy.random.Generator
-        PCG64, begun by BLAKE2b (RFC 7693).
-    """
+    """Make a generator whose numbers depend on all of these, and on nothing else."""
     place = ",".join(map(str, position)).encode()
     digest = blake2b(place, digest_size=_NUM_BYTES, key=_key(program, seed)).digest()
     return np.random.Generator(np.random.PCG64(_Hash(digest)))  # type: ignore[arg-type]

@@ -15,24 +15,7 @@ _BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
 
 def selected(chosen: NDArray[np.bool_], a: NDArray[Any], b: NDArray[Any]) -> Any:
-    """Take the value of the first array where a condition holds, else that of the second.
-
-    Parameters
-    ----------
-    chosen : numpy.ndarray of bool
-    a, b : numpy.ndarray
-        Of one dtype.
-
-    Returns
-    -------
-    numpy.ndarray
-        What ``numpy.where(chosen, a, b)`` is.
-
-    Raises
-    ------
-    ValueError
-        The shapes do not broadcast.
-    """
+    """Take the value of the first array where a condition holds, else that of the second."""
     if a.dtype.kind == "O" or max(chosen.size, a.size, b.size) < _MANY:
         return np.where(chosen, a, b)
     number = _BITS[a.dtype.itemsize]

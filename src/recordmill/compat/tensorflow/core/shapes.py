@@ -7,13 +7,7 @@ from typing import Any
 
 
 class TensorShape:
-    """Lengths of the axes; None where a length, or all of them, is not known.
-
-    Parameters
-    ----------
-    dims : sequence of int or None, int, TensorShape, or None
-        None says that even the number of axes is unknown.
-    """
+    """Lengths of the axes; None where a length, or all of them, is not known."""
 
     __slots__ = ("_dims",)
 
@@ -33,27 +27,11 @@ class TensorShape:
         return None if self._dims is None else list(self._dims)
 
     def as_list(self) -> list[int | None]:
-        """Lengths of the axes.
-
-        Returns
-        -------
-        list of int or None
-
-        Raises
-        ------
-        ValueError
-            The number of axes is unknown.
-        """
+        """Lengths of the axes."""
         return list(self._known())
 
     def num_elements(self) -> int | None:
-        """Product of the lengths.
-
-        Returns
-        -------
-        int or None
-            None unless every length is known.
-        """
+        """Product of the lengths."""
         if not self.is_fully_defined():
             return None
         product = 1
@@ -62,25 +40,11 @@ class TensorShape:
         return product
 
     def is_fully_defined(self) -> bool:
-        """Whether every length is known.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether every length is known."""
         return self._dims is not None and None not in self._dims
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether one array could have both shapes.
-
-        Parameters
-        ----------
-        other : TensorShape or what makes one
-
-        Returns
-        -------
-        bool
-        """
+        """Whether one array could have both shapes."""
         theirs = TensorShape(other)._dims
         if self._dims is None or theirs is None:
             return True
@@ -103,21 +67,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What is known of a length by one shape or the other.
-
-        Parameters
-        ----------
-        other : TensorShape or what makes one
-
-        Returns
-        -------
-        TensorShape
-
-        Raises
-        ------
-        ValueError
-            No array could have both shapes.
-        """
+        """What is known of a length by one shape or the other."""
         theirs = TensorShape(other)
         self.assert_is_compatible_with(theirs)
         if self._dims is None or theirs._dims is None:
@@ -125,21 +75,7 @@ class TensorShape:
         return TensorShape([b if a is None else a for a, b in zip(self._dims, theirs._dims, strict=True)])
 
     def with_rank(self, rank: int) -> TensorShape:
-        """The shape, which has that number of axes.
-
-        Parameters
-        ----------
-        rank : int
-
-        Returns
-        -------
-        TensorShape
-
-        Raises
-        ------
-        ValueError
-            It has another.
-        """
+        """The shape, which has that number of axes."""
         self.assert_has_rank(rank)
         return TensorShape([None] * rank) if self._dims is None else self
 

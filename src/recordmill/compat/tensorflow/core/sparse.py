@@ -16,19 +16,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
 class SparseTensor(NoArithmetic):
-    """Values at indices of a larger array that is otherwise empty.
-
-    Parameters
-    ----------
-    indices : array_like of int64, shape (n, rank)
-    values : array_like, shape (n,)
-    dense_shape : array_like of int64, shape (rank,)
-
-    Raises
-    ------
-    ValueError
-        The shapes do not belong together.
-    """
+    """Values at indices of a larger array that is otherwise empty."""
 
     __slots__ = ("_dense_shape", "_indices", "_values")
 
@@ -69,25 +57,11 @@ class SparseTensor(NoArithmetic):
         return self._values.dtype
 
     def get_shape(self) -> TensorShape:
-        """Shape of the whole.
-
-        Returns
-        -------
-        TensorShape
-        """
+        """Shape of the whole."""
         return self.shape
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """Other values at the same places.
-
-        Parameters
-        ----------
-        new_values : array_like, shape (n,)
-
-        Returns
-        -------
-        SparseTensor
-        """
+        """Other values at the same places."""
         return SparseTensor(self.indices, new_values, self.dense_shape)
 
     def __mul__(self, other: Any) -> Any:
@@ -109,12 +83,7 @@ class SparseTensor(NoArithmetic):
 
 
 class FullVector(SparseTensor):
-    """Sparse tensor of one axis that has a value at each place, in order.
-
-    Parameters
-    ----------
-    values : Tensor, shape (n,)
-    """
+    """Sparse tensor of one axis that has a value at each place, in order."""
 
     __slots__ = ()
 
@@ -136,27 +105,7 @@ class FullVector(SparseTensor):
 def to_dense(
     sp_input: SparseTensor, default_value: Any = None, validate_indices: bool = True, name: Any = None
 ) -> Tensor:
-    """Make a whole array of a sparse tensor.
-
-    Parameters
-    ----------
-    sp_input : SparseTensor
-    default_value : scalar, optional
-        Value of places that have none; zero, or the empty string.
-    validate_indices : bool
-        Whether indices have to be in order and different from one another.
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        An index outside the shape, or (with `validate_indices`) out of order or there twice.
-    """
+    """Make a whole array of a sparse tensor."""
     del name
     if not isinstance(sp_input, SparseTensor):
         raise TypeError(f"Input must be a SparseTensor, not {type(sp_input).__name__}.")

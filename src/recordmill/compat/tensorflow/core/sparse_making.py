@@ -13,18 +13,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 
 @op("sparse.from_dense")
 def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
-    """Values of a tensor that are not zero, or not empty.
-
-    Parameters
-    ----------
-    tensor : array_like
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    SparseTensor
-    """
+    """Values of a tensor that are not zero, or not empty."""
     del name
     array = array_of(tensor)
     there: Any = array != (b"" if array.dtype == object else 0)
@@ -34,23 +23,7 @@ def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
 
 @op("sparse.reorder")
 def reorder(sp_input: SparseTensor, name: Any = None) -> SparseTensor:
-    """Values in the order of their places.
-
-    Parameters
-    ----------
-    sp_input : SparseTensor
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    SparseTensor
-
-    Raises
-    ------
-    TypeError
-        Another kind of tensor.
-    """
+    """Values in the order of their places."""
     del name
     if not isinstance(sp_input, SparseTensor):
         raise TypeError(f"Input must be a SparseTensor, not {type(sp_input).__name__}.")

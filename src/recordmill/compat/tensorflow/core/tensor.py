@@ -22,13 +22,7 @@ __all__ = ["Tensor", "array_of", "as_tensor", "wrap"]
 
 
 class Tensor(Operators):
-    """Values of one dtype in an array; byte strings lie in an array of objects.
-
-    Parameters
-    ----------
-    values : numpy.ndarray
-        Used as it is, not copied; use `as_tensor` for anything else.
-    """
+    """Values of one dtype in an array; byte strings lie in an array of objects."""
 
     __slots__ = ("_values",)
 
@@ -36,27 +30,11 @@ class Tensor(Operators):
         self._values = values
 
     def numpy(self) -> Any:
-        """Values as NumPy's.
-
-        Returns
-        -------
-        numpy.ndarray, numpy scalar or bytes
-            A tensor without axes gives a scalar.
-        """
+        """Values as NumPy's."""
         return self._values if self._values.ndim else self._values[()]
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Values as NumPy's: sessions of TensorFlow 1 have nothing to compute.
-
-        Parameters
-        ----------
-        feed_dict, session : optional
-            Without influence.
-
-        Returns
-        -------
-        numpy.ndarray, numpy scalar or bytes
-        """
+        """Values as NumPy's: sessions of TensorFlow 1 have nothing to compute."""
         del feed_dict, session
         return self.numpy()
 
@@ -86,35 +64,15 @@ class Tensor(Operators):
         return "/job:localhost/replica:0/task:0/device:CPU:0"
 
     def ref(self) -> Reference:
-        """Something that is equal for the same tensor, and can be a key.
-
-        Returns
-        -------
-        Reference
-        """
+        """Something that is equal for the same tensor, and can be a key."""
         return Reference(self)
 
     def get_shape(self) -> TensorShape:
-        """Lengths of the axes.
-
-        Returns
-        -------
-        TensorShape
-        """
+        """Lengths of the axes."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Assert a shape.
-
-        Parameters
-        ----------
-        shape : TensorShape or what makes one
-
-        Raises
-        ------
-        ValueError
-            The tensor has another one.
-        """
+        """Assert a shape."""
         if not self.shape.is_compatible_with(shape):
             raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}.")
 
@@ -177,12 +135,7 @@ class Tensor(Operators):
 
 
 class Reference:
-    """A tensor by its identity.
-
-    Parameters
-    ----------
-    tensor : Tensor
-    """
+    """A tensor by its identity."""
 
     __slots__ = ("_tensor",)
 
@@ -203,38 +156,12 @@ class Reference:
 
 
 def as_tensor(value: Any, dtype: Any = None) -> Tensor:
-    """Make a tensor of a value.
-
-    Parameters
-    ----------
-    value : array_like
-    dtype : DType or what names one, optional
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `array_of`.
-    """
+    """Make a tensor of a value."""
     return value if isinstance(value, Tensor) and dtype is None else Tensor(array_of(value, dtype))
 
 
 def wrap(result: Any, dtype: Any = None) -> Tensor:
-    """Make a tensor of what NumPy gave, which is no array where a result has no axes.
-
-    Parameters
-    ----------
-    result : numpy.ndarray, numpy scalar or bytes
-    dtype : dtype_like, optional
-        Of the array; the result's own unless given.
-
-    Returns
-    -------
-    Tensor
-    """
+    """Make a tensor of what NumPy gave, which is no array where a result has no axes."""
     if isinstance(result, bytes):
         return Tensor(scalar_array(result, np.dtype(object)))
     return Tensor(np.asarray(result, dtype))

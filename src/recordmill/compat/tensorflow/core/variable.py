@@ -13,31 +13,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 
 
 class Variable(Tensor):
-    """A tensor whose value may be replaced; models have Keras's own variables, not these.
-
-    Parameters
-    ----------
-    initial_value : array_like or callable
-    trainable : bool, optional
-        Without influence, as there are no gradients here.
-    validate_shape : bool, default True
-        Without influence.
-    caching_device : str, optional
-        Without influence.
-    name : str, optional
-    variable_def : object, optional
-        Not supported.
-    dtype : DType or what names one, optional
-    **hints
-        Other options of TensorFlow; they are refused.
-
-    Raises
-    ------
-    ValueError
-        There is no initial value.
-    NotImplementedError
-        An option that is not supported.
-    """
+    """A tensor whose value may be replaced; models have Keras's own variables, not these."""
 
     __slots__ = ("name", "trainable")
 
@@ -114,33 +90,12 @@ class Variable(Tensor):
 
 @op("variable.read", always=True)
 def read(variable: Variable) -> Tensor:
-    """Value that a variable has now.
-
-    Parameters
-    ----------
-    variable : Variable
-
-    Returns
-    -------
-    Tensor
-    """
+    """Value that a variable has now."""
     return Tensor(variable.values)
 
 
 @op("variable.assign", always=True)
 def assign(variable: Variable, value: Any) -> Variable:
-    """Replace the value of a variable.
-
-    Parameters
-    ----------
-    variable : Variable
-    value : array_like
-        Of the same shape.
-
-    Returns
-    -------
-    Variable
-        The same.
-    """
+    """Replace the value of a variable."""
     variable._put(array_of(value, variable.dtype))
     return variable

@@ -14,22 +14,7 @@ _END: Any = object()
 
 
 def mapped_ahead(function: Callable[[In], Out], inputs: Iterator[In], threads: int, ready: int) -> Generator[Out]:
-    """Run a function on each input in threads; results come in the order of the inputs.
-
-    Parameters
-    ----------
-    function : callable
-    inputs : iterator
-        Advanced in the thread of the caller.
-    threads : int
-    ready : int
-        Results that may wait besides those being made.
-
-    Yields
-    ------
-    object
-        An exception of the inputs comes behind the results that were begun before it.
-    """
+    """Run a function on each input in threads; results come in the order of the inputs."""
     executor = ThreadPoolExecutor(threads, NAME)
     pending: deque[Future[Out]] = deque()
     failure: BaseException | None = None
@@ -56,18 +41,7 @@ def mapped_ahead(function: Callable[[In], Out], inputs: Iterator[In], threads: i
 
 
 def run_ahead(inputs: Iterator[Out], count: int) -> Generator[Out]:
-    """Advance an iterator in a thread of its own.
-
-    Parameters
-    ----------
-    inputs : iterator
-    count : int
-        Elements that may wait.
-
-    Yields
-    ------
-    object
-    """
+    """Advance an iterator in a thread of its own."""
     executor = ThreadPoolExecutor(1, NAME)
     pending: deque[Future[Any]] = deque()
     try:
@@ -93,12 +67,7 @@ def _end(executor: ThreadPoolExecutor, pending: deque[Future[Any]]) -> None:
 
 
 def close(inputs: Iterator[Any]) -> None:
-    """Let an iterator end what it has begun.
-
-    Parameters
-    ----------
-    inputs : iterator
-    """
+    """Let an iterator end what it has begun."""
     end = getattr(inputs, "close", None)
     if end is not None:
         end()

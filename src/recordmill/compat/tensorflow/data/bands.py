@@ -29,16 +29,7 @@ class Band:
         self._size = _FIRST
 
     def bounds(self, count: int) -> Iterator[tuple[int, int]]:
-        """First sample, and the one behind the last, of each band.
-
-        Parameters
-        ----------
-        count : int
-
-        Yields
-        ------
-        tuple of int
-        """
+        """First sample, and the one behind the last, of each band."""
         start = 0
         while start < count:
             stop = min(start + self._size, count)
@@ -46,13 +37,7 @@ class Band:
             start = stop
 
     def note(self, columns: Iterable[Column], count: int) -> None:
-        """Look at what so many samples took.
-
-        Parameters
-        ----------
-        columns : iterable of column
-        count : int
-        """
+        """Look at what so many samples took."""
         largest = max((_num_bytes(column) for column in columns), default=0)
         self._size = max(_HELD * count // max(largest, 1), 1)
 
@@ -64,17 +49,7 @@ def _num_bytes(column: Column) -> int:
 
 
 def part_of(column: Column, start: int, stop: int) -> Column:
-    """Some samples of a column.
-
-    Parameters
-    ----------
-    column : column
-    start, stop : int
-
-    Returns
-    -------
-    column
-    """
+    """Some samples of a column."""
     if isinstance(column, WholeRows):
         rows = column.tensor.rows
         return Whole(column.array[start:stop]) if rows is None else WholeRows(Rows(rows[start:stop]))
@@ -82,30 +57,12 @@ def part_of(column: Column, start: int, stop: int) -> Column:
 
 
 def rows_of(column: Column, count: int) -> list[Any]:
-    """Values of a column, sample by sample.
-
-    Parameters
-    ----------
-    column : column
-    count : int
-
-    Returns
-    -------
-    list
-    """
+    """Values of a column, sample by sample."""
     return [row_of(column.array, row) for row in range(count)] if isinstance(column, Whole) else column
 
 
 class Gathered:
-    """A column that comes in parts.
-
-    Parameters
-    ----------
-    count : int
-        Samples of all parts.
-    memory : recordmill.Memory
-        Where they are put together.
-    """
+    """A column that comes in parts."""
 
     def __init__(self, count: int, memory: rm.Memory) -> None:
         self._count, self._done, self._memory = count, 0, memory
@@ -114,14 +71,7 @@ class Gathered:
         self._lent: NDArray[Any] | None = None
 
     def add(self, column: Column, count: int) -> None:
-        """Take the next part.
-
-        Parameters
-        ----------
-        column : column
-        count : int
-            Samples of it.
-        """
+        """Take the next part."""
         if self._rows is None:
             arrays = _arrays(column)
             if arrays is not None and self._fits(arrays):
@@ -131,17 +81,7 @@ class Gathered:
         self._rows += rows_of(column, count)
 
     def room(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        """Array for the next part, which lies where it is to go if it is like those before it.
-
-        Parameters
-        ----------
-        shape : tuple of int
-        dtype : dtype_like
-
-        Returns
-        -------
-        ndarray
-        """
+        """Array for the next part, which lies where it is to go if it is like those before it."""
         stop = self._done + shape[0]
         if self._whole is None and self._rows is None:
             self._whole = self._memory.empty((self._count, *shape[1:]), dtype)

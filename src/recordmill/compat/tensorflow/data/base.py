@@ -23,14 +23,7 @@ _SPELLED = {
 
 
 class DatasetBase(OlderWays):
-    """What every data set has, however it was made.
-
-    Parameters
-    ----------
-    node : Node
-        The last step.
-    options : Options, optional
-    """
+    """What every data set has, however it was made."""
 
     def __init__(self, node: Node, options: Options | None = None) -> None:
         self.node = node
@@ -46,12 +39,7 @@ class DatasetBase(OlderWays):
         return Iterator(self.node)
 
     def as_numpy_iterator(self) -> NumpyIterator:
-        """Iterate over the elements as NumPy's arrays.
-
-        Returns
-        -------
-        NumpyIterator
-        """
+        """Iterate over the elements as NumPy's arrays."""
         return NumpyIterator(self.node)
 
     @property
@@ -60,13 +48,7 @@ class DatasetBase(OlderWays):
         return self.node.spec()
 
     def cardinality(self) -> Tensor:
-        """Number of elements.
-
-        Returns
-        -------
-        Tensor of int64
-            INFINITE_CARDINALITY or UNKNOWN_CARDINALITY where it is no number.
-        """
+        """Number of elements."""
         return as_tensor(self.node.cardinality(), dtypes.int64)
 
     def __len__(self) -> int:
@@ -83,53 +65,24 @@ class DatasetBase(OlderWays):
         return True
 
     def options(self) -> Options:
-        """Options in effect.
-
-        Returns
-        -------
-        Options
-        """
+        """Options in effect."""
         return self._options
 
     def with_options(self, options: Options, name: str | None = None) -> Any:  # noqa: ARG002
-        """Data set with other options, none of which changes elements or their order.
-
-        Parameters
-        ----------
-        options : Options
-        name : str, optional
-
-        Returns
-        -------
-        Dataset
-        """
+        """Data set with other options, none of which changes elements or their order."""
         from recordmill.compat.tensorflow.data.dataset import Dataset
 
         return Dataset(self.node, self._options.merge(options))
 
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
-        """What a function makes of the data set.
-
-        Parameters
-        ----------
-        transformation_func : callable
-
-        Returns
-        -------
-        Dataset
-        """
+        """What a function makes of the data set."""
         made = transformation_func(self)
         if not isinstance(made, DatasetBase):
             raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(made)}.")
         return made
 
     def explain(self) -> str:
-        """Which map functions run for whole batches in native code, which as Python, and why.
-
-        Returns
-        -------
-        str
-        """
+        """Which map functions run for whole batches in native code, which as Python, and why."""
         from recordmill.compat.tensorflow.data.explaining import explain
 
         return explain(self.node)
@@ -145,16 +98,5 @@ class DatasetBase(OlderWays):
 
 
 def steps(dataset: DatasetBase, *, whole_batches: bool = True) -> list[Step]:
-    """All steps of a finite data set.
-
-    Parameters
-    ----------
-    dataset : DatasetBase
-    whole_batches : bool
-        Whether map functions may run for whole batches.
-
-    Returns
-    -------
-    list of Element or Failed
-    """
+    """All steps of a finite data set."""
     return list(dataset.node.iterate(Way(whole_batches)))

@@ -28,14 +28,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Batch(Node):
-    """So many elements as one.
-
-    Parameters
-    ----------
-    node : Node
-    size : int
-    drop_remainder : bool
-    """
+    """So many elements as one."""
 
     def __init__(self, node: Node, size: int, drop_remainder: bool) -> None:
         super().__init__(node)
@@ -57,16 +50,7 @@ class Batch(Node):
         return map(self._joined, self.groups(way))
 
     def groups(self, way: Way) -> Iterator[list[Step]]:
-        """Steps of each batch.
-
-        Parameters
-        ----------
-        way : Way
-
-        Yields
-        ------
-        list of Element or Failed
-        """
+        """Steps of each batch."""
         steps = self.input.iterate(way)
         while waiting := list(islice(steps, self.size)):
             if len(waiting) == self.size or not self.drop_remainder or any(isinstance(one, Failed) for one in waiting):
@@ -91,16 +75,7 @@ class Batch(Node):
         return self.join([element.value for element in elements])
 
     def join(self, values: list[Any]) -> Any:
-        """One value of several.
-
-        Parameters
-        ----------
-        values : list of structure of Tensor
-
-        Returns
-        -------
-        structure of Tensor
-        """
+        """One value of several."""
         return stacked(values)
 
     def cardinality(self) -> int:
@@ -123,18 +98,7 @@ class Batch(Node):
 
 
 class PaddedBatch(Batch):
-    """So many elements as one, short axes filled up.
-
-    Parameters
-    ----------
-    node : Node
-    size : int
-    drop_remainder : bool
-    shapes : list of TensorShape or None
-        For each leaf of an element.
-    fills : list or None
-        For each leaf of an element.
-    """
+    """So many elements as one, short axes filled up."""
 
     def __init__(self, node: Node, size: int, drop_remainder: bool, shapes: list[Any] | None, fills: Any) -> None:
         super().__init__(node, size, drop_remainder)
@@ -159,12 +123,7 @@ class PaddedBatch(Batch):
 
 
 class Unbatch(Node):
-    """Rows of the elements.
-
-    Parameters
-    ----------
-    node : Node
-    """
+    """Rows of the elements."""
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Give the rows."""
@@ -206,16 +165,7 @@ def _with_rows(value: Any) -> Any:
 
 
 class Window(Node):
-    """Elements in windows that are data sets.
-
-    Parameters
-    ----------
-    node : Node
-    size, shift, stride : int
-    drop_remainder : bool
-    wrap : callable
-        Makes the element of the values in a window.
-    """
+    """Elements in windows that are data sets."""
 
     def __init__(
         self, node: Node, sizes: tuple[int, int, int], drop_remainder: bool, wrap: Callable[[list[Any], Any], Any]

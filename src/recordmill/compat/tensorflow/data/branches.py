@@ -14,19 +14,7 @@ Choice = tuple[Any, tuple[int, ...] | None, list[Any]]
 
 
 class Branch:
-    """What one of the functions does.
-
-    Parameters
-    ----------
-    calls : sequence of Call
-    result : structure
-        Of Recorded values and tensors.
-
-    Attributes
-    ----------
-    outer : frozenset of int
-        Numbers of the values that it takes and does not make.
-    """
+    """What one of the functions does."""
 
     def __init__(self, calls: Sequence[Any], result: Any) -> None:
         self.calls, self.leaves = tuple(calls), list(leaves(result))
@@ -36,18 +24,7 @@ class Branch:
         self.outer = frozenset(used - made)
 
     def run(self, known: dict[int, Any]) -> list[Any]:
-        """Do it.
-
-        Parameters
-        ----------
-        known : dict of int to value
-            Of the numbers of `outer`, at least; what is made on the way is added.
-
-        Returns
-        -------
-        list
-            Leaves of the result.
-        """
+        """Do it."""
         for call in self.calls:
             call.make(known)
         return [known[leaf.number] if isinstance(leaf, Recorded) else leaf for leaf in self.leaves]
@@ -57,24 +34,7 @@ class Branch:
 def taken(
     value: Any, keys: Sequence[int] | None, branches: Sequence[Branch], outer: Sequence[int], values: Any
 ) -> list[Any]:
-    """Leaves of the result of the branch that a value tells.
-
-    Parameters
-    ----------
-    value : bool, int or Tensor
-    keys : sequence of int, optional
-        Numbers of the branches, the last of which is taken for other numbers; without them there is one for false and
-        one for true.
-    branches : sequence of Branch
-    outer : sequence of int
-        Numbers of the values that branches take.
-    values : sequence
-        These values.
-
-    Returns
-    -------
-    list
-    """
+    """Leaves of the result of the branch that a value tells."""
     if keys is None:
         place = int(bool(value))
     else:
@@ -84,21 +44,7 @@ def taken(
 
 
 def choices(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Choice | None:
-    """What a call chooses between.
-
-    Parameters
-    ----------
-    name : str
-        Of the operation.
-    args : tuple
-    kwargs : dict
-
-    Returns
-    -------
-    (value, tuple of int or None, list of callable) or None
-        The value that tells, numbers of the functions, and the functions; the last is called for other numbers. Without
-        numbers, one is for false and one for true. None where it is no such call.
-    """
+    """What a call chooses between."""
     if name not in _NAMES:
         return None
     known, find = _NAMES[name]

@@ -16,62 +16,24 @@ from recordmill.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """Lengths divided into ranges, each with a number of elements to a batch.
-
-    Parameters
-    ----------
-    length : callable
-        Of an element.
-    boundaries : list of int
-        Lengths at which the next bucket begins.
-    sizes : list of int
-        Elements of a batch; one more than there are boundaries.
-    """
+    """Lengths divided into ranges, each with a number of elements to a batch."""
 
     length: Callable[..., Any]
     boundaries: list[int]
     sizes: list[int]
 
     def bucket(self, *element: Any) -> Any:
-        """Number of an element's bucket.
-
-        Returns
-        -------
-        Tensor of int64
-        """
+        """Number of an element's bucket."""
         return as_tensor(
             bisect_right(self.boundaries, whole(self.length(*element), "the length of an element")), "int64"
         )
 
     def size(self, bucket: Any) -> int:
-        """Elements of a batch of a bucket.
-
-        Parameters
-        ----------
-        bucket : Tensor of int64
-
-        Returns
-        -------
-        int
-        """
+        """Elements of a batch of a bucket."""
         return self.sizes[int(bucket)]
 
     def longest(self, bucket: Any) -> int:
-        """Greatest length in a bucket.
-
-        Parameters
-        ----------
-        bucket : Tensor of int64
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        InvalidArgumentError
-            The last bucket, which has no end.
-        """
+        """Greatest length in a bucket."""
         if int(bucket) == len(self.boundaries):
             raise InvalidArgumentError(
                 "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
@@ -80,22 +42,7 @@ class Buckets:
 
 
 def buckets_of(length: Callable[..., Any], boundaries: Sequence[Any], sizes: Sequence[Any]) -> Buckets:
-    """Buckets as they were asked for.
-
-    Parameters
-    ----------
-    length : callable
-    boundaries, sizes : sequence of int
-
-    Returns
-    -------
-    Buckets
-
-    Raises
-    ------
-    ValueError
-        Sizes and boundaries that do not belong together, or boundaries that do not rise.
-    """
+    """Buckets as they were asked for."""
     if len(sizes) != len(boundaries) + 1:
         raise ValueError(
             "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but `len(bucket_batch_sizes)="
@@ -108,20 +55,7 @@ def buckets_of(length: Callable[..., Any], boundaries: Sequence[Any], sizes: Seq
 
 
 def filled_shapes(spec: Any, shapes: Any, length: int | None) -> Any:
-    """Shapes to pad to, with a length for those that are unknown.
-
-    Parameters
-    ----------
-    spec : structure of TensorSpec
-        Of the elements.
-    shapes : structure of shapes, optional
-        As `padded_batch` takes them; the elements' own unless given.
-    length : int, optional
-
-    Returns
-    -------
-    structure of TensorShape
-    """
+    """Shapes to pad to, with a length for those that are unknown."""
     if isinstance(spec, TensorSpec):
         return _filled(spec.shape if shapes is None else shapes, length)
     if shapes is None:

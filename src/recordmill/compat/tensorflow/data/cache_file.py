@@ -19,14 +19,7 @@ SUFFIX = ".cache.tfrecord"
 
 
 class CacheFile(Node):
-    """Elements kept in a file, which appears when a pass came to its end without an error.
-
-    Parameters
-    ----------
-    node : Node
-    filename : str
-        To which `SUFFIX` is added.
-    """
+    """Elements kept in a file, which appears when a pass came to its end without an error."""
 
     def __init__(self, node: Node, filename: str) -> None:
         super().__init__(node)

@@ -38,13 +38,7 @@ _LARGE = 64 << 10
 
 
 class Chain:
-    """Operations, each on the result of the one before it.
-
-    Parameters
-    ----------
-    calls : sequence of Call
-        Of which `is_link` holds.
-    """
+    """Operations, each on the result of the one before it."""
 
     def __init__(self, calls: Sequence[Call]) -> None:
         self.calls = tuple(calls)
@@ -67,20 +61,7 @@ class Chain:
         return next(iter(self.makes))
 
     def run(self, known: Mapping[int, Column], room: Room) -> Whole | None:
-        """Do it to samples of floats, or of 8-bit levels that become floats.
-
-        Parameters
-        ----------
-        known : mapping of int to column
-            With the value that it takes.
-        room : callable
-            Gives an array of a shape and dtype for the result.
-
-        Returns
-        -------
-        Whole or None
-            None where the operations one by one are to do it.
-        """
+        """Do it to samples of floats, or of 8-bit levels that become floats."""
         (number,) = self.inputs
         column = known[number]
         rows = column.array if isinstance(column, Whole) else [row.values for row in column] if alike(column) else []
@@ -113,47 +94,19 @@ class Chain:
 
 
 def is_link(call: Call) -> bool:
-    """Whether a call is arithmetic of one value with constants of 32-bit floats, or begins such.
-
-    Parameters
-    ----------
-    call : Call
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a call is arithmetic of one value with constants of 32-bit floats, or begins such."""
     if len(call.inputs) != 1 or len(call.outputs) != 1 or call.outputs[0][1] is not None:
         return False
     return begins(call) if call.name in _BEGINNINGS else bool(_links(call))
 
 
 def is_arithmetic(call: Call, axes: int) -> bool:
-    """Whether a call is arithmetic with constants of so many axes at most: with numbers, or a vector for the channels.
-
-    Parameters
-    ----------
-    call : Call
-    axes : int
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a call is arithmetic with numbers, or with a vector for the channels."""
     return call.name not in _BEGINNINGS and is_link(call) and all(one.ndim <= axes for _, one, _ in _links(call))
 
 
 def begins(call: Call) -> bool:
-    """Whether a call makes floats of a value.
-
-    Parameters
-    ----------
-    call : Call
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a call makes floats of a value."""
     if call.name not in _BEGINNINGS or call.kwargs.keys() - {"dtype"} or not isinstance(call.args[0], Recorded):
         return False
     wanted = [*call.args[1:], *call.kwargs.values()]

@@ -9,13 +9,7 @@ from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Elem
 
 
 class AssertCardinality(Node):
-    """Elements whose number is checked.
-
-    Parameters
-    ----------
-    node : Node
-    expected : int
-    """
+    """Elements whose number is checked."""
 
     def __init__(self, node: Node, expected: int) -> None:
         super().__init__(node)

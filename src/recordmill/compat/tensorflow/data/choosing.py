@@ -24,18 +24,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Choose(Node):
-    """Elements of the inputs that are chosen one by one.
-
-    Parameters
-    ----------
-    nodes : list of Node
-    choices : Node
-        Of numbers of inputs.
-    stop : bool
-        Whether the end of one input is the end; else it is passed over from there on.
-    never : set of int
-        Inputs that are not chosen: nobody waits for their end.
-    """
+    """Elements of the inputs that are chosen one by one."""
 
     def __init__(self, nodes: list[Node], choices: Node, stop: bool, never: AbstractSet[int] = frozenset()) -> None:
         super().__init__(*nodes)
@@ -77,16 +66,7 @@ class Choose(Node):
 
 
 class Drawn(Node):
-    """Numbers of inputs, drawn with weights, without end.
-
-    Parameters
-    ----------
-    count : int
-    weights : sequence of float, optional
-    seed : int, optional
-    again : bool
-        Whether each pass draws others.
-    """
+    """Numbers of inputs, drawn with weights, without end."""
 
     def __init__(self, count: int, weights: Any, seed: int | None, *, again: bool) -> None:
         super().__init__()

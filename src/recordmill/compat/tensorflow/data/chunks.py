@@ -37,12 +37,7 @@ _LARGE, _SMALL_FILE = 64 << 10, 8 << 10
 
 
 class Chunked:
-    """A function for many elements at a time.
-
-    Parameters
-    ----------
-    program : Program
-    """
+    """A function for many elements at a time."""
 
     def __init__(self, program: Program) -> None:
         self._result, self.whole = program.result, WholeProgram(program)
@@ -72,36 +67,11 @@ class Chunked:
         return _SMALL_FILE if self.makes_pictures else _LARGE
 
     def is_small(self, value: Any) -> bool:
-        """Whether it pays to join many such elements.
-
-        Parameters
-        ----------
-        value : structure of Tensor
-
-        Returns
-        -------
-        bool
-        """
+        """Whether it pays to join many such elements."""
         return sum(_num_bytes(one) for one in leaves(value)) <= self._most_bytes
 
     def run(self, elements: Sequence[Element], positions: Sequence[tuple[int, ...]]) -> list[Any]:
-        """Do it.
-
-        Parameters
-        ----------
-        elements : sequence of Element
-        positions : sequence of tuple of int
-            Of the elements' random numbers.
-
-        Returns
-        -------
-        list of structure of Tensor
-
-        Raises
-        ------
-        Exception
-            Done one by one, the function tells which element it is, and what.
-        """
+        """Do it."""
         columns = self._columns(elements)
         made = [_rows(column, len(elements)) for column in self.whole.run(columns, positions)]
         return [to_result(filled(self._result, iter(row))) for row in zip(*made, strict=True)]
@@ -127,16 +97,7 @@ class Chunked:
 
 
 def is_small_file(value: Any) -> bool:
-    """Whether an element is as small as icons are.
-
-    Parameters
-    ----------
-    value : structure of Tensor
-
-    Returns
-    -------
-    bool
-    """
+    """Whether an element is as small as icons are."""
     return sum(map(_num_bytes, leaves(value))) <= _SMALL_FILE
 
 
@@ -154,17 +115,7 @@ def _rows(column: Column, count: int) -> list[Any]:
 
 
 def chunked(function: Function, node: Node) -> Chunked | None:
-    """Plan of a function of the elements of a node; none where it is to run only when its result is wanted.
-
-    Parameters
-    ----------
-    function : Function
-    node : Node
-
-    Returns
-    -------
-    Chunked or None
-    """
+    """Plan of a function of the elements of a node; none where it is to run only when its result is wanted."""
     program = function.program()
     if not isinstance(program, Program) or any(call.name.startswith(IN_ORDER) for call in program.calls):
         return None
@@ -187,24 +138,7 @@ def in_chunks(
     most: int = MOST,
     threads: int = 0,
 ) -> Iterator[R]:
-    """Steps done together, or one by one where one of them has failed, or together something fails.
-
-    Parameters
-    ----------
-    steps : iterator
-    together : callable, optional
-        Of several; without it they are only handed to a thread together.
-    single : callable
-        Of one.
-    most : int
-        Steps that are done together, at most.
-    threads : int
-        That do so ahead of the caller; 0 for none.
-
-    Yields
-    ------
-    object
-    """
+    """Steps done together, or one by one where one of them has failed, or together something fails."""
     pace = _Pace(most)
     finish, groups = partial(_finished, together, single, pace), pace.groups(steps)
     made = mapped_ahead(finish, groups, threads, 0) if threads else map(finish, groups)
@@ -216,12 +150,7 @@ def in_chunks(
 
 
 class _Pace:
-    """How many steps are done together: ever more of them, while what comes of them takes little memory.
-
-    Parameters
-    ----------
-    most : int
-    """
+    """How many steps are done together: ever more of them, while what comes of them takes little memory."""
 
     def __init__(self, most: int) -> None:
         self._size, self._most, self._credit = 1, most, _CREDIT
@@ -267,15 +196,5 @@ def _finished(
 
 
 def elements_of(values: Sequence[Any], given: Sequence[Element]) -> list[Step]:
-    """Elements of values, at the places of those that they were made of.
-
-    Parameters
-    ----------
-    values : sequence of structure of Tensor
-    given : sequence of Element
-
-    Returns
-    -------
-    list of Element
-    """
+    """Elements of values, at the places of those that they were made of."""
     return [Element(value, element.place) for value, element in zip(values, given, strict=True)]

@@ -41,51 +41,7 @@ def make_csv_dataset(
     ignore_errors: bool = False,
     encoding: str = "utf-8",
 ) -> Any:
-    """Batches of the lines of files, as a dict of columns.
-
-    Parameters
-    ----------
-    file_pattern : str or list of str
-    batch_size : int
-        The last batch may be shorter, unless there is no end.
-    column_names : sequence of str, optional
-        What the first line of the first file says unless given.
-    column_defaults : sequence of DType or array_like, optional
-        Of the selected columns: dtypes where a field has to be there, else what stands for an empty field. Found in
-        the first lines unless given.
-    label_name : str, optional
-        Column that becomes the second part of each element.
-    select_columns : sequence of str or int, optional
-        The only columns that are read.
-    field_delim, use_quote_delim, na_value
-        As `tf.io.decode_csv` takes them.
-    header : bool, default True
-        Whether the first line of each file is left out.
-    num_epochs : int, optional
-        Without end unless given.
-    shuffle : bool, default True
-        Files, and lines in a buffer.
-    shuffle_buffer_size, shuffle_seed : int
-    prefetch_buffer_size, num_parallel_reads : int, optional
-    sloppy : bool
-        Without influence: elements are in order.
-    num_rows_for_inference : int, optional
-        Lines in which the dtypes are found; None for all.
-    compression_type : {"", "GZIP", "ZLIB"}, optional
-    ignore_errors : bool, default False
-        Whether lines that cannot be read are left out.
-    encoding : str
-        Of the lines that are looked at for names and dtypes.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    ValueError
-        No file matches, names that are missing or there twice, or columns that are not there.
-    """
+    """Batches of the lines of files, as a dict of columns."""
     del sloppy
     files = sorted(glob(file_pattern))
     if not files:

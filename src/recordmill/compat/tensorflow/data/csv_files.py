@@ -16,28 +16,7 @@ from recordmill.compat.tensorflow.io.csv_lines import decode_csv
 
 
 class CsvDataset(Dataset):
-    """Tuples of the fields of each line; in quotation marks, a field may hold line ends.
-
-    Parameters
-    ----------
-    filenames : str, path, list of them, Tensor or Dataset
-    record_defaults : sequence of DType or array_like
-        One for each column: a dtype where a field has to be there, else what stands for an empty field.
-    compression_type : {"", "GZIP", "ZLIB"}, optional
-    buffer_size : int, optional
-        A hint.
-    header : bool, default False
-        Whether the first line of each file is left out.
-    field_delim, use_quote_delim, na_value, select_cols
-        As `tf.io.decode_csv` takes them.
-    exclude_cols : sequence of int, optional
-        Columns that are left out, instead of those that are wanted.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Both `select_cols` and `exclude_cols`.
-    """
+    """Tuples of the fields of each line; in quotation marks, a field may hold line ends."""
 
     def __init__(
         self,

@@ -13,23 +13,7 @@ _THREADS_EACH = 3
 
 
 def cycle_of(cycle_length: Any, num_parallel_calls: Any) -> int:
-    """Data sets that are open at once.
-
-    Parameters
-    ----------
-    cycle_length : int, optional
-        -1 where the machine decides that.
-    num_parallel_calls : int, optional
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    InvalidArgumentError
-        More calls than data sets.
-    """
+    """Data sets that are open at once."""
     if cycle_length in (None, -1):
         return default_cycle(num_parallel_calls)
     cycle = whole(cycle_length, "cycle_length")
@@ -43,17 +27,7 @@ def cycle_of(cycle_length: Any, num_parallel_calls: Any) -> int:
 
 
 def default_cycle(num_parallel_calls: Any = None) -> int:
-    """Data sets that TensorFlow opens at once on as many processors.
-
-    Parameters
-    ----------
-    num_parallel_calls : int, optional
-        -1 where the machine decides that, too.
-
-    Returns
-    -------
-    int
-    """
+    """Data sets that TensorFlow opens at once on as many processors."""
     processors = num_processors()
     if num_parallel_calls is None:
         return processors

@@ -135,17 +135,7 @@ class Dataset(Together, Keeping, Making):
         return self._made(Enumerate(self.node, whole(start, "start")))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """State after a function took all elements, one after the other.
-
-        Returns
-        -------
-        structure of Tensor
-
-        Raises
-        ------
-        TypeError
-            The function returned something else than a state.
-        """
+        """State after a function took all elements, one after the other."""
         state = to_result(initial_state)
         for value in self:
             made = to_result(reduce_func(state, value))
@@ -155,17 +145,7 @@ class Dataset(Together, Keeping, Making):
         return state
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """The only element.
-
-        Returns
-        -------
-        structure of Tensor
-
-        Raises
-        ------
-        InvalidArgumentError
-            There is none, or more than one.
-        """
+        """The only element."""
         found = []
         for step in self.node.iterate(Way()):
             if isinstance(step, Failed):
@@ -179,21 +159,7 @@ class Dataset(Together, Keeping, Making):
 
 
 def names_of(filenames: Any) -> Any:
-    """Node of the names that a data set of files takes.
-
-    Parameters
-    ----------
-    filenames : str, path, list of them, Tensor or Dataset
-
-    Returns
-    -------
-    Node
-
-    Raises
-    ------
-    TypeError
-        Something else.
-    """
+    """Node of the names that a data set of files takes."""
     from recordmill.compat.tensorflow.data.sources import Slices
 
     if isinstance(filenames, Making):

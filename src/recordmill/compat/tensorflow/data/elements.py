@@ -17,14 +17,7 @@ UNKNOWN_CARDINALITY = -2
 
 
 class Element:
-    """One element on its way.
-
-    Parameters
-    ----------
-    value : structure of Tensor
-    place : RecordRef, optional
-        The record that it was made of.
-    """
+    """One element on its way."""
 
     __slots__ = ("place", "value")
 
@@ -33,13 +26,7 @@ class Element:
 
 
 class Failed:
-    """Stands where an element could not be had.
-
-    Parameters
-    ----------
-    error : Exception
-        What the caller gets, unless errors are ignored.
-    """
+    """Stands where an element could not be had."""
 
     __slots__ = ("error",)
 
@@ -54,27 +41,14 @@ Run: TypeAlias = Ragged | NDArray[Any] | Failed
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a pipeline is iterated over.
-
-    Parameters
-    ----------
-    whole_batches : bool
-        Whether map functions may be put off and run for whole batches.
-    put_off : tuple of Node
-        Maps whose functions are put off in this pass.
-    """
+    """How a pipeline is iterated over."""
 
     whole_batches: bool = True
     put_off: tuple[Node, ...] = ()
 
 
 class Node:
-    """One step of a pipeline: a source, or something that is done to the elements of other steps.
-
-    Parameters
-    ----------
-    *inputs : Node
-    """
+    """One step of a pipeline: a source, or something that is done to the elements of other steps."""
 
     # Whether it hands elements on without looking at them, so that a map function before it may be put off.
     hands_on = False
@@ -100,32 +74,11 @@ class Node:
         return next(self._passes)
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Elements in order.
-
-        Parameters
-        ----------
-        way : Way
-
-        Yields
-        ------
-        Element or Failed
-        """
+        """Elements in order."""
         raise NotImplementedError
 
     def runs(self, way: Way, length: int) -> Iterator[Run] | None:  # noqa: ARG002
-        """Elements that are byte strings, many in one buffer.
-
-        Parameters
-        ----------
-        way : Way
-        length : int
-            Elements of a run, at most.
-
-        Returns
-        -------
-        iterator of Ragged, ndarray of object or Failed, or None
-            None where elements are only to be had one by one.
-        """
+        """Elements that are byte strings, many in one buffer."""
         return None
 
     def cardinality(self) -> int:
@@ -154,17 +107,7 @@ _TRIES = 8
 
 
 def sampled(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
-    """Results for a sample, without the values that the function fails at, unless these are the first ones.
-
-    Parameters
-    ----------
-    function : callable
-    values : iterator
-
-    Yields
-    ------
-    structure of Tensor
-    """
+    """Results for a sample, without the values that the function fails at, unless these are the first ones."""
     first: Exception | None = None
     failed = given = 0
     for value in values:
@@ -182,23 +125,7 @@ def sampled(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[A
 
 
 def seen_spec(node: Node, function: Any) -> Any:
-    """Specs of what a function makes of the first elements: a length that differs in the first two is unknown.
-
-    Parameters
-    ----------
-    node : Node
-        Where the elements come from.
-    function : callable
-
-    Returns
-    -------
-    structure of TensorSpec
-
-    Raises
-    ------
-    NoElementsError
-        There is none.
-    """
+    """Specs of what a function makes of the first elements: a length that differs in the first two is unknown."""
     specs = [spec_of(value) for value in itertools.islice(sampled(function, node.sample()), 2)]
     if not specs:
         raise NoElementsError("the specs of the elements are found in the first ones, and there are none")

@@ -88,21 +88,7 @@ def enumerate_dataset(start: int = 0) -> Callable[[Any], Any]:
 
 
 def get_structure(dataset_or_iterator: Any) -> Any:
-    """Specs of the elements.
-
-    Parameters
-    ----------
-    dataset_or_iterator : Dataset or Iterator
-
-    Returns
-    -------
-    structure of TensorSpec
-
-    Raises
-    ------
-    TypeError
-        Neither.
-    """
+    """Specs of the elements."""
     if not hasattr(dataset_or_iterator, "element_spec"):
         raise TypeError(f"Invalid `dataset_or_iterator`: a Dataset or an Iterator, not {type(dataset_or_iterator)}.")
     return dataset_or_iterator.element_spec

@@ -12,18 +12,7 @@ from recordmill.compat.tensorflow.data.whole import WholeProgram
 
 
 def explain(node: Node) -> str:
-    """How the functions of a pipeline run.
-
-    Parameters
-    ----------
-    node : Node
-        The last step.
-
-    Returns
-    -------
-    str
-        A line for each map, and for each batch that runs natively.
-    """
+    """How the functions of a pipeline run."""
     lines = _lines(node, True, set())
     return "\n".join(lines) if lines else "no functions"
 

@@ -35,13 +35,7 @@ _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
 
 
 class Files(Node):
-    """What files hold, one file after the other.
-
-    Parameters
-    ----------
-    paths : Node
-        Of names.
-    """
+    """What files hold, one file after the other."""
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Give it; a file that fails ends there, and the next one follows where errors are ignored."""
@@ -62,16 +56,7 @@ class Files(Node):
 
     @abstractmethod
     def read(self, path: str) -> Iterator[Element]:
-        """Elements of one file.
-
-        Parameters
-        ----------
-        path : str
-
-        Yields
-        ------
-        Element
-        """
+        """Elements of one file."""
 
     def cardinality(self) -> int:
         """Not known before it is read."""
@@ -90,14 +75,7 @@ class Files(Node):
 
 
 class Records(Files):
-    """Payloads of TFRecord files.
-
-    Parameters
-    ----------
-    paths : Node
-    compression : str
-        ``""``, ``"GZIP"`` or ``"ZLIB"``.
-    """
+    """Payloads of TFRecord files."""
 
     def __init__(self, paths: Node, compression: str) -> None:
         super().__init__(paths)
@@ -127,13 +105,7 @@ class Records(Files):
 
 
 class Lines(Files):
-    """Lines of text files, without their ends.
-
-    Parameters
-    ----------
-    paths : Node
-    compression : str
-    """
+    """Lines of text files, without their ends."""
 
     def __init__(self, paths: Node, compression: str) -> None:
         super().__init__(paths)
@@ -150,15 +122,7 @@ class Lines(Files):
 
 
 class Pieces(Files):
-    """Pieces of files that are all of one length.
-
-    Parameters
-    ----------
-    paths : Node
-    compression : str
-    lengths : (int, int, int)
-        Bytes of a piece, and those left out at the beginning and at the end of each file.
-    """
+    """Pieces of files that are all of one length."""
 
     def __init__(self, paths: Node, compression: str, lengths: tuple[int, int, int]) -> None:
         super().__init__(paths)
@@ -186,16 +150,7 @@ class Pieces(Files):
 
 
 def opener(compression: str) -> Any:
-    """Function that opens a file of a compression for reading bytes.
-
-    Parameters
-    ----------
-    compression : str
-
-    Returns
-    -------
-    callable
-    """
+    """Function that opens a file of a compression for reading bytes."""
     if compression == "GZIP":
         import gzip
 
@@ -219,33 +174,14 @@ def _inflated(path: str) -> Any:
 
 
 def text(value: bytes) -> Tensor:
-    """Byte string as a tensor.
-
-    Parameters
-    ----------
-    value : bytes
-
-    Returns
-    -------
-    Tensor
-    """
+    """Byte string as a tensor."""
     array = np.empty((), object)
     array[()] = value
     return Tensor(array)
 
 
 def translated(error: Exception, path: str) -> OpError:
-    """Error of reading in TensorFlow's classes and words.
-
-    Parameters
-    ----------
-    error : Exception
-    path : str
-
-    Returns
-    -------
-    OpError
-    """
+    """Error of reading in TensorFlow's classes and words."""
     if isinstance(error, OpError):
         return error
     if isinstance(error, RecordmillError):

@@ -13,13 +13,7 @@ from recordmill.compat.tensorflow.data.functions import Function, placed
 
 
 class Filter(Node):
-    """Elements of which a function is true.
-
-    Parameters
-    ----------
-    node : Node
-    predicate : callable
-    """
+    """Elements of which a function is true."""
 
     runs_python = True
 
@@ -81,21 +75,7 @@ def _together(plan: Chunked, group: list[Any]) -> list[Step | None]:
 
 
 def truth(value: Any) -> bool:
-    """What a predicate returned, if it is one truth value.
-
-    Parameters
-    ----------
-    value : Tensor
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        It is something else.
-    """
+    """What a predicate returned, if it is one truth value."""
     if not isinstance(value, Tensor) or not value.dtype.is_bool or value.ndim:
         told = (
             f"TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name=None)" if isinstance(value, Tensor) else value

@@ -28,14 +28,7 @@ from recordmill.errors import RecordmillError
 
 
 class Function:
-    """A function of the elements of a node: recorded once, or called as Python.
-
-    Parameters
-    ----------
-    function : callable
-    node : Node
-        Whose elements it takes; tuples are its arguments.
-    """
+    """A function of the elements of a node: recorded once, or called as Python."""
 
     def __init__(self, function: Callable[..., Any], node: Node) -> None:
         self._function, self._node = function, node
@@ -49,12 +42,7 @@ class Function:
         return str(getattr(self._function, "__name__", type(self._function).__name__))
 
     def program(self) -> Program | str:
-        """What it does, or why that cannot be told.
-
-        Returns
-        -------
-        Program or str
-        """
+        """What it does, or why that cannot be told."""
         if self._recorded is None:
             try:
                 self._recorded = record(self.direct, self._node.spec())
@@ -65,16 +53,7 @@ class Function:
         return self._recorded
 
     def direct(self, value: Any) -> Any:
-        """Call it.
-
-        Parameters
-        ----------
-        value : structure of Tensor
-
-        Returns
-        -------
-        structure of Tensor
-        """
+        """Call it."""
         return to_result(self._function(*value) if type(value) is tuple else self._function(value))
 
     def __call__(self, value: Any) -> Any:
@@ -101,16 +80,7 @@ class Function:
 
 
 def to_result(value: Any) -> Any:
-    """Structure of tensors that a function returned: lists count as tuples.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    structure of Tensor
-    """
+    """Structure of tensors that a function returned: lists count as tuples."""
     if isinstance(value, list):
         value = tuple(value)
     return mapped(_leaf, value)
@@ -131,18 +101,7 @@ def _leaf(value: Any) -> Any:
 
 
 def attempt(function: Callable[[Any], Any], element: Element) -> Element | Failed:
-    """Element of what a function gives; errors tell the record.
-
-    Parameters
-    ----------
-    function : callable
-        Of values.
-    element : Element
-
-    Returns
-    -------
-    Element or Failed
-    """
+    """Element of what a function gives; errors tell the record."""
     try:
         return Element(function(element.value), element.place)
     except Exception as error:  # noqa: BLE001 (it is told to the caller)
@@ -150,18 +109,7 @@ def attempt(function: Callable[[Any], Any], element: Element) -> Element | Faile
 
 
 def placed(error: Exception, element: Element) -> Exception:
-    """Error that names the record of an element.
-
-    Parameters
-    ----------
-    error : Exception
-    element : Element
-
-    Returns
-    -------
-    Exception
-        The same with its place where it is one of ours; otherwise one of ours that tells it.
-    """
+    """Error that names the record of an element."""
     place = element.place
     if isinstance(error, RecordmillError):
         if place is not None:

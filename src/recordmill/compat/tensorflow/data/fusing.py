@@ -23,30 +23,13 @@ if TYPE_CHECKING:
 
 
 class Fused:
-    """A batch step and the maps before it.
-
-    Parameters
-    ----------
-    batch : Batch
-    maps : list of Map
-        In the order in which elements pass them.
-    programs : list of WholeProgram
-    """
+    """A batch step and the maps before it."""
 
     def __init__(self, batch: Batch, maps: list[Map], programs: list[WholeProgram]) -> None:
         self.batch, self.maps, self.programs = batch, maps, programs
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Batches in order, made ahead by threads.
-
-        Parameters
-        ----------
-        way : Way
-
-        Yields
-        ------
-        Element or Failed
-        """
+        """Batches in order, made ahead by threads."""
         groups = self.batch.groups(replace(way, put_off=tuple(self.maps)))
         first = next(groups, None)
         if first is None:
@@ -83,16 +66,7 @@ class Fused:
         return self.programs[-1].form(columns)
 
     def one_by_one(self, group: list[Step]) -> Step:
-        """Batch made sample by sample, or the error of the first that fails.
-
-        Parameters
-        ----------
-        group : list of Element or Failed
-
-        Returns
-        -------
-        Element or Failed
-        """
+        """Batch made sample by sample, or the error of the first that fails."""
         done: list[Any] = []
         for given in group:
             step = self._single(given) if isinstance(given, Deferred) else given
@@ -124,17 +98,7 @@ def _given(element: Deferred) -> Element:
 
 
 def fused(batch: Batch) -> Fused | str:
-    """Plan of a batch step.
-
-    Parameters
-    ----------
-    batch : Batch
-
-    Returns
-    -------
-    Fused or str
-        Why functions run as Python.
-    """
+    """Plan of a batch step."""
     maps: list[Map] = []
     node: Node = batch.input
     reason = "there is no map before it"

@@ -21,16 +21,7 @@ from recordmill.compat.tensorflow.data.nesting import Values
 
 
 class GroupByWindow(Node):
-    """Elements of data sets that a function makes of those with the same key.
-
-    Parameters
-    ----------
-    node : Node
-    key, reduce, size : callable
-        Key of an element; data set of a key and a data set; elements that make a window of a key.
-    wrap : callable
-        Makes a data set of a node.
-    """
+    """Elements of data sets that a function makes of those with the same key."""
 
     runs_python = True
 
@@ -94,12 +85,7 @@ class GroupByWindow(Node):
 
 
 class Unique(Node):
-    """Elements, which are single tensors, that were not there before.
-
-    Parameters
-    ----------
-    node : Node
-    """
+    """Elements, which are single tensors, that were not there before."""
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Give them."""

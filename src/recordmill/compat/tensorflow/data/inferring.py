@@ -16,19 +16,7 @@ _ELEMENTWISE = ("add", "subtract", "multiply", "negative", "abs", "maximum", "mi
 
 
 def inferred(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Specs of the result of a call.
-
-    Parameters
-    ----------
-    name : str
-    args : tuple
-    kwargs : dict
-
-    Returns
-    -------
-    TensorSpec, dict, list or tuple of dict of TensorSpec, or None
-        None, or None in the place of a value, where nothing is known.
-    """
+    """Specs of the result of a call."""
     rule = _RULES.get(name)
     try:
         return None if rule is None else rule(*args, **kwargs)

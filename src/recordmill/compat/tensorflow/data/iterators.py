@@ -16,10 +16,6 @@ class Iterator:
 
     An element that fails raises; the next call gives the element behind it, as in TensorFlow. What runs ahead ends when
     the iterator ends, is closed or is not held any more.
-
-    Parameters
-    ----------
-    node : Node
     """
 
     def __init__(self, node: Node) -> None:
@@ -77,29 +73,14 @@ class Iterator:
         return value
 
     def get_next(self) -> Any:
-        """Next element.
-
-        Returns
-        -------
-        structure of Tensor
-
-        Raises
-        ------
-        OutOfRangeError
-            There is none.
-        """
+        """Next element."""
         try:
             return next(self)
         except StopIteration:
             raise OutOfRangeError("End of sequence") from None
 
     def get_next_as_optional(self) -> Any:
-        """Next element, or that there is none.
-
-        Returns
-        -------
-        Optional
-        """
+        """Next element, or that there is none."""
         from recordmill.compat.tensorflow.data.optional import Optional
 
         try:
@@ -122,10 +103,5 @@ class NumpyIterator(Iterator):
         return to_numpy(value)
 
     def next(self) -> Any:
-        """Next element.
-
-        Returns
-        -------
-        structure of ndarray
-        """
+        """Next element."""
         return next(self)

@@ -24,22 +24,7 @@ class Keeping(DatasetBase):
         shard_func: Callable[..., Any] | None = None,
         checkpoint_args: Any = None,
     ) -> None:
-        """Write all elements to a folder, in files of this package.
-
-        Parameters
-        ----------
-        path : str or path
-        compression : {"GZIP", "ZLIB", "NONE"}, optional
-        shard_func : callable, optional
-            Number of the shard of an element; one shard unless given.
-        checkpoint_args : dict, optional
-            Not supported.
-
-        Raises
-        ------
-        UnimplementedError
-            `checkpoint_args`, another compression, or elements that are no tuples and dicts of tensors.
-        """
+        """Write all elements to a folder, in files of this package."""
         if checkpoint_args is not None:
             raise NotImplementedError("Dataset.save(checkpoint_args=...) is not supported: leave it out")
         save(self.node, path_of(path), compression, shard_func)
@@ -52,29 +37,7 @@ class Keeping(DatasetBase):
         reader_func: Callable[..., Any] | None = None,
         wait: bool = False,
     ) -> Any:
-        """Elements that `save` wrote, one shard after the other unless `reader_func` says otherwise.
-
-        Parameters
-        ----------
-        path : str or path
-        element_spec, compression : optional
-            Of files that TensorFlow saved; ours tell.
-        reader_func : callable, optional
-            Makes a data set of one whose elements are the data sets of the shards.
-        wait : bool, default False
-            True is not supported.
-
-        Returns
-        -------
-        Dataset
-
-        Raises
-        ------
-        NotFoundError
-            There is no saved data set.
-        UnimplementedError
-            TensorFlow saved elements that hold something else than dense tensors.
-        """
+        """Elements that `save` wrote, one shard after the other unless `reader_func` says otherwise."""
         from recordmill.compat.tensorflow.data.dataset import Dataset
 
         if wait:
@@ -100,21 +63,5 @@ class Keeping(DatasetBase):
         seed: int | None = None,
         name: str | None = None,
     ) -> Any:
-        """Pairs of a class and an element, some left out so that classes have the shares that are asked for.
-
-        Parameters
-        ----------
-        class_func : callable
-            Number of the class of an element.
-        target_dist : array_like of float
-            Share of each class.
-        initial_dist : array_like of float, optional
-            Shares that they have; counted on the way unless given.
-        seed : int, optional
-            Of a generator of ours: the same elements are left out in each pass.
-
-        Returns
-        -------
-        Dataset
-        """
+        """Pairs of a class and an element, some left out so that classes have the shares that are asked for."""
         return self._then(Resampled(self.node, class_func, target_dist, initial_dist, seed))

@@ -25,16 +25,7 @@ _COUNTS = frozenset({"math.bincount", *(f"math.segment_{name}" for name in ("max
 
 
 def are_fixed(spec: Any) -> bool:
-    """Whether all elements have one size, and hold no strings that become images of any size.
-
-    Parameters
-    ----------
-    spec : structure of TensorSpec
-
-    Returns
-    -------
-    bool
-    """
+    """Whether all elements have one size, and hold no strings that become images of any size."""
     return all(
         isinstance(leaf, TensorSpec)
         and leaf.dtype != dtypes.string
@@ -45,17 +36,7 @@ def are_fixed(spec: Any) -> bool:
 
 
 def keeps_sizes(calls: Iterable[Any]) -> bool:
-    """Whether calls give results of one size for arguments of one size.
-
-    Parameters
-    ----------
-    calls : iterable of Call
-
-    Returns
-    -------
-    bool
-        False also where it is not known.
-    """
+    """Whether calls give results of one size for arguments of one size."""
     return all(map(_keeps_size, calls))
 
 
@@ -70,22 +51,7 @@ def _keeps_size(call: Any) -> bool:
 def told(
     name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, fixed: bool
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments of a call as a graph has them.
-
-    Parameters
-    ----------
-    name : str
-        Of the operation.
-    args : tuple
-    kwargs : dict
-    fixed : bool
-        Whether values of which nothing is known have one size.
-
-    Returns
-    -------
-    tuple
-        Positional and named arguments: Python's fractions of images whose size is not known have 32 bits.
-    """
+    """Arguments of a call as a graph has them."""
     if name != "image.central_crop" or len(args) + len(kwargs) != 2:
         return args, kwargs
     image = args[0] if args else kwargs.get("image")

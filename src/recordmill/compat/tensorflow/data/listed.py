@@ -11,26 +11,7 @@ from recordmill.compat.tensorflow.data.structures import to_tensors
 
 
 def from_list(elements: list[Any], name: str | None = None) -> Any:
-    """Elements that are in a list; their lengths may differ.
-
-    Parameters
-    ----------
-    elements : list of structure of array_like
-        All of one form.
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    ValueError
-        No list, or an empty one.
-    TypeError
-        Elements of several forms or dtypes.
-    """
+    """Elements that are in a list; their lengths may differ."""
     del name
     if not isinstance(elements, list):
         raise ValueError("Invalid `elements`. `elements` must be a list.")  # noqa: TRY004 (TensorFlow's class)

@@ -29,17 +29,7 @@ def _dataset(node: Any) -> Any:
 
 
 def source(value: Any, kind: type[Slices | Single]) -> Any:
-    """Where elements come from: values, or values that TensorFlow 1's sessions feed.
-
-    Parameters
-    ----------
-    value : structure of array_like or Symbol
-    kind : {Slices, Single}
-
-    Returns
-    -------
-    Node
-    """
+    """Where elements come from: values, or values that TensorFlow 1's sessions feed."""
     if any(one.of_graph for one in recorded_in(value)):
         from recordmill.compat.tensorflow.graphs.feeding import FedNode
 
@@ -166,18 +156,7 @@ class _Endless(Range):
 
 
 def signature_of(types: Any, shapes: Any = None) -> Any:
-    """Specs of elements.
-
-    Parameters
-    ----------
-    types : structure of DType
-    shapes : structure of TensorShape or of what makes one, optional
-        Nothing is known of them unless given.
-
-    Returns
-    -------
-    structure of TensorSpec
-    """
+    """Specs of elements."""
     if shapes is None:
         return mapped(lambda dtype: TensorSpec(None, dtype), types)
     if isinstance(types, tuple):

@@ -35,15 +35,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Deferred(Element):
-    """An element whose map function has not run yet.
-
-    Parameters
-    ----------
-    given : Element
-        What the function takes.
-    position : tuple of int
-        Of its random numbers.
-    """
+    """An element whose map function has not run yet."""
 
     __slots__ = ("given", "position")
 
@@ -53,15 +45,7 @@ class Deferred(Element):
 
 
 class Map(Node):
-    """Elements replaced by what a function makes of them, in order.
-
-    Parameters
-    ----------
-    node : Node
-    function : callable
-    num_parallel_calls : int, optional
-        Threads; -1 for one for each processor.
-    """
+    """Elements replaced by what a function makes of them, in order."""
 
     runs_python = True
 
@@ -97,29 +81,11 @@ class Map(Node):
             close(numbered)
 
     def plan(self, way: Way) -> Chunked | None:
-        """How the function is done to many elements at a time, or ahead of whoever wants them; none if it is not.
-
-        Parameters
-        ----------
-        way : Way
-
-        Returns
-        -------
-        Chunked or None
-        """
+        """How the function is done to many elements at a time, or ahead of whoever wants them; none if it is not."""
         return chunked(self.function, self.input) if way.whole_batches else None
 
     def deferred(self, way: Way) -> Iterator[Deferred | Failed]:
-        """Elements whose function has not run.
-
-        Parameters
-        ----------
-        way : Way
-
-        Yields
-        ------
-        Deferred or Failed
-        """
+        """Elements whose function has not run."""
         stage, number = self.depth, self.begin()
         for position, element in enumerate(self.input.iterate(way)):
             if isinstance(element, Failed):
@@ -128,16 +94,7 @@ class Map(Node):
                 yield Deferred(element, (stage, number, position))
 
     def finish(self, element: Deferred | Failed) -> Step:
-        """Run the function.
-
-        Parameters
-        ----------
-        element : Deferred or Failed
-
-        Returns
-        -------
-        Element or Failed
-        """
+        """Run the function."""
         if isinstance(element, Failed):
             return element
         with draws.element(*element.position):
@@ -188,14 +145,7 @@ def _together(plan: Chunked, group: list[Any]) -> list[Step]:
 
 
 class IgnoreErrors(Node):
-    """Elements without those that failed.
-
-    Parameters
-    ----------
-    node : Node
-    log_warning : bool
-        Whether each is told on standard error.
-    """
+    """Elements without those that failed."""
 
     def __init__(self, node: Node, log_warning: bool) -> None:
         super().__init__(node)
@@ -215,15 +165,7 @@ class IgnoreErrors(Node):
 
 
 class Scan(Node):
-    """Elements replaced by what a function makes of them and a state.
-
-    Parameters
-    ----------
-    node : Node
-    initial_state : structure of Tensor
-    function : callable
-        Takes state and element, gives the next state and the output.
-    """
+    """Elements replaced by what a function makes of them and a state."""
 
     runs_python = True
 

@@ -28,16 +28,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Interleave(Node):
-    """Elements of several data sets in turn; with one of them at a time, of one after the other.
-
-    Parameters
-    ----------
-    node : Node
-    function : callable
-        Gives a data set for an element.
-    cycle_length, block_length : int
-        Data sets that are open at once, elements of each in its turn.
-    """
+    """Elements of several data sets in turn; with one of them at a time, of one after the other."""
 
     runs_python = True
 
@@ -110,13 +101,7 @@ class Interleave(Node):
 
 
 class Values(Node):
-    """Elements that are there already.
-
-    Parameters
-    ----------
-    values : list of structure of Tensor
-    spec : structure of TensorSpec
-    """
+    """Elements that are there already."""
 
     def __init__(self, values: list[Any], spec: Any) -> None:
         super().__init__()
@@ -140,14 +125,7 @@ class Values(Node):
 
 
 class Zip(Node):
-    """Elements of several data sets side by side, until one ends.
-
-    Parameters
-    ----------
-    form : structure
-        Whose leaves stand for the inputs.
-    *inputs : Node
-    """
+    """Elements of several data sets side by side, until one ends."""
 
     def __init__(self, form: Any, *inputs: Node) -> None:
         super().__init__(*inputs)
@@ -182,12 +160,7 @@ class Zip(Node):
 
 
 class Concatenate(Node):
-    """Elements of one data set after those of another.
-
-    Parameters
-    ----------
-    first, second : Node
-    """
+    """Elements of one data set after those of another."""
 
     def __init__(self, first: Node, second: Node) -> None:
         super().__init__(first, second)
@@ -212,13 +185,7 @@ class Concatenate(Node):
 
 
 class Enumerate(Node):
-    """Pairs of a number and an element; those that fail are counted.
-
-    Parameters
-    ----------
-    node : Node
-    start : int
-    """
+    """Pairs of a number and an element; those that fail are counted."""
 
     def __init__(self, node: Node, start: int) -> None:
         super().__init__(node)
@@ -244,35 +211,12 @@ class Enumerate(Node):
 
 
 def calls_python(node: Node) -> bool:
-    """Whether functions of the user run before or in a step.
-
-    Parameters
-    ----------
-    node : Node
-
-    Returns
-    -------
-    bool
-    """
+    """Whether functions of the user run before or in a step."""
     return node.runs_python or any(map(calls_python, node.inputs))
 
 
 def form_of(datasets: Any) -> tuple[Any, list[Node]]:
-    """Structure and nodes of nested data sets.
-
-    Parameters
-    ----------
-    datasets : structure of Dataset
-
-    Returns
-    -------
-    tuple
-
-    Raises
-    ------
-    TypeError
-        Something else is nested.
-    """
+    """Structure and nodes of nested data sets."""
     nodes = []
     for leaf in leaves(datasets):
         if isinstance(leaf, list):

@@ -28,30 +28,13 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class TFRecordWriter:
-    """Writes the elements of a data set to a record file.
-
-    Parameters
-    ----------
-    filename : str, bytes or path
-    compression_type : {"", "GZIP", "ZLIB"}, optional
-    """
+    """Writes the elements of a data set to a record file."""
 
     def __init__(self, filename: Any, compression_type: str | None = None) -> None:
         self._filename, self._compression = filename, compression_type
 
     def write(self, dataset: Any) -> None:
-        """Write all elements.
-
-        Parameters
-        ----------
-        dataset : Dataset
-            Of strings without axes.
-
-        Raises
-        ------
-        TypeError
-            No data set, or one of something else.
-        """
+        """Write all elements."""
         if not isinstance(dataset, Dataset):
             raise TypeError(f"Invalid `dataset.` Expected a `tf.data.Dataset` object but got {type(dataset)}.")
         with _Records(self._filename, self._compression or "") as writer:
@@ -104,38 +87,7 @@ def make_batched_features_dataset(
     sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
 ) -> Any:
-    """Parsed batches of the records of files.
-
-    Parameters
-    ----------
-    file_pattern : str or list of str
-    batch_size : int
-    features : mapping of str to feature
-        As `tf.io.parse_example` takes them.
-    reader : callable, optional
-        Makes a data set of a file; `TFRecordDataset` unless given.
-    label_key : str, optional
-        Feature that becomes the second part of each element.
-    reader_args : list, optional
-        For the reader.
-    num_epochs : int, optional
-        Without end unless given.
-    shuffle : bool, default True
-    shuffle_buffer_size, shuffle_seed : int
-    prefetch_buffer_size, reader_num_threads, parser_num_threads : int, optional
-    sloppy_ordering : bool
-        Without influence: elements are in order.
-    drop_final_batch : bool, default False
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    ValueError
-        No file matches, or `label_key` is none of the features.
-    """
+    """Parsed batches of the records of files."""
     del sloppy_ordering
     if label_key is not None and label_key not in features:
         raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys: {[*features]}.")

@@ -32,29 +32,13 @@ class OlderWays(Refused):
         return classes_of(self)
 
     def make_one_shot_iterator(self) -> Any:
-        """Iterate once: over values of a graph, which sessions fetch.
-
-        Returns
-        -------
-        GraphIterator or Iterator
-            Whose values are there at once after ``tf.enable_eager_execution()``.
-        """
+        """Iterate once: over values of a graph, which sessions fetch."""
         from recordmill.compat.tensorflow.graphs.iterators import one_shot
 
         return one_shot(self)
 
     def make_initializable_iterator(self, shared_name: Any = None) -> Any:
-        """Iterate over values of a graph, anew after each run of the initializer.
-
-        Parameters
-        ----------
-        shared_name : str, optional
-            Without influence.
-
-        Returns
-        -------
-        GraphIterator
-        """
+        """Iterate over values of a graph, anew after each run of the initializer."""
         del shared_name
         from recordmill.compat.tensorflow.graphs.iterators import initializable
 

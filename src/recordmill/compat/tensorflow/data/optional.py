@@ -14,45 +14,20 @@ _NOTHING: Any = object()
 
 
 class Optional:
-    """An element that may be missing; made by `from_value` and `empty`.
-
-    Parameters
-    ----------
-    value : structure of Tensor
-    element_spec : structure of TensorSpec
-    """
+    """An element that may be missing; made by `from_value` and `empty`."""
 
     def __init__(self, value: Any, element_spec: Any) -> None:
         self._value, self._spec = value, element_spec
 
     @staticmethod
     def from_value(value: Any) -> Optional:
-        """Of a value.
-
-        Parameters
-        ----------
-        value : structure of array_like
-
-        Returns
-        -------
-        Optional
-        """
+        """Of a value."""
         made = to_result(value)
         return Optional(made, mapped(type_spec_from_value, made))
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
-        """Without a value.
-
-        Parameters
-        ----------
-        element_spec : structure of TensorSpec
-            Of the value that is missing.
-
-        Returns
-        -------
-        Optional
-        """
+        """Without a value."""
         return Optional(_NOTHING, element_spec)
 
     @property
@@ -66,13 +41,7 @@ class Optional:
         return as_tensor(self._value is not _NOTHING)
 
     def get_value(self, name: str | None = None) -> Any:
-        """Return the value.
-
-        Raises
-        ------
-        InvalidArgumentError
-            There is none.
-        """
+        """Return the value."""
         del name
         if self._value is _NOTHING:
             raise InvalidArgumentError("The given optional does not have a value.")
@@ -80,15 +49,6 @@ class Optional:
 
 
 def get_next_as_optional(iterator: Any) -> Optional:
-    """Next element of an iterator, as its method of this name gives it.
-
-    Parameters
-    ----------
-    iterator : Iterator
-
-    Returns
-    -------
-    Optional
-    """
+    """Next element of an iterator, as its method of this name gives it."""
     found: Optional = iterator.get_next_as_optional()
     return found

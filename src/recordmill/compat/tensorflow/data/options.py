@@ -72,16 +72,7 @@ class Options(_Group):
         super().__setattr__(_SAME.get(name, name), value)
 
     def merge(self, options: Options) -> Options:
-        """Options of both; those of the other one win.
-
-        Parameters
-        ----------
-        options : Options
-
-        Returns
-        -------
-        Options
-        """
+        """Options of both; those of the other one win."""
         merged = Options()
         for source in (self, options):
             for name in _PLAIN:

@@ -28,14 +28,7 @@ _AUTOTUNED = 2
 
 
 class Repeat(Node):
-    """Elements several times, or without end.
-
-    Parameters
-    ----------
-    node : Node
-    count : int
-        Negative for without end.
-    """
+    """Elements several times, or without end."""
 
     hands_on = True
 
@@ -75,14 +68,7 @@ class Repeat(Node):
 
 
 class Take(Node):
-    """The first elements.
-
-    Parameters
-    ----------
-    node : Node
-    count : int
-        Negative for all.
-    """
+    """The first elements."""
 
     hands_on = True
 
@@ -110,14 +96,7 @@ class Take(Node):
 
 
 class Skip(Node):
-    """All but the first elements.
-
-    Parameters
-    ----------
-    node : Node
-    count : int
-        Negative for all, which leaves none.
-    """
+    """All but the first elements."""
 
     hands_on = True
 
@@ -150,13 +129,7 @@ class Skip(Node):
 
 
 class Shard(Node):
-    """Every so many-th element.
-
-    Parameters
-    ----------
-    node : Node
-    num_shards, index : int
-    """
+    """Every so many-th element."""
 
     hands_on = True
 
@@ -188,14 +161,7 @@ class Shard(Node):
 
 
 class Prefetch(Node):
-    """Elements made ahead in a thread.
-
-    Parameters
-    ----------
-    node : Node
-    buffer_size : int
-        -1 for our choice.
-    """
+    """Elements made ahead in a thread."""
 
     hands_on = True
 
@@ -212,12 +178,7 @@ class Prefetch(Node):
 
 
 class Cache(Node):
-    """Elements kept in memory after the first whole pass.
-
-    Parameters
-    ----------
-    node : Node
-    """
+    """Elements kept in memory after the first whole pass."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)

@@ -22,14 +22,7 @@ from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, TensorSpec
 
 
 class Rebatch(Batch):
-    """Elements in batches of several sizes, which come in turn.
-
-    Parameters
-    ----------
-    node : Node
-    sizes : list of int
-    drop_remainder : bool
-    """
+    """Elements in batches of several sizes, which come in turn."""
 
     def __init__(self, node: Node, sizes: list[int], drop_remainder: bool) -> None:
         if not sizes or min(sizes) < 1:
@@ -64,16 +57,7 @@ class Rebatch(Batch):
 
 
 class RaggedBatch(Batch):
-    """So many elements as one; tensors of unknown lengths become ragged ones.
-
-    Parameters
-    ----------
-    node : Node
-    size : int
-    drop_remainder : bool
-    dtype : DType
-        Of the row splits.
-    """
+    """So many elements as one; tensors of unknown lengths become ragged ones."""
 
     def __init__(self, node: Node, size: int, drop_remainder: bool, dtype: DType) -> None:
         super().__init__(node, size, drop_remainder)

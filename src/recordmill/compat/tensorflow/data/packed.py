@@ -21,16 +21,7 @@ _SPARSE_PARTS = 3
 
 
 def packed(value: Any) -> bytes:
-    """Make a record of an element.
-
-    Parameters
-    ----------
-    value : structure of Tensor, SparseTensor or RaggedTensor
-
-    Returns
-    -------
-    bytes
-    """
+    """Make a record of an element."""
     parts = [serialize_tensor(part).numpy() for leaf in leaves(value) for part in _parts(leaf)]
     whole: bytes = serialize_tensor(Tensor(array_of(np.array(parts, object)))).numpy()
     return whole
@@ -53,21 +44,7 @@ def _no_leaf(leaf: Any) -> UnimplementedError:
 
 
 def form_of(spec: Any) -> Any:
-    """Tell the form of elements, as JSON keeps it.
-
-    Parameters
-    ----------
-    spec : structure of TensorSpec, SparseTensorSpec or RaggedTensorSpec
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    UnimplementedError
-        Something else among the leaves, or keys that are no strings.
-    """
+    """Tell the form of elements, as JSON keeps it."""
     if isinstance(spec, Mapping) and all(isinstance(key, str) for key in spec):
         return {"dict": [[key, form_of(one)] for key, one in spec.items()]}
     if type(spec) is tuple:
@@ -87,17 +64,7 @@ def _lengths(spec: Any) -> list[int | None] | None:
 
 
 def spec_in(form: Any) -> Any:
-    """Read the specs of elements from their form; KeyError or TypeError for what is none.
-
-    Parameters
-    ----------
-    form : dict
-        As `form_of` tells it.
-
-    Returns
-    -------
-    structure of TensorSpec, SparseTensorSpec or RaggedTensorSpec
-    """
+    """Read the specs of elements from their form; KeyError or TypeError for what is none."""
     if "tuple" in form:
         return tuple(spec_in(one) for one in form["tuple"])
     if "dict" in form:
@@ -115,26 +82,7 @@ def _key(key: Any) -> str:
 
 
 def unpacked(record: bytes, spec: Any, shard: str, number: int) -> Any:
-    """Element of a record.
-
-    Parameters
-    ----------
-    record : bytes
-    spec : structure of TensorSpec, SparseTensorSpec or RaggedTensorSpec
-    shard : str
-        File that holds the record.
-    number : int
-        Of the record in it.
-
-    Returns
-    -------
-    structure of Tensor, SparseTensor or RaggedTensor
-
-    Raises
-    ------
-    DataLossError
-        The record is none of such an element.
-    """
+    """Element of a record."""
     try:
         return _element(record, spec)
     except ValueError as error:

@@ -33,14 +33,7 @@ _TRIES = 3
 
 
 class Picture:
-    """Encoded images decoded, and brought to one size unless they have it.
-
-    Parameters
-    ----------
-    calls : sequence of Call
-        That it stands for: a decoder, perhaps a resize, and between them what makes floats.
-    image : recordmill.Image
-    """
+    """Encoded images decoded, and brought to one size unless they have it."""
 
     def __init__(self, calls: Sequence[Call], image: rm.Image) -> None:
         self.calls, self.image, self._tries = tuple(calls), image, _TRIES
@@ -74,20 +67,7 @@ class Picture:
         return self.calls[-1].makes
 
     def run(self, known: Mapping[int, Column], room: Callable[[tuple[int, ...], Any], NDArray[Any]]) -> Whole | None:
-        """Decode and resize.
-
-        Parameters
-        ----------
-        known : mapping of int to column
-            Encoded bytes, and windows, by their numbers.
-        room : callable
-            Gives an array of a shape and dtype for the pixels.
-
-        Returns
-        -------
-        Whole or None
-            Of shape (num_images, height, width, channels); None where the calls one by one are to do it.
-        """
+        """Decode and resize."""
         rows = _files_of(known[self._contents])
         if not self._takes(rows):
             return None
@@ -157,18 +137,7 @@ def _arguments(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def picture_of(calls: Sequence[Call]) -> Picture | None:
-    """Plan of a decoder, what makes floats of its levels, and a resize.
-
-    Parameters
-    ----------
-    calls : sequence of Call
-        The decoder, and perhaps the others, each of which takes what the one before it gives.
-
-    Returns
-    -------
-    Picture or None
-        None where the native call does not do the same.
-    """
+    """Plan of a decoder, what makes floats of its levels, and a resize."""
     decode, *rest = calls
     has_window = bool(rest) and _has_window(decode)
     if not (has_window or decode.name in _DECODERS) or tuple(call.name for call in rest) not in _BEHIND:
@@ -228,21 +197,7 @@ def _resizing(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def bytes_of(array: NDArray[Any]) -> list[bytes]:
-    """Byte strings of a column.
-
-    Parameters
-    ----------
-    array : ndarray of object, shape (n,)
-
-    Returns
-    -------
-    list of bytes
-
-    Raises
-    ------
-    ValueError
-        They are not one for each sample.
-    """
+    """Byte strings of a column."""
     if array.ndim != 1 or array.dtype != np.dtype(object):
         raise ValueError("there is not one file for each sample")
     rows: list[bytes] = array.tolist()

@@ -23,44 +23,17 @@ _PICTURES = (
 
 
 def makes_pictures(program: Program) -> bool:
-    """Whether images are decoded or changed, which takes long.
-
-    Parameters
-    ----------
-    program : Program
-
-    Returns
-    -------
-    bool
-    """
+    """Whether images are decoded or changed, which takes long."""
     return any(call.name.startswith(_PICTURES) and call.name not in RULES for call in program.calls)
 
 
 def is_whole(step: Step) -> bool:
-    """Whether a step is done to a whole batch wherever its samples are alike.
-
-    Parameters
-    ----------
-    step : Call, Picture or Chain
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a step is done to a whole batch wherever its samples are alike."""
     return isinstance(step, Chain) or (isinstance(step, Call) and (is_parse(step) or step.name in RULES))
 
 
 def steps_of(program: Program) -> list[Step]:
-    """Calls of a program: those of a decoder with the resize behind it, and arithmetic with constants, as one.
-
-    Parameters
-    ----------
-    program : Program
-
-    Returns
-    -------
-    list of Call, Picture or Chain
-    """
+    """Calls of a program: those of a decoder with the resize behind it, and arithmetic with constants, as one."""
     used = Counter(number for call in program.calls for number in call.inputs)
     used.update(leaf.number for leaf in leaves(program.result) if isinstance(leaf, Recorded))
     calls = reordered(program.calls, used)
@@ -106,14 +79,6 @@ def divided(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
     """Steps done to all samples of a batch at once, and those done to a few after the other.
 
     What may draw random numbers stays together, as numbers go on from one operation of a sample to the next.
-
-    Parameters
-    ----------
-    steps : sequence of Call, Picture or Chain
-
-    Returns
-    -------
-    tuple of list of Call, Picture or Chain
     """
     first: list[Step] = []
     rest: list[Step] = []

@@ -11,17 +11,7 @@ from recordmill.types import RecordRef
 
 
 class QuotedLines(Lines):
-    """Lines, without their last ends; each is one record of fields.
-
-    Parameters
-    ----------
-    paths : Node
-    compression : str
-    delimiter : bytes
-        Between fields; none where quotation marks mean nothing.
-    header : bool
-        Whether the first line of each file is left out.
-    """
+    """Lines, without their last ends; each is one record of fields."""
 
     def __init__(self, paths: Node, compression: str, delimiter: bytes, header: bool) -> None:
         super().__init__(paths, compression)

@@ -14,14 +14,7 @@ from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec
 
 
 class RaggedRow(Tensor):
-    """A dense row that remembers that others of its kind have other lengths.
-
-    Parameters
-    ----------
-    values : numpy.ndarray
-    splits_dtype : dtype
-        Of the row splits of its batches.
-    """
+    """A dense row that remembers that others of its kind have other lengths."""
 
     __slots__ = ("splits_dtype",)
 
@@ -40,31 +33,12 @@ class RaggedRow(Tensor):
 
 
 def ragged_row(ragged: RaggedTensor, position: int) -> RaggedRow | RaggedTensor:
-    """One row of a ragged tensor.
-
-    Parameters
-    ----------
-    ragged : RaggedTensor
-    position : int
-
-    Returns
-    -------
-    RaggedRow or RaggedTensor
-    """
+    """One row of a ragged tensor."""
     row = ragged[position]
     return row if isinstance(row, RaggedTensor) else RaggedRow(row.values, ragged.row_splits.values.dtype)
 
 
 def ragged_of(rows: Sequence[Any]) -> RaggedTensor:
-    """Batch of rows.
-
-    Parameters
-    ----------
-    rows : sequence of RaggedRow or RaggedTensor
-
-    Returns
-    -------
-    RaggedTensor
-    """
+    """Batch of rows."""
     first = rows[0]
     return joined(rows, first.splits_dtype if isinstance(first, RaggedRow) else first.row_splits.values.dtype)

@@ -60,56 +60,21 @@ def _word(value: Any) -> str:
 
 
 class TFRecordDataset(_FileDataset):
-    """Payloads of TFRecord files, one file after the other; checksums are verified.
-
-    Parameters
-    ----------
-    filenames : str, path, list of them, Tensor or Dataset
-    compression_type : {"", "GZIP", "ZLIB"}, optional
-        Nothing is recognised by itself, as in TensorFlow.
-    buffer_size : int, optional
-        A hint.
-    num_parallel_reads : int, optional
-        So many files are read in turn, a record of each.
-    name : str, optional
-    """
+    """Payloads of TFRecord files, one file after the other; checksums are verified."""
 
     def _files(self, names: Any, compression: str) -> Files:
         return Records(names, compression)
 
 
 class TextLineDataset(_FileDataset):
-    """Lines of text files, without their ends.
-
-    Parameters
-    ----------
-    filenames : str, path, list of them, Tensor or Dataset
-    compression_type : {"", "GZIP", "ZLIB"}, optional
-    buffer_size : int, optional
-        A hint.
-    num_parallel_reads : int, optional
-    name : str, optional
-    """
+    """Lines of text files, without their ends."""
 
     def _files(self, names: Any, compression: str) -> Files:
         return Lines(names, compression)
 
 
 class FixedLengthRecordDataset(_FileDataset):
-    """Pieces of files that are all of one length.
-
-    Parameters
-    ----------
-    filenames : str, path, list of them, Tensor or Dataset
-    record_bytes : int
-    header_bytes, footer_bytes : int, optional
-        Left out at the beginning and at the end of each file.
-    buffer_size : int, optional
-        A hint.
-    compression_type : {"", "GZIP", "ZLIB"}, optional
-    num_parallel_reads : int, optional
-    name : str, optional
-    """
+    """Pieces of files that are all of one length."""
 
     def __init__(
         self,

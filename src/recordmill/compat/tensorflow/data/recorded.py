@@ -23,15 +23,7 @@ class Untraceable(Exception):  # noqa: N818 (no error: the function then runs as
 
 
 class Recorded(Operators):
-    """Stands for a value while a function is recorded.
-
-    Parameters
-    ----------
-    number : int
-        Of the value in the program.
-    spec : TensorSpec, optional
-        What is known of it.
-    """
+    """Stands for a value while a function is recorded."""
 
     __slots__ = ("number", "spec")
     of_graph = False  # whether it is one of TensorFlow 1's, which sessions fetch
@@ -105,31 +97,12 @@ class Recorded(Operators):
 
 
 def recorded_in(value: Any) -> Iterator[Recorded]:
-    """Recorded values in an argument.
-
-    Parameters
-    ----------
-    value : object
-
-    Yields
-    ------
-    Recorded
-    """
+    """Recorded values in an argument."""
     yield from instances(value, Recorded)
 
 
 def instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
-    """What is of a kind in an argument.
-
-    Parameters
-    ----------
-    value : object
-    kind : type
-
-    Yields
-    ------
-    object of that kind
-    """
+    """What is of a kind in an argument."""
     if isinstance(value, kind):
         yield value
     elif isinstance(value, slice):
@@ -142,17 +115,7 @@ def instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
 
 
 def put(value: Any, known: Mapping[int, Any]) -> Any:
-    """Argument with values in the places of recorded ones.
-
-    Parameters
-    ----------
-    value : object
-    known : mapping of int to value
-
-    Returns
-    -------
-    object
-    """
+    """Argument with values in the places of recorded ones."""
     if isinstance(value, Recorded):
         return known[value.number]
     if next(recorded_in(value), None) is None:
@@ -166,16 +129,7 @@ def put(value: Any, known: Mapping[int, Any]) -> Any:
 
 
 def putter(value: Any) -> Callable[[Mapping[int, Any]], Any]:
-    """Function that does `put` to one argument, with as little as that takes.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    callable
-    """
+    """Function that does `put` to one argument, with as little as that takes."""
     if isinstance(value, Recorded):
         return itemgetter(value.number)
     if next(recorded_in(value), None) is None:
@@ -190,18 +144,7 @@ class Path(tuple[Any, ...]):
 
 
 def picked(made: Any, key: Any) -> Any:
-    """One value of a result.
-
-    Parameters
-    ----------
-    made : object
-    key : object
-        None for all of it.
-
-    Returns
-    -------
-    object
-    """
+    """One value of a result."""
     if isinstance(key, Path):
         for one in key:
             made = made[one]
@@ -210,16 +153,7 @@ def picked(made: Any, key: Any) -> Any:
 
 
 def frozen(value: Any) -> Any:
-    """Copy of the containers of an argument, which the function may change after the call.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    object
-    """
+    """Copy of the containers of an argument, which the function may change after the call."""
     if isinstance(value, list | dict):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         made = [(key, frozen(one)) for key, one in items]

@@ -21,22 +21,7 @@ IN_ORDER = ("control.", "io.write_file")
 
 
 class Call:
-    """One call of an operation.
-
-    Parameters
-    ----------
-    name : str
-    args : tuple
-    kwargs : dict
-        Values of the program in them are Recorded.
-    outputs : tuple
-        Pairs of a value's number and its key in the result; None for a result that is one value.
-
-    Attributes
-    ----------
-    inputs, makes : frozenset of int
-        Numbers of the values that it takes, and that it gives.
-    """
+    """One call of an operation."""
 
     __slots__ = ("_named", "_placed", "args", "inputs", "kwargs", "makes", "name", "outputs")
 
@@ -50,27 +35,11 @@ class Call:
         self._named = {key: putter(one) for key, one in kwargs.items()}
 
     def given(self, known: Mapping[int, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Arguments with values in the places of recorded ones.
-
-        Parameters
-        ----------
-        known : mapping of int to value
-
-        Returns
-        -------
-        tuple
-            Positional and named ones.
-        """
+        """Arguments with values in the places of recorded ones."""
         return tuple([one(known) for one in self._placed]), {key: one(known) for key, one in self._named.items()}
 
     def make(self, known: dict[int, Any]) -> None:
-        """Run the operation.
-
-        Parameters
-        ----------
-        known : dict of int to value
-            With what it takes; what it gives is added.
-        """
+        """Run the operation."""
         args, kwargs = self.given(known)
         made = run(self.name, *args, **kwargs)
         for number, key in self.outputs:
@@ -79,48 +48,24 @@ class Call:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Program:
-    """What a function does.
-
-    Parameters
-    ----------
-    num_inputs : int
-        Leaves of an element.
-    calls : tuple of Call
-    result : structure
-        Of Recorded values and constants.
-    """
+    """What a function does."""
 
     num_inputs: int
     calls: tuple[Call, ...]
     result: Any
 
     def known(self) -> Any:
-        """Specs of the result, None where they are not known.
-
-        Returns
-        -------
-        structure of TensorSpec or None
-        """
+        """Specs of the result, None where they are not known."""
         return mapped(lambda leaf: leaf.spec if isinstance(leaf, Recorded) else spec_of(leaf), self.result)
 
     def spec(self) -> Any:
-        """Specs of the result; None unless all are known.
-
-        Returns
-        -------
-        structure of TensorSpec or None
-        """
+        """Specs of the result; None unless all are known."""
         found = self.known()
         return None if any(leaf is None for leaf in leaves(found)) else found
 
 
 class Replay:
-    """A program done to one element after the other.
-
-    Parameters
-    ----------
-    program : Program
-    """
+    """A program done to one element after the other."""
 
     def __init__(self, program: Program) -> None:
         self._program = program

@@ -27,16 +27,7 @@ _ARGUMENTS = {
 
 
 def is_parse(call: Call) -> bool:
-    """Whether a call parses records, and may do so for many at once.
-
-    Parameters
-    ----------
-    call : Call
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a call parses records, and may do so for many at once."""
     given = _given(call)
     if given is None or not isinstance(given.get("serialized"), Recorded):
         return False
@@ -48,24 +39,7 @@ def is_parse(call: Call) -> bool:
 
 
 def parse(call: Call, rows: NDArray[Any]) -> dict[int, Column]:
-    """Do it.
-
-    Parameters
-    ----------
-    call : Call
-    rows : ndarray of bytes
-        The records.
-
-    Returns
-    -------
-    dict of int to column
-        Of the values that the call gives.
-
-    Raises
-    ------
-    Exception
-        One by one, the records tell which one is wrong.
-    """
+    """Do it."""
     if rows.ndim != 1:
         raise ValueError("there is not one record for each sample")
     given = _given(call) or {}

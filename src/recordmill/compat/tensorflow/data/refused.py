@@ -6,12 +6,7 @@ from typing import Any, NoReturn
 
 
 class NotHere:
-    """Stands for a method: asked for, it tells what to use instead.
-
-    Parameters
-    ----------
-    instead : str
-    """
+    """Stands for a method: asked for, it tells what to use instead."""
 
     def __init__(self, instead: str) -> None:
         self._instead = instead

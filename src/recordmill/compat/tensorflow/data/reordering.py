@@ -25,18 +25,7 @@ _FILLING = frozenset({"image.pad_to_bounding_box", "image.resize_with_crop_or_pa
 
 
 def reordered(calls: Sequence[Call], wanted: Counter[int]) -> list[Call]:
-    """Calls that give the same.
-
-    Parameters
-    ----------
-    calls : sequence of Call
-    wanted : Counter of int
-        How often each value is used.
-
-    Returns
-    -------
-    list of Call
-    """
+    """Calls that give the same."""
     found = list(calls)
     makers = {number: call for call in found for number, key in call.outputs if key is None}
     place = 0

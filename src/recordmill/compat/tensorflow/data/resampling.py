@@ -17,22 +17,7 @@ _SEEN_BEFORE = 10
 
 
 class Resampled(Node):
-    """Pairs of the number of a class and an element.
-
-    Parameters
-    ----------
-    node : Node
-    class_func : callable
-    target_dist : array_like of float
-    initial_dist : array_like of float, optional
-        Counted on the way unless given.
-    seed : int, optional
-
-    Raises
-    ------
-    ValueError
-        Shares that are negative, or not as many as the others.
-    """
+    """Pairs of the number of a class and an element."""
 
     runs_python = True
 

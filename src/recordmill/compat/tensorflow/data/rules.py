@@ -17,12 +17,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 
 
 class Whole:
-    """Samples of a batch in one array, the first axis of which counts them.
-
-    Parameters
-    ----------
-    array : ndarray
-    """
+    """Samples of a batch in one array, the first axis of which counts them."""
 
     __slots__ = ("array",)
 
@@ -31,12 +26,7 @@ class Whole:
 
 
 class WholeRows(Whole):
-    """Byte strings that may still lie in one buffer.
-
-    Parameters
-    ----------
-    tensor : Rows
-    """
+    """Byte strings that may still lie in one buffer."""
 
     __slots__ = ("tensor",)
 

@@ -20,34 +20,12 @@ _LONG = 32 << 10
 
 
 def run_length(size: int) -> int:
-    """Strings of a run that batches are cut out of.
-
-    Parameters
-    ----------
-    size : int
-        Of a batch.
-
-    Returns
-    -------
-    int
-    """
+    """Strings of a run that batches are cut out of."""
     return min(size * -(-_LEAST // size), _MOST)
 
 
 def batches_of(runs: Iterator[Run], size: int, drop_remainder: bool) -> Iterator[Step]:
-    """Batches of the strings of runs; a failure stands in the place of one, and spoils its batch.
-
-    Parameters
-    ----------
-    runs : iterator of Ragged, ndarray of object or Failed
-    size : int
-    drop_remainder : bool
-        Whether a last batch that is short is left out, unless something failed in it.
-
-    Yields
-    ------
-    Element or Failed
-    """
+    """Batches of the strings of runs; a failure stands in the place of one, and spoils its batch."""
     parts: list[Run] = []
     count = 0
     for part in _cut(runs, size):
@@ -61,19 +39,7 @@ def batches_of(runs: Iterator[Run], size: int, drop_remainder: bool) -> Iterator
 
 
 def gathered(strings: Iterator[bytes | Failed], length: int) -> Iterator[Run]:
-    """Runs of strings that come one by one.
-
-    Parameters
-    ----------
-    strings : iterator of bytes or Failed
-    length : int
-        Strings of a run, at most.
-
-    Yields
-    ------
-    ndarray of object, or Failed
-        In the order in which they come.
-    """
+    """Runs of strings that come one by one."""
     held: list[bytes] = []
     for one in strings:
         if isinstance(one, Failed):

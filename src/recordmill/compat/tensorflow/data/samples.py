@@ -19,13 +19,7 @@ _FEW = 4
 
 
 class Samples:
-    """Samples that are done one by one, if any operation needs that.
-
-    Parameters
-    ----------
-    positions : sequence of tuple of int
-        Of their random numbers.
-    """
+    """Samples that are done one by one, if any operation needs that."""
 
     def __init__(self, positions: Sequence[tuple[int, ...]]) -> None:
         self._positions = positions
@@ -48,29 +42,12 @@ class Samples:
         return contexts
 
     def numbers(self, seed: int | None) -> Iterator[np.random.Generator]:
-        """Generators of the samples, one after the other.
-
-        Parameters
-        ----------
-        seed : int, optional
-            Of the operation that draws.
-
-        Yields
-        ------
-        numpy.random.Generator
-        """
+        """Generators of the samples, one after the other."""
         for context in self._contexts:
             yield context.run(draws.generator, seed)
 
     def through(self, calls: Sequence[Call], known: dict[int, Column]) -> None:
-        """Do all of some calls to one sample after the other.
-
-        Parameters
-        ----------
-        calls : sequence of Call
-        known : dict of int to column
-            What the calls make is added, as lists.
-        """
+        """Do all of some calls to one sample after the other."""
         made = {number for call in calls for number in call.makes}
         taken = {number for call in calls for number in call.inputs} - made
         columns = {number: rows_of(known[number], len(self)) for number in taken}

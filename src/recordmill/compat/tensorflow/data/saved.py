@@ -18,16 +18,7 @@ from recordmill.compat.tensorflow.io.records import tf_record_iterator
 
 
 class Shards(Node):
-    """Elements of saved shards, one shard after the other.
-
-    Parameters
-    ----------
-    folder : str
-    spec : structure of TensorSpec
-    compression : str
-    shards : list of tuple
-        Name and number of elements of each.
-    """
+    """Elements of saved shards, one shard after the other."""
 
     def __init__(self, folder: str, spec: Any, compression: str, shards: list[tuple[str, int]]) -> None:
         super().__init__()
@@ -68,25 +59,7 @@ class Shards(Node):
 def loaded(
     folder: str, reader_func: Callable[..., Any] | None, compression: str | None = None, given: Any = None
 ) -> Node:
-    """Source of what a folder holds.
-
-    Parameters
-    ----------
-    folder : str
-    reader_func : callable, optional
-        Makes a data set of one whose elements are the data sets of the shards.
-    compression, given : optional
-        How the files are compressed, and specs of the elements, where TensorFlow saved them.
-
-    Returns
-    -------
-    Node
-
-    Raises
-    ------
-    TypeError
-        `reader_func` gives something else.
-    """
+    """Source of what a folder holds."""
     if not is_saved(folder) and is_theirs(folder):
         return _theirs(folder, reader_func, compression, given)
     spec, kind, shards = read_contents(folder)
@@ -110,16 +83,7 @@ def _theirs(folder: str, reader_func: Callable[..., Any] | None, compression: st
 
 
 def save(node: Node, folder: str, compression: str | None, shard_func: Callable[..., Any] | None) -> None:
-    """Write all elements to a folder.
-
-    Parameters
-    ----------
-    node : Node
-    folder : str
-    compression : str, optional
-    shard_func : callable, optional
-        Number of the shard of an element; one shard unless given.
-    """
+    """Write all elements to a folder."""
     saving, chosen = Saving(folder, compression), shard_func and Function(shard_func, node)
     try:
         for step in node.iterate(Way()):
@@ -145,16 +109,7 @@ def _value(step: Step) -> Any:
 
 
 class Snapshot(Node):
-    """Elements that are saved in the first whole pass, and read from then on, also by later programs.
-
-    Parameters
-    ----------
-    node : Node
-    folder : str
-    compression : str, optional
-    shard_func, reader_func : callable, optional
-        As `save` and `loaded` take them.
-    """
+    """Elements that are saved in the first whole pass, and read from then on, also by later programs."""
 
     def __init__(
         self,

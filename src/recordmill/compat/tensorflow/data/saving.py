@@ -31,18 +31,7 @@ _COMPRESSIONS = {None: "", "": "", "NONE": "", "AUTO": "", "GZIP": "GZIP", "ZLIB
 
 
 class Saving:
-    """Writes elements to the shards of a folder.
-
-    Parameters
-    ----------
-    folder : str
-    compression : {"GZIP", "ZLIB", "NONE", "AUTO"}, optional
-
-    Raises
-    ------
-    UnimplementedError
-        Another compression.
-    """
+    """Writes elements to the shards of a folder."""
 
     def __init__(self, folder: str, compression: str | None) -> None:
         if compression not in _COMPRESSIONS:
@@ -68,13 +57,7 @@ class Saving:
         return f"{self._run}-{shard:05d}{_SUFFIX}"
 
     def finish(self, spec: Any) -> None:
-        """Let readers see what was written, in the place of what was there.
-
-        Parameters
-        ----------
-        spec : structure of TensorSpec
-            Of the elements.
-        """
+        """Let readers see what was written, in the place of what was there."""
         shards = sorted(self._writers)
         contents = {
             "version": VERSION,
@@ -132,26 +115,7 @@ def is_saved(folder: str) -> bool:
 
 
 def read_contents(folder: str) -> tuple[Any, str, list[tuple[str, int]]]:
-    """Read what a folder holds.
-
-    Parameters
-    ----------
-    folder : str
-
-    Returns
-    -------
-    tuple
-        Specs of the elements, how shards are compressed, and name and number of elements of each shard.
-
-    Raises
-    ------
-    NotFoundError
-        There is no saved data set.
-    UnimplementedError
-        TensorFlow, or a later version of this package, saved it.
-    DataLossError
-        The file that tells it is damaged.
-    """
+    """Read what a folder holds."""
     path = os.path.join(folder, CONTENTS)
     if not os.path.exists(path):
         if any(os.path.exists(os.path.join(folder, name)) for name in _THEIRS):

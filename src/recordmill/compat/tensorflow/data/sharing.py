@@ -13,20 +13,7 @@ _PLAIN = (bool, int, str, bytes, DType, type(None))
 
 
 def key_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable | None:
-    """What two calls have in common that give the same.
-
-    Parameters
-    ----------
-    name : str
-        Of the operation.
-    args : tuple
-    kwargs : dict
-
-    Returns
-    -------
-    hashable or None
-        None for operations that may give something else the second time, and for arguments that are not looked into.
-    """
+    """What two calls have in common that give the same."""
     if name not in RULES and not name.startswith("io.decode_"):
         return None
     try:

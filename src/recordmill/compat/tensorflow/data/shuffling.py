@@ -17,16 +17,7 @@ _AHEAD = 256
 
 
 class Shuffle(Node):
-    """Elements drawn from a buffer; a generator of ours, TensorFlow's rule.
-
-    Parameters
-    ----------
-    node : Node
-    buffer_size : int
-    seed : int, optional
-    again : bool
-        Whether each pass has another order.
-    """
+    """Elements drawn from a buffer; a generator of ours, TensorFlow's rule."""
 
     hands_on = True
 
@@ -74,14 +65,7 @@ class Shuffle(Node):
 
 
 class _Places:
-    """Places in a buffer, drawn; many at once while it is full, and the same as one by one.
-
-    Parameters
-    ----------
-    drawn : numpy.random.Generator
-    size : int
-        Of the buffer when it is full.
-    """
+    """Places in a buffer, drawn; many at once while it is full, and the same as one by one."""
 
     def __init__(self, drawn: np.random.Generator, size: int) -> None:
         self._drawn, self._size = drawn, size

@@ -28,12 +28,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Single(Node):
-    """One element.
-
-    Parameters
-    ----------
-    value : structure of array_like
-    """
+    """One element."""
 
     def __init__(self, value: Any) -> None:
         super().__init__()
@@ -57,12 +52,7 @@ class Single(Node):
 
 
 class Slices(Node):
-    """Rows of tensors.
-
-    Parameters
-    ----------
-    value : structure of array_like
-    """
+    """Rows of tensors."""
 
     def __init__(self, value: Any) -> None:
         super().__init__()
@@ -107,14 +97,7 @@ def _row(leaf: Any, position: int) -> Any:
 
 
 class Range(Node):
-    """Whole numbers from a start to a stop.
-
-    Parameters
-    ----------
-    *bounds : int
-        As of Python's range.
-    output_type : DType or what names one
-    """
+    """Whole numbers from a start to a stop."""
 
     def __init__(self, *bounds: int, output_type: Any = dtypes.int64) -> None:
         super().__init__()
@@ -142,12 +125,7 @@ class Range(Node):
 
 
 class Random(Node):
-    """Whole numbers of 32 bits without end; NumPy's generator, not TensorFlow's.
-
-    Parameters
-    ----------
-    seed : int, optional
-    """
+    """Whole numbers of 32 bits without end; NumPy's generator, not TensorFlow's."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__()
@@ -173,16 +151,7 @@ class Random(Node):
 
 
 class FromGenerator(Node):
-    """What a function of the user yields.
-
-    Parameters
-    ----------
-    function : callable
-        Gives an iterable; called for every pass.
-    signature : structure of TensorSpec
-    args : tuple
-        Of the function.
-    """
+    """What a function of the user yields."""
 
     runs_python = True
 

@@ -11,12 +11,7 @@ from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, type_spec_f
 
 
 class DatasetSpec:
-    """Spec of data sets whose elements are of a spec.
-
-    Parameters
-    ----------
-    element_spec : structure of TensorSpec
-    """
+    """Spec of data sets whose elements are of a spec."""
 
     __slots__ = ("element_spec",)
 
@@ -37,17 +32,7 @@ class DatasetSpec:
 
 
 def spec_of(value: Any) -> Any:
-    """Structure of the specs of an element.
-
-    Parameters
-    ----------
-    value : structure of Tensor
-
-    Returns
-    -------
-    structure of TensorSpec
-        A sparse or ragged tensor is told by its shape and dtype; a data set by the spec of its elements.
-    """
+    """Structure of the specs of an element."""
     return mapped(_spec, value)
 
 
@@ -60,32 +45,12 @@ def _spec(leaf: Any) -> Any:
 
 
 def with_axis(spec: Any, length: int | None) -> Any:
-    """Specs of elements that are put together.
-
-    Parameters
-    ----------
-    spec : structure of TensorSpec
-    length : int, optional
-        Of the new first axis.
-
-    Returns
-    -------
-    structure of TensorSpec
-    """
+    """Specs of elements that are put together."""
     return mapped(lambda leaf: _like(leaf, TensorShape([length]) + leaf.shape, 1), spec)
 
 
 def without_axis(spec: Any) -> Any:
-    """Specs of the rows of elements.
-
-    Parameters
-    ----------
-    spec : structure of TensorSpec
-
-    Returns
-    -------
-    structure of TensorSpec
-    """
+    """Specs of the rows of elements."""
     return mapped(lambda leaf: _like(leaf, leaf.shape[1:] if leaf.shape.rank is not None else None, -1), spec)
 
 
@@ -97,21 +62,7 @@ def _like(leaf: Any, shape: Any, axes: int = 0) -> Any:
 
 
 def common(one: Any, other: Any) -> Any:
-    """Specs of which both are: lengths that differ are unknown.
-
-    Parameters
-    ----------
-    one, other : structure of TensorSpec
-
-    Returns
-    -------
-    structure of TensorSpec
-
-    Raises
-    ------
-    TypeError
-        They nest otherwise, or have other dtypes.
-    """
+    """Specs of which both are: lengths that differ are unknown."""
     if not same_form(one, other) or any(
         getattr(a, "dtype", None) != getattr(b, "dtype", None) for a, b in zip(leaves(one), leaves(other), strict=True)
     ):

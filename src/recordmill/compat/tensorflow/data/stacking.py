@@ -18,21 +18,7 @@ from recordmill.compat.tensorflow.data.structures import filled, leaves
 
 
 def stacked(values: Sequence[Any]) -> Any:
-    """One element of several, with a new first axis.
-
-    Parameters
-    ----------
-    values : sequence of structure of Tensor
-
-    Returns
-    -------
-    structure of Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Tensors of different shapes.
-    """
+    """One element of several, with a new first axis."""
     if all(type(value) is Tensor for value in values):
         return _column(values, 0)
     columns = zip(*map(leaves, values), strict=True)
@@ -56,16 +42,7 @@ def _column(rows: Sequence[Any], component: int) -> Any:
 
 
 def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    """Arrays of one shape and dtype as one.
-
-    Parameters
-    ----------
-    arrays : list of ndarray
-
-    Returns
-    -------
-    ndarray
-    """
+    """Arrays of one shape and dtype as one."""
     whole: NDArray[Any] = np.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
     for position, array in enumerate(arrays):
         whole[position, ...] = array
@@ -73,16 +50,7 @@ def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def alike(rows: Sequence[Any]) -> bool:
-    """Whether values are tensors of one shape and dtype.
-
-    Parameters
-    ----------
-    rows : sequence
-
-    Returns
-    -------
-    bool
-    """
+    """Whether values are tensors of one shape and dtype."""
     if not all(type(row) is Tensor for row in rows):
         return False
     first = rows[0].values
@@ -103,25 +71,7 @@ def _sparse(rows: Sequence[SparseTensor]) -> SparseTensor:
 
 
 def padded(values: Sequence[Any], shapes: Sequence[Any], fills: Sequence[Any]) -> Any:
-    """One element of several; short axes are filled up.
-
-    Parameters
-    ----------
-    values : sequence of structure of Tensor
-    shapes : sequence of TensorShape or None
-        For each leaf; unknown lengths are the longest of the batch.
-    fills : sequence of scalar or None
-        For each leaf; None for 0, or the empty string.
-
-    Returns
-    -------
-    structure of Tensor
-
-    Raises
-    ------
-    DataLossError
-        An element is longer than the shape.
-    """
+    """One element of several; short axes are filled up."""
     columns = zip(*map(leaves, values), strict=True)
     return filled(
         values[0], iter([_padded(list(rows), *how) for rows, *how in zip(columns, shapes, fills, strict=True)])

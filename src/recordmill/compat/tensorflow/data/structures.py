@@ -15,17 +15,7 @@ TENSORS = (Tensor, SparseTensor, RaggedTensor)
 
 
 def children(value: Any) -> list[Any] | None:
-    """What a tuple or a mapping holds, in TensorFlow's order: mappings by key.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    list or None
-        None for a leaf; lists are leaves.
-    """
+    """What a tuple or a mapping holds, in TensorFlow's order: mappings by key."""
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, Mapping):
@@ -34,16 +24,7 @@ def children(value: Any) -> list[Any] | None:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Leaves of a structure, in TensorFlow's order.
-
-    Parameters
-    ----------
-    value : structure
-
-    Returns
-    -------
-    iterator of object
-    """
+    """Leaves of a structure, in TensorFlow's order."""
     return iter(_flat(value))
 
 
@@ -55,20 +36,7 @@ def _flat(value: Any) -> list[Any]:
 
 
 def mapped(function: Callable[..., Any], value: Any, *others: Any) -> Any:
-    """Structure with each leaf replaced.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a leaf of each structure.
-    value : structure
-    *others : structure
-        Of the same form.
-
-    Returns
-    -------
-    structure
-    """
+    """Structure with each leaf replaced."""
     if type(value) is Tensor:
         return function(value, *others)
     if isinstance(value, tuple):
@@ -80,18 +48,7 @@ def mapped(function: Callable[..., Any], value: Any, *others: Any) -> Any:
 
 
 def filled(value: Any, new: Iterator[Any]) -> Any:
-    """Structure of the same form with other leaves.
-
-    Parameters
-    ----------
-    value : structure
-    new : iterator
-        Leaves in TensorFlow's order.
-
-    Returns
-    -------
-    structure
-    """
+    """Structure of the same form with other leaves."""
     if type(value) is Tensor:
         return next(new)
     if isinstance(value, tuple):
@@ -104,16 +61,7 @@ def filled(value: Any, new: Iterator[Any]) -> Any:
 
 
 def same_form(one: Any, other: Any) -> bool:
-    """Whether two structures nest alike.
-
-    Parameters
-    ----------
-    one, other : structure
-
-    Returns
-    -------
-    bool
-    """
+    """Whether two structures nest alike."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return sorted(one) == sorted(other) and all(same_form(one[key], other[key]) for key in one)
     if isinstance(one, tuple) and isinstance(other, tuple):
@@ -122,46 +70,17 @@ def same_form(one: Any, other: Any) -> bool:
 
 
 def to_tensors(value: Any) -> Any:
-    """Structure whose leaves are tensors.
-
-    Parameters
-    ----------
-    value : structure of array_like
-
-    Returns
-    -------
-    structure of Tensor
-    """
+    """Structure whose leaves are tensors."""
     return mapped(lambda leaf: leaf if isinstance(leaf, TENSORS) else as_tensor(leaf), value)
 
 
 def to_numpy(value: Any) -> Any:
-    """Structure whose leaves are NumPy's.
-
-    Parameters
-    ----------
-    value : structure of Tensor
-
-    Returns
-    -------
-    structure
-        Sparse and ragged tensors stay.
-    """
+    """Structure whose leaves are NumPy's."""
     return mapped(lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf, value)
 
 
 def row_of(array: Any, position: int) -> Tensor:
-    """One row of an array as a tensor.
-
-    Parameters
-    ----------
-    array : ndarray
-    position : int
-
-    Returns
-    -------
-    Tensor
-    """
+    """One row of an array as a tensor."""
     row = array[position]
     if isinstance(row, np.ndarray):
         return Tensor(row)
@@ -171,18 +90,7 @@ def row_of(array: Any, position: int) -> Tensor:
 
 
 def whole(value: Any, name: str) -> int:
-    """Argument that is a whole number, also as a tensor.
-
-    Parameters
-    ----------
-    value : int or Tensor
-    name : str
-        Of the argument.
-
-    Returns
-    -------
-    int
-    """
+    """Argument that is a whole number, also as a tensor."""
     array = array_of(value)
     if array.ndim or array.dtype.kind not in "iu":
         raise TypeError(f"{name} is a whole number, not {value!r}")

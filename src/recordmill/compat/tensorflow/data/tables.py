@@ -19,71 +19,27 @@ _MOST_BYTES = 256 << 20
 
 
 class Table:
-    """Arrays of as many rows as there are elements.
-
-    Parameters
-    ----------
-    value : structure of Tensor
-    """
+    """Arrays of as many rows as there are elements."""
 
     def __init__(self, value: Any) -> None:
         self._form = value
         self._arrays: list[NDArray[Any]] = [leaf.values for leaf in leaves(value)]
 
     def row(self, position: int) -> Any:
-        """Value of one element.
-
-        Parameters
-        ----------
-        position : int
-
-        Returns
-        -------
-        structure of Tensor
-        """
+        """Value of one element."""
         return filled(self._form, iter([row_of(array, position) for array in self._arrays]))
 
     def column(self, number: int, positions: Sequence[int]) -> NDArray[Any]:
-        """One leaf of some elements.
-
-        Parameters
-        ----------
-        number : int
-            Of the leaf.
-        positions : sequence of int
-
-        Returns
-        -------
-        ndarray
-            Memory of its own.
-        """
+        """One leaf of some elements."""
         return np.take(self._arrays[number], np.asarray(positions), axis=0)
 
     def batch(self, positions: Sequence[int]) -> Any:
-        """Some elements as one.
-
-        Parameters
-        ----------
-        positions : sequence of int
-
-        Returns
-        -------
-        structure of Tensor
-        """
+        """Some elements as one."""
         places = range(len(self._arrays))
         return filled(self._form, iter([Tensor(self.column(number, positions)) for number in places]))
 
     def has_strings(self, number: int) -> bool:
-        """Whether a leaf is of strings, which may have any length.
-
-        Parameters
-        ----------
-        number : int
-
-        Returns
-        -------
-        bool
-        """
+        """Whether a leaf is of strings, which may have any length."""
         return self._arrays[number].dtype.hasobject
 
     def __len__(self) -> int:
@@ -92,15 +48,7 @@ class Table:
 
 
 class Row(Element):
-    """One element of a table.
-
-    Parameters
-    ----------
-    table : Table
-    position : int
-    place : RecordRef, optional
-        The record that it was made of.
-    """
+    """One element of a table."""
 
     __slots__ = ("position", "table")
 
@@ -114,16 +62,7 @@ class Row(Element):
 
 
 def table_of(elements: Sequence[Element]) -> Table | None:
-    """Table that all elements are rows of.
-
-    Parameters
-    ----------
-    elements : sequence of Element
-
-    Returns
-    -------
-    Table or None
-    """
+    """Table that all elements are rows of."""
     first = elements[0]
     if type(first) is not Row or not all(type(one) is Row and one.table is first.table for one in elements):
         return None
@@ -131,30 +70,12 @@ def table_of(elements: Sequence[Element]) -> Table | None:
 
 
 def positions_of(elements: Sequence[Any]) -> list[int]:
-    """Rows of elements of one table.
-
-    Parameters
-    ----------
-    elements : sequence of Row
-
-    Returns
-    -------
-    list of int
-    """
+    """Rows of elements of one table."""
     return [one.position for one in elements]
 
 
 def kept(elements: list[Element]) -> list[Element]:
-    """Elements as rows of one table, if they are alike and take little memory; otherwise as they are.
-
-    Parameters
-    ----------
-    elements : list of Element
-
-    Returns
-    -------
-    list of Element
-    """
+    """Elements as rows of one table, if they are alike and take little memory; otherwise as they are."""
     if not elements or table_of(elements) is not None:
         return elements
     values = [element.value for element in elements]

@@ -30,15 +30,7 @@ _RUN_ID = 2
 
 
 class TheirShards(Node):
-    """Elements that TensorFlow saved, one shard after the other.
-
-    Parameters
-    ----------
-    folder : str
-    spec : structure of TensorSpec
-    compression : str
-        As the program says: the files do not tell.
-    """
+    """Elements that TensorFlow saved, one shard after the other."""
 
     def __init__(self, folder: str, spec: Any, compression: str) -> None:
         super().__init__()
@@ -91,23 +83,7 @@ def is_theirs(folder: str) -> bool:
 
 
 def spec_of_theirs(folder: str) -> Any:
-    """Read the specs that TensorFlow put beside a data set.
-
-    Parameters
-    ----------
-    folder : str
-
-    Returns
-    -------
-    structure of TensorSpec
-
-    Raises
-    ------
-    UnimplementedError
-        Elements that hold something else than dense tensors in tuples and dicts.
-    DataLossError
-        The file is damaged.
-    """
+    """Read the specs that TensorFlow put beside a data set."""
     path = Path(folder, SPEC)
     try:
         return _structure(path.read_bytes(), str(path))

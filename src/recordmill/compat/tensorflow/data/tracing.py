@@ -127,24 +127,7 @@ def _common_spec(rows: tuple[Any, ...]) -> TensorSpec | None:
 
 
 def record(function: Callable[[Any], Any], spec: Any) -> Program:
-    """Call a function once and note what it does.
-
-    Parameters
-    ----------
-    function : callable
-        Takes an element.
-    spec : structure of TensorSpec
-        Of the elements.
-
-    Returns
-    -------
-    Program
-
-    Raises
-    ------
-    Untraceable
-        It cannot be noted.
-    """
+    """Call a function once and note what it does."""
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves(spec)):
         raise Untraceable("its elements hold data sets")
     notes = _Ways(function, spec).noted(())
@@ -152,13 +135,7 @@ def record(function: Callable[[Any], Any], spec: Any) -> Program:
 
 
 class _Ways:
-    """A function noted once for each way that it may go, where that depends on values.
-
-    Parameters
-    ----------
-    function : callable
-    spec : structure of TensorSpec
-    """
+    """A function noted once for each way that it may go, where that depends on values."""
 
     def __init__(self, function: Callable[[Any], Any], spec: Any) -> None:
         self._function, self._spec, self._left = function, spec, _MOST_WAYS

@@ -34,12 +34,7 @@ _MOST_BYTES = 256 << 20
 
 
 class WholeProgram:
-    """A program, planned for batches.
-
-    Parameters
-    ----------
-    program : Program
-    """
+    """A program, planned for batches."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -62,34 +57,11 @@ class WholeProgram:
         return [step.way for step in self.steps if isinstance(step, Picture)]
 
     def single(self) -> list[str]:
-        """Operations that run sample by sample.
-
-        Returns
-        -------
-        list of str
-        """
+        """Operations that run sample by sample."""
         return [step.name for step in self.steps if isinstance(step, Call) and not is_whole(step)]
 
     def run(self, columns: Sequence[Column], positions: Sequence[tuple[int, ...]]) -> list[Column]:
-        """Do it.
-
-        Parameters
-        ----------
-        columns : sequence of column
-            Leaves of the elements.
-        positions : sequence of tuple of int
-            Of the samples' random numbers.
-
-        Returns
-        -------
-        list of column
-            Leaves of the result.
-
-        Raises
-        ------
-        Exception
-            What a sample, or the whole, raises: done sample by sample, the program tells which.
-        """
+        """Do it."""
         known: dict[int, Column] = dict(enumerate(columns))
         self._do(self._first, known, positions, lambda _: self._memory.empty)
         if self._rest:
@@ -139,16 +111,7 @@ class WholeProgram:
         _calls(step.calls, known, samples)
 
     def form(self, columns: list[Column]) -> Any:
-        """Batch of the leaves of the result.
-
-        Parameters
-        ----------
-        columns : list of column
-
-        Returns
-        -------
-        structure of Tensor
-        """
+        """Batch of the leaves of the result."""
         made = iter([_batch_of(column) for column in columns])
         order = {id(leaf): next(made) for leaf in leaves(self._program.result)}
         return mapped(lambda leaf: order[id(leaf)], self._program.result)
@@ -161,21 +124,7 @@ def _batch_of(column: Column) -> Any:
 
 
 def whole_of(column: Column) -> Any:
-    """Array of a column.
-
-    Parameters
-    ----------
-    column : column
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        Samples that do not make one.
-    """
+    """Array of a column."""
     if isinstance(column, Whole):
         return column.array
     if not all(isinstance(row, Tensor) and row.values.shape == column[0].values.shape for row in column):
@@ -252,16 +201,7 @@ def _joined(column: Column) -> Column:
 
 
 def first_columns(elements: Sequence[Element]) -> list[Column]:
-    """Leaves of elements, as columns.
-
-    Parameters
-    ----------
-    elements : sequence of Element
-
-    Returns
-    -------
-    list of column
-    """
+    """Leaves of elements, as columns."""
     table = table_of(elements)
     if table is not None:
         positions = positions_of(elements)
@@ -271,14 +211,5 @@ def first_columns(elements: Sequence[Element]) -> list[Column]:
 
 
 def column_of(rows: Sequence[Any]) -> Column:
-    """Column of one leaf of elements.
-
-    Parameters
-    ----------
-    rows : sequence
-
-    Returns
-    -------
-    column
-    """
+    """Column of one leaf of elements."""
     return Whole(join([row.values for row in rows])) if alike(rows) else list(rows)

@@ -22,24 +22,12 @@ _DEFAULT = Strategy()
 
 
 def get_strategy() -> Strategy:
-    """Strategy in use.
-
-    Returns
-    -------
-    Strategy
-        The default one.
-    """
+    """Strategy in use."""
     return _DEFAULT
 
 
 def has_strategy() -> bool:
-    """Whether another strategy than the default one is in use.
-
-    Returns
-    -------
-    bool
-        False.
-    """
+    """Whether another strategy than the default one is in use."""
     return False
 
 

@@ -11,19 +11,7 @@ __getattr__ = missing(__name__)
 
 
 class TPUClusterResolver:
-    """Finds no TPU.
-
-    Parameters
-    ----------
-    tpu : str, optional
-    **options
-        Without influence.
-
-    Raises
-    ------
-    ValueError
-        Always, which programs that try for a TPU take for "there is none".
-    """
+    """Finds no TPU."""
 
     def __init__(self, tpu: Any = None, **options: Any) -> None:
         del options

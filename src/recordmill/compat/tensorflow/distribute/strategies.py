@@ -12,33 +12,14 @@ from recordmill.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class InputContext:
-    """Which part of the data a pipeline is to read: all of it, here.
-
-    Parameters
-    ----------
-    num_input_pipelines, input_pipeline_id, num_replicas_in_sync : int
-    """
+    """Which part of the data a pipeline is to read: all of it, here."""
 
     num_input_pipelines: int = 1
     input_pipeline_id: int = 0
     num_replicas_in_sync: int = 1
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """Rows of a batch that each replica gets.
-
-        Parameters
-        ----------
-        global_batch_size : int
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        ValueError
-            It cannot be divided so.
-        """
+        """Rows of a batch that each replica gets."""
         if global_batch_size % self.num_replicas_in_sync:
             raise ValueError(
                 f"The `global_batch_size` {global_batch_size} is not divisible by `num_replicas_in_sync` "
@@ -53,12 +34,7 @@ class Strategy:
     num_replicas_in_sync = 1
 
     def scope(self) -> contextlib.AbstractContextManager[Strategy]:
-        """Context in which a model is made; nothing changes in it.
-
-        Returns
-        -------
-        context manager
-        """
+        """Context in which a model is made; nothing changes in it."""
         return contextlib.nullcontext(self)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
@@ -67,40 +43,14 @@ class Strategy:
         return dataset
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[InputContext], Any], options: Any = None) -> Any:
-        """Return the data set that a function makes for the only pipeline.
-
-        Parameters
-        ----------
-        dataset_fn : callable
-            Takes an `InputContext`.
-        options : optional
-            Without influence.
-
-        Returns
-        -------
-        Dataset
-        """
+        """Return the data set that a function makes for the only pipeline."""
         del options
         return dataset_fn(InputContext())
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
-        """Call a function, for the only replica.
-
-        Parameters
-        ----------
-        fn : callable
-        args : tuple
-        kwargs : dict, optional
-        options : optional
-            Without influence.
-
-        Returns
-        -------
-        object
-            What it returns.
-        """
+        """Call a function, for the only replica."""
         del options
         return fn(*args, **(kwargs or {}))
 
@@ -124,20 +74,7 @@ class Strategy:
 
 
 class MirroredStrategy(Strategy):
-    """One replica, as this package works on processors only.
-
-    Parameters
-    ----------
-    devices : sequence of str, optional
-        One, if any.
-    cross_device_ops : optional
-        Without influence.
-
-    Raises
-    ------
-    NotImplementedError
-        Several devices.
-    """
+    """One replica, as this package works on processors only."""
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         del cross_device_ops
@@ -149,13 +86,7 @@ class MirroredStrategy(Strategy):
 
 
 class OneDeviceStrategy(Strategy):
-    """One replica, on whatever device Keras chooses.
-
-    Parameters
-    ----------
-    device : str
-        Without influence.
-    """
+    """One replica, on whatever device Keras chooses."""
 
     def __init__(self, device: str) -> None:
         del device

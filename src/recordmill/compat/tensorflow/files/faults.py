@@ -30,21 +30,7 @@ _HEAD_BYTES = 12
 
 
 def path_of(path: Any) -> str:
-    """Path as text.
-
-    Parameters
-    ----------
-    path : str, bytes, path or Tensor of one string
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    TypeError
-        Something else.
-    """
+    """Path as text."""
     if isinstance(path, Tensor) and not path.ndim:
         path = path.numpy()
     if not isinstance(path, str | bytes | os.PathLike):
@@ -53,17 +39,7 @@ def path_of(path: Any) -> str:
 
 
 def system_error(error: OSError, path: str) -> errors.OpError:
-    """TensorFlow's error for one of the system.
-
-    Parameters
-    ----------
-    error : OSError
-    path : str
-
-    Returns
-    -------
-    OpError
-    """
+    """TensorFlow's error for one of the system."""
     found = _CLASSES.get(error.errno, errors.UnknownError)
     said = error.message if isinstance(error, RecordmillError) else str(error)
     if error.errno is not None:
@@ -73,13 +49,7 @@ def system_error(error: OSError, path: str) -> errors.OpError:
 
 @contextlib.contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Raise TensorFlow's errors for those of the system.
-
-    Parameters
-    ----------
-    path : str
-        What the work is about.
-    """
+    """Raise TensorFlow's errors for those of the system."""
     try:
         yield
     except errors.OpError:
@@ -90,20 +60,7 @@ def translated(path: str) -> Iterator[None]:
 
 
 def data_loss(error: RecordmillError, *, compressed: bool = False) -> errors.OpError:
-    """TensorFlow's error for a record file that is damaged, or none.
-
-    Parameters
-    ----------
-    error : DamageError or FormatError
-        Its `offset` is where the record begins.
-    compressed : bool
-        Whether the file should be compressed.
-
-    Returns
-    -------
-    DataLossError
-        With the same place.
-    """
+    """TensorFlow's error for a record file that is damaged, or none."""
     offset = error.offset or 0
     if isinstance(error, CompressionError) or (compressed and isinstance(error, FormatError)):
         message = "inflate() failed with error -3: incorrect header check"

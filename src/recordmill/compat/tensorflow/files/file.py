@@ -17,20 +17,7 @@ _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
 
 class GFile:
-    """A file; it is opened when it is first read or written.
-
-    Parameters
-    ----------
-    name : str, bytes or path
-    mode : {"r", "w", "a", "r+", "w+", "a+", "rb", ...}
-        As Python's `open` takes them; with ``b`` reading gives bytes, otherwise text in UTF-8. Text and bytes may be
-        written in any mode.
-
-    Raises
-    ------
-    InvalidArgumentError
-        No mode.
-    """
+    """A file; it is opened when it is first read or written."""
 
     def __init__(self, name: Any, mode: str = "r") -> None:
         self._name, self._mode = path_of(name), mode

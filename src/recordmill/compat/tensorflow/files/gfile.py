@@ -40,16 +40,7 @@ __getattr__ = missing(__name__, "io.gfile")
 
 @dataclass(frozen=True, slots=True)
 class FileStatistics:
-    """What the system knows of a file.
-
-    Parameters
-    ----------
-    length : int
-        Bytes.
-    mtime_nsec : int
-        When it changed last, in nanoseconds.
-    is_directory : bool
-    """
+    """What the system knows of a file."""
 
     length: int
     mtime_nsec: int

@@ -13,62 +13,24 @@ _SIDECAR = re.compile(r"\..+\.(rmx|rme)\Z")
 
 
 def entries(folder: str) -> list[str]:
-    """Names in a folder, without the index files that are kept beside shards.
-
-    Parameters
-    ----------
-    folder : str
-
-    Returns
-    -------
-    list of str
-        In order.
-    """
+    """Names in a folder, without the index files that are kept beside shards."""
     return sorted(name for name in os.listdir(folder) if _SIDECAR.match(name) is None)
 
 
 def sidecars(path: str) -> list[str]:
-    """Index files that may be kept beside a shard.
-
-    Parameters
-    ----------
-    path : str
-
-    Returns
-    -------
-    list of str
-    """
+    """Index files that may be kept beside a shard."""
     folder, name = os.path.split(path)
     return [os.path.join(folder, f".{name}{suffix}") for suffix in (".rmx", ".rme")]
 
 
 def beside_a_file(path: str) -> bool:
-    """Tell whether a path is that of an index file beside its shard, where programs that list folders find it.
-
-    Parameters
-    ----------
-    path : str
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether a path is that of an index file beside its shard, where programs that list folders find it."""
     folder, name = os.path.split(path)
     return _SIDECAR.match(name) is not None and os.path.exists(os.path.join(folder, name[1:-4]))
 
 
 def matches(pattern: str) -> list[str]:
-    """Paths that match a pattern; ``*`` and ``?`` stand for anything but slashes, also a dot in front.
-
-    Parameters
-    ----------
-    pattern : str
-
-    Returns
-    -------
-    list of str
-        In order. Those of patterns without a folder in front of the first wildcard begin with ``./``.
-    """
+    """Paths that match a pattern; ``*`` and ``?`` stand for anything but slashes, also a dot in front."""
     wild = _WILD.search(pattern)
     if "/" not in pattern[: wild.start() if wild else None]:
         pattern = f"./{pattern}"

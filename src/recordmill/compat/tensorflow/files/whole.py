@@ -24,23 +24,7 @@ def _one(value: Any, what: str) -> Any:
 
 @op("io.read_file")
 def read_file(filename: Any, name: Any = None) -> Tensor:
-    """Read a whole file.
-
-    Parameters
-    ----------
-    filename : str, bytes, path or Tensor of one string
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    Tensor of string, without axes
-
-    Raises
-    ------
-    NotFoundError
-        There is no such file.
-    """
+    """Read a whole file."""
     del name
     path = os.fsdecode(_one(filename, "Input filename"))
     with translated(path):
@@ -49,20 +33,7 @@ def read_file(filename: Any, name: Any = None) -> Tensor:
 
 @op("io.write_file")
 def write_file(filename: Any, contents: Any, name: Any = None) -> None:
-    """Write a whole file; folders that it needs are made.
-
-    Parameters
-    ----------
-    filename : str, bytes, path or Tensor of one string
-    contents : str, bytes or Tensor of one string
-    name : str, optional
-        Without influence.
-
-    Raises
-    ------
-    PermissionDeniedError
-        The file cannot be written.
-    """
+    """Write a whole file; folders that it needs are made."""
     del name
     data = _one(contents, "Contents")
     path = Path(os.fsdecode(_one(filename, "Input filename")))
@@ -73,19 +44,7 @@ def write_file(filename: Any, contents: Any, name: Any = None) -> None:
 
 @op("io.matching_files")
 def matching_files(pattern: Any, name: Any = None) -> Tensor:
-    """List the files that match patterns.
-
-    Parameters
-    ----------
-    pattern : str, or array_like of str
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    Tensor of string, shape (n,)
-        In order.
-    """
+    """List the files that match patterns."""
     del name
     patterns = array_of(pattern, string).reshape(-1).tolist()
     found = sorted({path for one in patterns for path in matches(os.fsdecode(one))})

@@ -24,18 +24,7 @@ class AtOnce(Iterator):
 
 
 def refuse_given(fetches: Iterable[Any]) -> None:
-    """Refuse to fetch what an iterator gave: it would be the same element each time, without end.
-
-    Parameters
-    ----------
-    fetches : iterable
-        What a session is asked for.
-
-    Raises
-    ------
-    RuntimeError
-        It is an element of an iterator of such values.
-    """
+    """Refuse to fetch what an iterator gave: it would be the same element each time, without end."""
     if any(one is other for one in fetches for other in _LAST):
         raise RuntimeError(
             "The Session graph is empty. The iterator gave this element at once, and a session would fetch it again "

@@ -16,14 +16,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class FedNode(Node):
-    """Elements of values of a graph.
-
-    Parameters
-    ----------
-    value : structure of Symbol or array_like
-    kind : {Slices, Single}
-        What makes elements of the values.
-    """
+    """Elements of values of a graph."""
 
     def __init__(self, value: Any, kind: type[Slices | Single] = Slices) -> None:
         super().__init__()
@@ -31,13 +24,7 @@ class FedNode(Node):
         self._made: Node | None = None
 
     def feed(self) -> None:
-        """Take the values that the running session is fed with.
-
-        Raises
-        ------
-        InvalidArgumentError
-            A placeholder has none.
-        """
+        """Take the values that the running session is fed with."""
         numbers = [one.number for one in recorded_in(self._value)]
         self._made = self._kind(put(self._value, GRAPH.values(numbers, GRAPH.fed)))
 
@@ -61,13 +48,7 @@ class FedNode(Node):
 
 
 def feed(node: Node) -> None:
-    """Let a pipeline take what the running session is fed with.
-
-    Parameters
-    ----------
-    node : Node
-        Its last step.
-    """
+    """Let a pipeline take what the running session is fed with."""
     if isinstance(node, FedNode):
         node.feed()
     for one in node.inputs:

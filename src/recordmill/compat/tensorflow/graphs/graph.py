@@ -20,17 +20,7 @@ _CLOSURES = frozenset({"control.case", "control.cond", "control.switch_case", "c
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Call:
-    """One call of an operation.
-
-    Parameters
-    ----------
-    name : str
-    args : tuple
-    kwargs : dict
-        Values of the graph in them are symbols.
-    outputs : tuple
-        Pairs of a value's number and the keys that lead to it in the result.
-    """
+    """One call of an operation."""
 
     name: str
     args: tuple[Any, ...]
@@ -61,23 +51,7 @@ class Graph:
         return any(next(instances(value, kind), None) is not None for kind in (Symbol, Operation))
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Note a call.
-
-        Parameters
-        ----------
-        name : str
-        args : tuple
-        kwargs : dict
-
-        Returns
-        -------
-        structure of Symbol
-
-        Raises
-        ------
-        NotImplementedError
-            Its functions hold values.
-        """
+        """Note a call."""
         if name == "control.group":
             return _together(list(instances(args, Operation)))
         if name in _CLOSURES:
@@ -95,19 +69,7 @@ class Graph:
         return filled(result, iter(made))
 
     def add(self, step: Step, values: Iterable[Any]) -> list[Symbol]:
-        """Add a step that makes values.
-
-        Parameters
-        ----------
-        step : Step
-            Their numbers follow that of the last value.
-        values : iterable
-            One object for each.
-
-        Returns
-        -------
-        list of Symbol
-        """
+        """Add a step that makes values."""
         made = []
         for _ in values:
             made.append(Symbol(len(self.steps), None))
@@ -115,18 +77,7 @@ class Graph:
         return made
 
     def needed(self, numbers: Iterable[int], fed: Iterable[int] = ()) -> Iterator[Step]:
-        """Steps behind values, each before those that need it.
-
-        Parameters
-        ----------
-        numbers : iterable of int
-        fed : iterable of int
-            Values that are known without.
-
-        Yields
-        ------
-        Step
-        """
+        """Steps behind values, each before those that need it."""
         seen: set[int] = set()
         there, waiting = set(fed), list(numbers)
         while waiting:
@@ -137,19 +88,7 @@ class Graph:
         yield from dict.fromkeys(self.steps[number] for number in sorted(seen))
 
     def values(self, numbers: Iterable[int], known: dict[int, Any]) -> dict[int, Any]:
-        """Values by number.
-
-        Parameters
-        ----------
-        numbers : iterable of int
-            Of the wanted ones.
-        known : dict
-            What is known already.
-
-        Returns
-        -------
-        dict of int to tensor
-        """
+        """Values by number."""
         found = dict(known)
         for step in self.needed(numbers, known):
             step.make(found)

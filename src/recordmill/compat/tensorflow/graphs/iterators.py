@@ -23,16 +23,7 @@ _COUNT = itertools.count()
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Draw:
-    """One element of an iterator in each run.
-
-    Parameters
-    ----------
-    iterator : GraphIterator
-    numbers : tuple of int
-        Of the values.
-    handle : Symbol, optional
-        Says which iterator it is.
-    """
+    """One element of an iterator in each run."""
 
     iterator: GraphIterator | None
     numbers: tuple[int, ...]
@@ -50,18 +41,7 @@ class Draw:
 
 
 class GraphIterator:
-    """Iterator over a data set, or over one that it is given later; each session has a pass of its own.
-
-    Parameters
-    ----------
-    spec : structure of TensorSpec
-        Of the elements.
-    dataset : Dataset, optional
-    starts : bool, default False
-        Whether it needs no initializer.
-    handle : Symbol, optional
-        Says which iterator gives the elements.
-    """
+    """Iterator over a data set, or over one that it is given later; each session has a pass of its own."""
 
     def __init__(self, spec: Any, dataset: Any = None, *, starts: bool = False, handle: Symbol | None = None) -> None:
         self.element_spec, self.dataset = spec, dataset
@@ -76,18 +56,7 @@ class GraphIterator:
         return self.make_initializer(self.dataset)
 
     def make_initializer(self, dataset: Any, name: Any = None) -> Operation:
-        """What begins a pass over a data set.
-
-        Parameters
-        ----------
-        dataset : Dataset
-        name : str, optional
-            Without influence.
-
-        Returns
-        -------
-        Operation
-        """
+        """What begins a pass over a data set."""
         del name
         return Operation(lambda: self._begin(dataset))
 
@@ -96,17 +65,7 @@ class GraphIterator:
         GRAPH.passes[self] = iter(dataset)
 
     def get_next(self, name: Any = None) -> Any:
-        """Values of the next element: each run that needs them draws one.
-
-        Parameters
-        ----------
-        name : str, optional
-            Without influence.
-
-        Returns
-        -------
-        structure of Symbol
-        """
+        """Values of the next element: each run that needs them draws one."""
         del name
         specs = list(leaves(self.element_spec))
         first = len(GRAPH.steps)
@@ -117,19 +76,7 @@ class GraphIterator:
         return filled(self.element_spec, iter(made))
 
     def draw(self) -> Any:
-        """Next element.
-
-        Returns
-        -------
-        structure of Tensor
-
-        Raises
-        ------
-        FailedPreconditionError
-            The initializer did not run.
-        OutOfRangeError
-            There is none.
-        """
+        """Next element."""
         if self not in GRAPH.passes and self._starts:
             self._begin(self.dataset)
         if self not in GRAPH.passes:
@@ -143,34 +90,14 @@ class GraphIterator:
             raise OutOfRangeError("End of sequence") from None
 
     def string_handle(self, name: Any = None) -> Any:
-        """Name of the iterator, to be fed.
-
-        Parameters
-        ----------
-        name : str, optional
-            Without influence.
-
-        Returns
-        -------
-        Tensor of bytes
-        """
+        """Name of the iterator, to be fed."""
         del name
         _NAMED[self._name] = self
         return as_tensor(self._name)
 
 
 def one_shot(dataset: Any) -> Any:
-    """Iterator that needs no initializer.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    GraphIterator or Iterator
-        One of values that are there at once, if the program enabled them.
-    """
+    """Iterator that needs no initializer."""
     return (
         AtOnce(dataset.node)
         if are_eager(otherwise=False)
@@ -179,21 +106,7 @@ def one_shot(dataset: Any) -> Any:
 
 
 def initializable(dataset: Any) -> GraphIterator:
-    """Iterator that begins when its initializer runs.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    GraphIterator
-
-    Raises
-    ------
-    RuntimeError
-        The program enabled values that are there at once.
-    """
+    """Iterator that begins when its initializer runs."""
     if are_eager(otherwise=False):
         raise RuntimeError(
             "dataset.make_initializable_iterator is not supported when eager execution is enabled. Use `for element in "
@@ -203,18 +116,7 @@ def initializable(dataset: Any) -> GraphIterator:
 
 
 def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, **others: Any) -> GraphIterator:
-    """Iterator that is given its data set by `GraphIterator.make_initializer`.
-
-    Parameters
-    ----------
-    output_types, output_shapes : structure of DType and of TensorShape
-    *unused, **others
-        Without influence.
-
-    Returns
-    -------
-    GraphIterator
-    """
+    """Iterator that is given its data set by `GraphIterator.make_initializer`."""
     del unused, others
     return GraphIterator(signature_of(output_types, output_shapes))
 
@@ -222,20 +124,7 @@ def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, *
 def from_string_handle(
     string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
 ) -> GraphIterator:
-    """Iterator whose handle is a value.
-
-    Parameters
-    ----------
-    string_handle : Symbol or str
-        From `GraphIterator.string_handle`; a placeholder that is fed with it.
-    output_types, output_shapes : structure of DType and of TensorShape
-    output_classes : optional
-        Without influence.
-
-    Returns
-    -------
-    GraphIterator
-    """
+    """Iterator whose handle is a value."""
     del output_classes
     if isinstance(string_handle, Symbol):
         return GraphIterator(signature_of(output_types, output_shapes), handle=string_handle)

@@ -20,31 +20,14 @@ _INSIDE: ContextVar[int] = ContextVar("inside", default=0)
 
 
 def are_eager(otherwise: bool) -> bool:
-    """Whether iterators give values at once.
-
-    Parameters
-    ----------
-    otherwise : bool
-        If the program did not ask for either.
-
-    Returns
-    -------
-    bool
-        False inside ``with graph.as_default()``, whatever the program asked for.
-    """
+    """Whether iterators give values at once."""
     if _INSIDE.get():
         return False
     return otherwise if Mode.eager is None else Mode.eager
 
 
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
-    """Iterators give values at once from now on.
-
-    Parameters
-    ----------
-    config, device_policy, execution_mode : optional
-        Without influence.
-    """
+    """Iterators give values at once from now on."""
     del config, device_policy, execution_mode
     Mode.eager = True
 
@@ -63,13 +46,7 @@ disable_v2_behavior = disable_eager_execution
 
 
 def nothing(*unused: Any, **others: Any) -> None:
-    """Nothing: a setting of TensorFlow's own.
-
-    Parameters
-    ----------
-    *unused, **others
-        Without influence.
-    """
+    """Nothing: a setting of TensorFlow's own."""
     del unused, others
 
 
@@ -78,26 +55,14 @@ disable_resource_variables = disable_v2_tensorshape = disable_control_flow_v2 = 
 
 
 class ConfigProto(SimpleNamespace):
-    """Settings of a session.
-
-    Parameters
-    ----------
-    **settings
-        Without influence.
-    """
+    """Settings of a session."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"gpu_options": GPUOptions(), **settings})
 
 
 class GPUOptions(SimpleNamespace):
-    """Settings of graphics processors.
-
-    Parameters
-    ----------
-    **settings
-        Without influence.
-    """
+    """Settings of graphics processors."""
 
 
 class Graph:

@@ -15,15 +15,7 @@ from recordmill.dataclass import dataclass
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Fed:
-    """A value that is fed.
-
-    Parameters
-    ----------
-    number : int
-    spec : TensorSpec
-    default : Tensor, optional
-        Its value where none is fed.
-    """
+    """A value that is fed."""
 
     number: int
     spec: TensorSpec
@@ -44,19 +36,7 @@ class Fed:
 
 
 def placeholder(dtype: Any, shape: Any = None, name: Any = None) -> Symbol:
-    """Value that ``feed_dict`` gives.
-
-    Parameters
-    ----------
-    dtype : DType or what names one
-    shape : TensorShape or what makes one, optional
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    Symbol
-    """
+    """Value that ``feed_dict`` gives."""
     del name
     return _fed(TensorSpec(shape, as_dtype(dtype)), None)
 

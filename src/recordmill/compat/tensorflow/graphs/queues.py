@@ -18,13 +18,7 @@ from recordmill.compat.tensorflow.graphs.symbols import Symbol
 
 
 class FileQueue:
-    """Names of files, in order or shuffled, several times or without end.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Of the names.
-    """
+    """Names of files, in order or shuffled, several times or without end."""
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
@@ -40,28 +34,7 @@ def string_input_producer(
     *unused: Any,
     **others: Any,
 ) -> FileQueue:
-    """Queue of file names.
-
-    Parameters
-    ----------
-    string_tensor : array_like of str or bytes, shape (n,)
-    num_epochs : int, optional
-        Without end unless given.
-    shuffle : bool, default True
-        Whether each epoch has an order of its own.
-    seed : int, optional
-    capacity, *unused, **others
-        Without influence.
-
-    Returns
-    -------
-    FileQueue
-
-    Raises
-    ------
-    ValueError
-        No name, or something that is none.
-    """
+    """Queue of file names."""
     del capacity, unused, others
     names = np.atleast_1d(array_of(string_tensor))
     if not names.size:
@@ -80,18 +53,7 @@ def slice_input_producer(
     *unused: Any,
     **others: Any,
 ) -> list[Symbol]:
-    """Rows of tensors, one of each at a time; as `string_input_producer`.
-
-    Parameters
-    ----------
-    tensor_list : list of array_like, each of shape (n, ...)
-    num_epochs, shuffle, seed, capacity, *unused, **others
-        As there.
-
-    Returns
-    -------
-    list of Symbol
-    """
+    """Rows of tensors, one of each at a time; as `string_input_producer`."""
     del capacity, unused, others
     arrays = tuple(map(array_of, tensor_list))
     rows = _epochs(Dataset.from_tensor_slices(arrays), len(arrays[0]), num_epochs, shuffle, seed)
@@ -114,32 +76,7 @@ def batch(
     *unused: Any,
     **others: Any,
 ) -> Any:
-    """Batches of values, in order.
-
-    Parameters
-    ----------
-    tensors : list, tuple or dict of Symbol
-        All from one reader, iterator or producer.
-    batch_size : int
-    num_threads, capacity, shapes, *unused, **others
-        Without influence.
-    enqueue_many : bool, default False
-        Whether each value is several rows.
-    dynamic_pad : bool, default False
-        Whether shorter values are filled with zeros.
-    allow_smaller_final_batch : bool, default False
-        Whether rows that fill no batch are given, or left out.
-
-    Returns
-    -------
-    list or dict of Symbol
-        One value for a list of one.
-
-    Raises
-    ------
-    NotImplementedError
-        Values of two readers, or of none.
-    """
+    """Batches of values, in order."""
     del num_threads, capacity, shapes, unused, others
     rows = _rows(tensors, enqueue_many)
     if dynamic_pad:
@@ -210,13 +147,7 @@ def _function(values: tuple[Any, ...]) -> tuple[Draw, Callable[..., Any]]:
 
 
 class Coordinator:
-    """Threads of queues: there are none to be coordinated.
-
-    Parameters
-    ----------
-    *unused, **others
-        Without influence.
-    """
+    """Threads of queues: there are none to be coordinated."""
 
     def __init__(self, *unused: Any, **others: Any) -> None:
         del unused, others
@@ -232,27 +163,11 @@ class Coordinator:
         self._stopped = True
 
     def join(self, *unused: Any, **others: Any) -> None:
-        """Wait for nothing.
-
-        Parameters
-        ----------
-        *unused, **others
-            Without influence.
-        """
+        """Wait for nothing."""
         del unused, others
 
 
 def start_queue_runners(sess: Any = None, coord: Any = None, *unused: Any, **others: Any) -> list[Any]:
-    """No threads: values are made when they are fetched.
-
-    Parameters
-    ----------
-    sess, coord, *unused, **others
-        Without influence.
-
-    Returns
-    -------
-    list
-    """
+    """No threads: values are made when they are fetched."""
     del sess, coord, unused, others
     return []

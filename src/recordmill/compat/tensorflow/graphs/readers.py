@@ -16,12 +16,7 @@ from recordmill.dataclass import dataclass
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NoKey:
-    """Place of a record in its file, which is not told.
-
-    Parameters
-    ----------
-    reader : str
-    """
+    """Place of a record in its file, which is not told."""
 
     reader: str
 
@@ -39,13 +34,7 @@ class NoKey:
 
 
 class Reader:
-    """What readers have in common.
-
-    Parameters
-    ----------
-    name : str, optional
-        Without influence.
-    """
+    """What readers have in common."""
 
     def __init__(self, name: Any = None) -> None:
         del name
@@ -54,24 +43,7 @@ class Reader:
         raise NotImplementedError
 
     def read(self, queue: Any, name: Any = None) -> tuple[Symbol, Symbol]:
-        """Next record of the files of a queue.
-
-        Parameters
-        ----------
-        queue : FileQueue
-        name : str, optional
-            Without influence.
-
-        Returns
-        -------
-        tuple of Symbol
-            Key and record. Keys of records cannot be fetched.
-
-        Raises
-        ------
-        TypeError
-            No queue of file names.
-        """
+        """Next record of the files of a queue."""
         del name
         made = self._iterator(queue).get_next()
         if isinstance(made, tuple):
@@ -89,15 +61,7 @@ class Reader:
 
 
 class TFRecordReader(Reader):
-    """Reads record files.
-
-    Parameters
-    ----------
-    name : str, optional
-        Without influence.
-    options : TFRecordOptions, optional
-        Say how the files are compressed.
-    """
+    """Reads record files."""
 
     def __init__(self, name: Any = None, options: Any = None) -> None:
         super().__init__(name)
@@ -110,15 +74,7 @@ class TFRecordReader(Reader):
 
 
 class TextLineReader(Reader):
-    """Reads lines.
-
-    Parameters
-    ----------
-    skip_header_lines : int, optional
-        So many lines of each file are left out.
-    name : str, optional
-        Without influence.
-    """
+    """Reads lines."""
 
     def __init__(self, skip_header_lines: int | None = None, name: Any = None) -> None:
         super().__init__(name)
@@ -136,18 +92,7 @@ class WholeFileReader(Reader):
 
 
 class FixedLengthRecordReader(Reader):
-    """Reads records of one length.
-
-    Parameters
-    ----------
-    record_bytes : int
-    header_bytes, footer_bytes : int, optional
-        In front of the first record of a file, and behind its last.
-    hop_bytes : int, optional
-        0, or `record_bytes`.
-    name, encoding : optional
-        Without influence.
-    """
+    """Reads records of one length."""
 
     def __init__(
         self,

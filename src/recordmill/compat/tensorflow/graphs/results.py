@@ -12,21 +12,7 @@ Keys = list[tuple[Any, ...]]
 
 
 def results_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], known: Any) -> tuple[Any, Keys]:
-    """Form of the result of a call.
-
-    Parameters
-    ----------
-    name : str
-    args : tuple
-    kwargs : dict
-    known : TensorSpec, dict or list of TensorSpec, or None
-        What is known of the result.
-
-    Returns
-    -------
-    tuple
-        Structure whose leaves are specs or None, and the keys that lead to each leaf.
-    """
+    """Form of the result of a call."""
     if known is None and name in _FORMS:
         known = _FORMS[name](*args, **kwargs)
     if isinstance(known, list):

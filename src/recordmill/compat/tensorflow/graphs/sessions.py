@@ -30,13 +30,7 @@ class SparseTensorValue(NamedTuple):
 
 
 class Session:
-    """Fetches values.
-
-    Parameters
-    ----------
-    target, graph, config : optional
-        Without influence.
-    """
+    """Fetches values."""
 
     def __init__(self, target: str = "", graph: Any = None, config: Any = None) -> None:
         del target, config
@@ -47,31 +41,7 @@ class Session:
     def run(
         self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None, options: Any = None, run_metadata: Any = None
     ) -> Any:
-        """Values at one moment: every reader and iterator gives one element, however often it is asked for.
-
-        Parameters
-        ----------
-        fetches : structure of values and operations
-            Lists, tuples and dicts.
-        feed_dict : mapping, optional
-            Values of placeholders, or instead of others.
-        options, run_metadata : optional
-            Without influence.
-
-        Returns
-        -------
-        structure of ndarray
-            None for an operation; `SparseTensorValue` for a sparse tensor.
-
-        Raises
-        ------
-        OutOfRangeError
-            There are no more elements.
-        RuntimeError
-            The session is closed, or an iterator gave the value at once.
-        TypeError
-            Something else is to be fetched.
-        """
+        """Values at one moment: every reader and iterator gives one element, however often it is asked for."""
         del options, run_metadata
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
@@ -152,17 +122,7 @@ class MonitoredSession(Session):
 
 
 def default_session() -> Session:
-    """Session of the innermost ``with``.
-
-    Returns
-    -------
-    Session
-
-    Raises
-    ------
-    ValueError
-        There is none.
-    """
+    """Session of the innermost ``with``."""
     if not _OPEN:
         raise ValueError(
             "Cannot evaluate tensor using `eval()`: No default session is registered. Use `with sess.as_default()` or "

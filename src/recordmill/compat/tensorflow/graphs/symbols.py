@@ -101,13 +101,7 @@ class Symbol(Recorded):
 
 
 class Operation:
-    """Something that a session does for its effect.
-
-    Parameters
-    ----------
-    act : callable, optional
-        Does it; nothing is done without.
-    """
+    """Something that a session does for its effect."""
 
     def __init__(self, act: Callable[[], Any] | None = None) -> None:
         self.act = act or (lambda: None)
@@ -121,15 +115,5 @@ class Operation:
 
 @op("graph.part")
 def part(value: Any, name: str) -> Any:
-    """Part of a sparse or ragged tensor.
-
-    Parameters
-    ----------
-    value : SparseTensor or RaggedTensor
-    name : str
-
-    Returns
-    -------
-    Tensor
-    """
+    """Part of a sparse or ragged tensor."""
     return getattr(value, name)

@@ -22,22 +22,7 @@ class _Header(NamedTuple):
 
 
 def bmp_pixels(data: bytes, channels: int) -> NDArray[np.uint8]:
-    """Decode an uncompressed BMP.
-
-    Parameters
-    ----------
-    data : bytes
-    channels : {0, 3, 4}
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, channels)
-
-    Raises
-    ------
-    InvalidArgumentError
-        1 channel, a header that makes no sense, or rows that the bytes do not hold.
-    """
+    """Decode an uncompressed BMP."""
     if channels not in (0, 3, 4):
         refuse(f"`channels` must be 0, 3 or 4 for BMP, but got {channels}")
     header = _header(data)

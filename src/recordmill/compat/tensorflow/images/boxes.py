@@ -15,22 +15,7 @@ from recordmill.compat.tensorflow.images.checks import framed, image_of, number_
 
 
 def cropped(image: NDArray[Any], y: int, x: int, height: int, width: int) -> NDArray[Any]:
-    """Window of an image.
-
-    Parameters
-    ----------
-    image : ndarray, shape (..., height, width, channels)
-    y, x, height, width : int
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        It does not lie within.
-    """
+    """Window of an image."""
     _demand(x >= 0, "offset_width must be >= 0.")
     _demand(y >= 0, "offset_height must be >= 0.")
     check_target(height, width)
@@ -40,25 +25,7 @@ def cropped(image: NDArray[Any], y: int, x: int, height: int, width: int) -> NDA
 
 
 def padded(image: NDArray[Any], y: int, x: int, height: int, width: int) -> NDArray[Any]:
-    """Zeros around an image.
-
-    Parameters
-    ----------
-    image : ndarray, shape (..., height, width, channels)
-    y, x : int
-        Where the image begins in the result.
-    height, width : int
-        Of the result.
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        The image does not fit.
-    """
+    """Zeros around an image."""
     right, below = width - x - image.shape[-2], height - y - image.shape[-3]
     _demand(y >= 0, "offset_height must be >= 0")
     _demand(x >= 0, "offset_width must be >= 0")
@@ -75,17 +42,7 @@ def _demand(holds: bool, message: str) -> None:
 
 
 def check_target(height: int, width: int) -> None:
-    """Refuse an empty result.
-
-    Parameters
-    ----------
-    height, width : int
-
-    Raises
-    ------
-    ValueError
-        One of them is not above zero.
-    """
+    """Refuse an empty result."""
     _demand(width > 0, "target_width must be > 0.")
     _demand(height > 0, "target_height must be > 0.")
 
@@ -94,24 +51,7 @@ def check_target(height: int, width: int) -> None:
 def crop_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """Window of an image.
-
-    Parameters
-    ----------
-    image : tensor, shape (height, width, channels) or (batch, height, width, channels)
-    offset_height, offset_width : int
-        Its upper left corner.
-    target_height, target_width : int
-
-    Returns
-    -------
-    Tensor of the same dtype
-
-    Raises
-    ------
-    ValueError
-        It does not lie within.
-    """
+    """Window of an image."""
     numbers = (offset_height, offset_width, target_height, target_width)
     return Tensor(cropped(framed(image), *map(whole, numbers)))
 
@@ -120,47 +60,14 @@ def crop_to_bounding_box(
 def pad_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """Zeros around an image.
-
-    Parameters
-    ----------
-    image : tensor, shape (height, width, channels) or (batch, height, width, channels)
-    offset_height, offset_width : int
-        Where it begins in the result.
-    target_height, target_width : int
-        Of the result.
-
-    Returns
-    -------
-    Tensor of the same dtype
-
-    Raises
-    ------
-    ValueError
-        It does not fit.
-    """
+    """Zeros around an image."""
     numbers = (offset_height, offset_width, target_height, target_width)
     return Tensor(padded(framed(image), *map(whole, numbers)))
 
 
 @op("image.resize_with_crop_or_pad")
 def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
-    """Middle of an image, with zeros around it where it is smaller.
-
-    Parameters
-    ----------
-    image : tensor, shape (height, width, channels) or (batch, height, width, channels)
-    target_height, target_width : int
-
-    Returns
-    -------
-    Tensor of the same dtype
-
-    Raises
-    ------
-    ValueError
-        Sides that are not above zero.
-    """
+    """Middle of an image, with zeros around it where it is smaller."""
     pixels, height, width = framed(image), whole(target_height), whole(target_width)
     check_target(height, width)
     down, across = height - pixels.shape[-3], width - pixels.shape[-2]
@@ -171,23 +78,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
 
 @op("image.central_crop")
 def central_crop(image: Any, central_fraction: Any) -> Tensor:
-    """Middle of an image.
-
-    Parameters
-    ----------
-    image : tensor, shape (height, width, channels) or (batch, height, width, channels)
-    central_fraction : float
-        How much of either side stays: above 0, at most 1.
-
-    Returns
-    -------
-    Tensor of the same dtype
-
-    Raises
-    ------
-    ValueError
-        Another fraction, or number of axes.
-    """
+    """Middle of an image."""
     pixels, fraction = array_of(image), float(number_of(central_fraction))
     if type(central_fraction) is float and UNKNOWN.get():
         fraction = float(np.float32(fraction))  # as graphs hold it, where they do not know how large the image is

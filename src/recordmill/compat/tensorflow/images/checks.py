@@ -14,21 +14,7 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 
 
 def image_of(value: Any) -> NDArray[Any]:
-    """Array of one image or of a batch of them.
-
-    Parameters
-    ----------
-    value : tensor, shape (height, width, channels) or (batch, height, width, channels)
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        Another number of axes, or nothing in it.
-    """
+    """Array of one image or of a batch of them."""
     image = array_of(value)
     if image.ndim < 3:
         raise ValueError(f"'image' (shape {TensorShape(image.shape)}) must be at least three-dimensional.")
@@ -40,103 +26,36 @@ def image_of(value: Any) -> NDArray[Any]:
 
 
 def refuse_axes(image: NDArray[Any]) -> NoReturn:
-    """Raise TensorFlow's error about a number of axes.
-
-    Parameters
-    ----------
-    image : ndarray
-
-    Raises
-    ------
-    ValueError
-        Always.
-    """
+    """Raise TensorFlow's error about a number of axes."""
     raise ValueError(f"'image' (shape {TensorShape(image.shape)}) must have either 3 or 4 dimensions.")
 
 
 def framed(value: Any) -> NDArray[Any]:
-    """Array of one image or of a batch of them, for operations on their sides.
-
-    Parameters
-    ----------
-    value : tensor, shape (height, width, channels) or (batch, height, width, channels)
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        Another number of axes, or nothing in it.
-    """
+    """Array of one image or of a batch of them, for operations on their sides."""
     image = array_of(value)
     return image_of(image) if image.ndim in (3, 4) else refuse_axes(image)
 
 
 def check_axes(floats: NDArray[Any]) -> None:
-    """Refuse what kernels of colours refuse.
-
-    Parameters
-    ----------
-    floats : ndarray
-
-    Raises
-    ------
-    InvalidArgumentError
-        Fewer than three axes.
-    """
+    """Refuse what kernels of colours refuse."""
     if floats.ndim < 3:
         shape = ",".join(map(str, floats.shape))
         raise InvalidArgumentError(f"input must be at least 3-D, got shape[{shape}]", kind="bad_shape")
 
 
 def check_numbers(values: NDArray[Any]) -> None:
-    """Refuse images that do not hold numbers.
-
-    Parameters
-    ----------
-    values : ndarray
-
-    Raises
-    ------
-    AttributeError
-        They are truth values or strings.
-    """
+    """Refuse images that do not hold numbers."""
     if values.dtype.kind not in "iuf":
         raise AttributeError("image dtype must be either floating point or integer")
 
 
 def number_of(value: Any) -> Any:
-    """A Python number of a scalar tensor, or of a number.
-
-    Parameters
-    ----------
-    value : scalar tensor or number
-
-    Returns
-    -------
-    int or float
-    """
+    """A Python number of a scalar tensor, or of a number."""
     return value if isinstance(value, int | float) else array_of(value).item()
 
 
 def whole(value: Any) -> int:
-    """A Python int of a scalar tensor or of a number.
-
-    Parameters
-    ----------
-    value : scalar tensor of whole numbers or int
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError
-        A fraction.
-    """
+    """A Python int of a scalar tensor or of a number."""
     return int(value) if isinstance(value, int | np.integer) else int(array_of(value, _integer_of(value)).item())
 
 

@@ -40,42 +40,14 @@ def _by_level(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
 
 @op("image.adjust_brightness")
 def adjust_brightness(image: Any, delta: Any) -> Tensor:
-    """Levels with an amount added.
-
-    Parameters
-    ----------
-    image : tensor of numbers
-    delta : float
-        In units of the brightest level.
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-        Whole numbers stop at their limits.
-    """
+    """Levels with an amount added."""
     amount = number_of(delta)
     return _by_level(image, lambda floats: floats + floats.dtype.type(amount))
 
 
 @op("image.adjust_contrast")
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
-    """Levels further from, or nearer to, the mean of their image and channel.
-
-    Parameters
-    ----------
-    images : tensor of numbers, shape (..., height, width, channels)
-    contrast_factor : float
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-        Whole numbers stop at their limits.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Fewer than three axes.
-    """
+    """Levels further from, or nearer to, the mean of their image and channel."""
     factor = number_of(contrast_factor)
 
     values = array_of(images)
@@ -92,23 +64,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
 
 @op("image.adjust_gamma")
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
-    """Levels from 0 to 1, raised to a power and multiplied.
-
-    Parameters
-    ----------
-    image : tensor of numbers
-    gamma, gain : float
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-        Whole numbers stop at their limits.
-
-    Raises
-    ------
-    ValueError
-        `gamma` is negative.
-    """
+    """Levels from 0 to 1, raised to a power and multiplied."""
     power, factor = number_of(gamma), number_of(gain)
     if power < 0:
         raise ValueError("Gamma should be a non-negative real number.")
@@ -123,53 +79,14 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
 
 @op("image.adjust_saturation")
 def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
-    """Colours with their saturation multiplied, at most to the full.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (..., 3)
-        Red, green, blue.
-    saturation_factor : float
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-
-    Raises
-    ------
-    InvalidArgumentError
-        No colours.
-    """
+    """Colours with their saturation multiplied, at most to the full."""
     factor = number_of(saturation_factor)
     return _recoloured(image, lambda colours: rm.adjust_saturation(colours, factor, like="tensorflow"))
 
 
 @op("image.adjust_hue")
 def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
-    """Colours turned on the circle of hues.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (..., 3)
-        Red, green, blue.
-    delta : float
-        -1 to 1, in full turns.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-
-    Raises
-    ------
-    ValueError
-        A delta beyond that.
-    InvalidArgumentError
-        No colours.
-    """
+    """Colours turned on the circle of hues."""
     amount = number_of(delta)
     if not -1 <= amount <= 1:
         raise ValueError("delta must be in the interval [-1, 1]")

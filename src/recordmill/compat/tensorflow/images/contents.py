@@ -25,21 +25,7 @@ _UNKNOWN = "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP
 
 
 def refuse(message: str, cause: RecordmillError | None = None) -> NoReturn:
-    """Raise TensorFlow's error about an argument or a picture.
-
-    Parameters
-    ----------
-    message : str
-    cause : RecordmillError, optional
-        What the library found; its words become the hint, its place the error's.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Always, unless the library knows the picture to be sound but of a kind that it does not decode.
-    UnimplementedError
-        For such a kind.
-    """
+    """Raise TensorFlow's error about an argument or a picture."""
     if cause is None:
         raise InvalidArgumentError(message, kind="bad_argument")
     words = (
@@ -51,23 +37,7 @@ def refuse(message: str, cause: RecordmillError | None = None) -> NoReturn:
 
 
 def contents_of(contents: Any) -> bytes:
-    """Bytes of one picture.
-
-    Parameters
-    ----------
-    contents : scalar string tensor, bytes or str
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    TypeError
-        No string.
-    InvalidArgumentError
-        More than one.
-    """
+    """Bytes of one picture."""
     array = array_of(contents, dtypes.string)
     if array.ndim:
         refuse(f"`contents` must be scalar but got shape[{','.join(map(str, array.shape))}]")
@@ -75,23 +45,7 @@ def contents_of(contents: Any) -> bytes:
 
 
 def format_of(data: bytes) -> str:
-    """Which format encoded bytes are of.
-
-    Parameters
-    ----------
-    data : bytes
-
-    Returns
-    -------
-    {"JPEG", "PNG", "GIF", "BMP", "WebP"}
-
-    Raises
-    ------
-    InvalidArgumentError
-        Of none.
-    UnimplementedError
-        JPEG XL.
-    """
+    """Which format encoded bytes are of."""
     if not data:
         refuse("Input is empty.")
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
@@ -105,45 +59,14 @@ def format_of(data: bytes) -> str:
 
 
 def check_channels(channels: Any) -> int:
-    """Check a number of channels.
-
-    Parameters
-    ----------
-    channels : int
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    InvalidArgumentError
-        Not 0, 1, 3 or 4.
-    """
+    """Check a number of channels."""
     if channels not in (0, 1, 3, 4):
         refuse(f"`channels` must be 0, 1, 3 or 4 but got {channels}")
     return int(channels)
 
 
 def check_attribute(name: str, value: Any, allowed: tuple[DType, ...]) -> np.dtype[Any]:
-    """Check a dtype that an operation is asked for.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument.
-    value : DType or what names one
-    allowed : tuple of DType
-
-    Returns
-    -------
-    numpy.dtype
-
-    Raises
-    ------
-    InvalidArgumentError
-        None of those allowed.
-    """
+    """Check a dtype that an operation is asked for."""
     dtype = as_dtype(value)
     if dtype not in allowed:
         names = ", ".join(kernel_name(one) for one in allowed)
@@ -152,14 +75,5 @@ def check_attribute(name: str, value: Any, allowed: tuple[DType, ...]) -> np.dty
 
 
 def kernel_name(dtype: DType) -> str:
-    """Name of a dtype in the words of TensorFlow's kernels.
-
-    Parameters
-    ----------
-    dtype : DType
-
-    Returns
-    -------
-    str
-    """
+    """Name of a dtype in the words of TensorFlow's kernels."""
     return _KERNEL_NAMES.get(dtype.name, dtype.name)

@@ -13,17 +13,7 @@ _FLOAT = np.dtype(np.float32)
 
 
 def contrasted(images: NDArray[np.float32], factor: float) -> NDArray[np.float32]:
-    """Change the contrast of floating-point levels.
-
-    Parameters
-    ----------
-    images : ndarray of float32, shape (..., height, width, channels)
-    factor : float
-
-    Returns
-    -------
-    ndarray of float32, of the same shape
-    """
+    """Change the contrast of floating-point levels."""
     means = channel_means(images)
     out: NDArray[np.float32] = combined(np.subtract, images, means)
     out *= np.float32(factor)
@@ -32,18 +22,7 @@ def contrasted(images: NDArray[np.float32], factor: float) -> NDArray[np.float32
 
 
 def contrasted_bytes(images: NDArray[np.uint8], factor: float) -> NDArray[np.uint8]:
-    """Change the contrast of 8-bit levels, which are floats from 0 to 1 on the way.
-
-    Parameters
-    ----------
-    images : ndarray of uint8, shape (..., height, width, channels)
-    factor : float
-
-    Returns
-    -------
-    ndarray of uint8, of the same shape
-        Levels stop at their limits.
-    """
+    """Change the contrast of 8-bit levels, which are floats from 0 to 1 on the way."""
     out = np.empty(images.shape, np.uint8)
     means = channel_means(converted_levels(images, _FLOAT))
     levels = converted_levels(LEVELS, _FLOAT)
@@ -56,16 +35,7 @@ def contrasted_bytes(images: NDArray[np.uint8], factor: float) -> NDArray[np.uin
 
 
 def channel_means(images: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Mean of every channel of every image, added in halves as TensorFlow adds, and so with its rounding.
-
-    Parameters
-    ----------
-    images : ndarray of float32, shape (..., height, width, channels)
-
-    Returns
-    -------
-    ndarray of float32, shape (..., 1, 1, channels)
-    """
+    """Mean of every channel of every image, added in halves as TensorFlow adds, and so with its rounding."""
     *batch, height, width, channels = images.shape
     count = height * width
     sums = images.reshape(*batch, count, channels)

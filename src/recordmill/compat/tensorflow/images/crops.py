@@ -23,38 +23,17 @@ Crop = tuple[int, int, int, int]
 
 
 class Source:
-    """Numbers made of words of 32 bits.
-
-    Parameters
-    ----------
-    words : object
-        Whose ``word()`` gives the next one.
-    """
+    """Numbers made of words of 32 bits."""
 
     def __init__(self, words: Any) -> None:
         self._words = words
 
     def unit(self) -> np.float32:
-        """Take a number from 0 to 1, of 23 bits.
-
-        Returns
-        -------
-        numpy.float32
-        """
+        """Take a number from 0 to 1, of 23 bits."""
         return unit_of(self._words.word())
 
     def below(self, limit: int) -> int:
-        """Take a whole number, all equally likely.
-
-        Parameters
-        ----------
-        limit : int
-            Above all of them.
-
-        Returns
-        -------
-        int
-        """
+        """Take a whole number, all equally likely."""
         uneven = (_WORDS - 1) % limit + 1 if limit & (limit - 1) else 0
         word: int = self._words.word()
         while word < uneven:
@@ -64,18 +43,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class CropRule:
-    """Which windows are drawn.
-
-    Parameters
-    ----------
-    covered : float
-        Part of an object that lies within at least.
-    shapes : (float, float)
-        Least and largest width for each unit of height.
-    areas : (float, float)
-        Least and largest part of the image's area.
-    attempts : int
-    """
+    """Which windows are drawn."""
 
     covered: float
     shapes: tuple[float, float]
@@ -86,23 +54,7 @@ class CropRule:
     def checked(
         cls, covered: Any, shapes: Sequence[float] | None, areas: Sequence[float] | None, attempts: Any
     ) -> CropRule:
-        """Make a rule of what TensorFlow's operation is given.
-
-        Parameters
-        ----------
-        covered : float
-        shapes, areas : sequence of float, optional
-        attempts : int, optional
-
-        Returns
-        -------
-        CropRule
-
-        Raises
-        ------
-        InvalidArgumentError
-            Numbers out of range.
-        """
+        """Make a rule of what TensorFlow's operation is given."""
         low, high = (0.75, 1.33) if shapes is None else shapes
         least, most = (0.05, 1.0) if areas is None else areas
         tries, part = 100 if attempts is None else attempts, float(number_of(covered))
@@ -117,21 +69,7 @@ class CropRule:
         return cls(part, (low, high), (least, most), tries)
 
     def crop(self, source: Source, height: int, width: int, objects: NDArray[np.int64]) -> Crop | None:
-        """Draw a window.
-
-        Parameters
-        ----------
-        source : Source
-        height, width : int
-            Of the image.
-        objects : ndarray of int64, shape (n, 4)
-            Upper, left, lower and right sides.
-
-        Returns
-        -------
-        (int, int, int, int) or None
-            y, x, height and width; None if no attempt gave one that fits.
-        """
+        """Draw a window."""
         low, high = np.float32(self.shapes[0]), np.float32(self.shapes[1])
         for _ in range(self.attempts):
             found = self._attempt(source, height, width, source.unit() * (high - low) + low)

@@ -29,37 +29,7 @@ def decode_jpeg(
     dct_method: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """Pixels of a JPEG, as TensorFlow's own transform gives them; PNG and GIF of one frame are decoded too.
-
-    Parameters
-    ----------
-    contents : scalar string tensor
-    channels : {0, 1, 3}
-        0 is as stored, 1 the luma plane.
-    ratio : {1, 2, 4, 8}
-        By what the size is divided, rounded up.
-    fancy_upscaling : bool
-        How halved colour planes are brought to size.
-    try_recover_truncated : bool
-        Whether a JPEG that is cut gets an end marker: all rows are there, grey from the cut on.
-    acceptable_fraction : float
-        Of the rows of a JPEG that is cut, how many are enough; others become zeros.
-    dct_method : {"", "INTEGER_FAST", "INTEGER_ACCURATE"}
-        "" is "INTEGER_FAST", and "INTEGER_ACCURATE" for the kinds that only Pillow decodes, such as arithmetic coding.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of uint8, shape (height, width, channels)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No sound picture of these formats, or an option that does not exist.
-    UnimplementedError
-        "INTEGER_FAST" for what only Pillow decodes; `try_recover_truncated` for a progressive JPEG that is cut.
-    """
+    """Pixels of a JPEG, as TensorFlow's own transform gives them; PNG and GIF of one frame are decoded too."""
     options = JpegOptions(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     return Tensor(decoded("DecodeJpeg", contents, channels, jpeg=options))
 
@@ -80,23 +50,6 @@ def decode_and_crop_jpeg(
 
     The part equals that of the whole picture. TensorFlow's own ends halved colour planes at the window's sides, so that
     its outermost columns differ by some levels with `fancy_upscaling`.
-
-    Parameters
-    ----------
-    contents : scalar string tensor
-    crop_window : tensor of int32, shape (4,)
-        y, x, height and width, within the picture as `ratio` makes it.
-    channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method, name
-        As in `decode_jpeg`.
-
-    Returns
-    -------
-    Tensor of uint8, shape (height, width, channels)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No JPEG, or a window beyond it.
     """
     options = JpegOptions(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     wanted, data = check_channels(channels), contents_of(contents)
@@ -109,74 +62,20 @@ def decode_and_crop_jpeg(
 
 @op("io.decode_png")
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
-    """Pixels of a PNG; JPEG and GIF of one frame are decoded too.
-
-    Parameters
-    ----------
-    contents : scalar string tensor
-    channels : {0, 1, 3, 4}
-        0 is as stored, palettes looked up.
-    dtype : {uint8, uint16}
-        Of 16-bit levels uint8 keeps the upper halves.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor, shape (height, width, channels)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No sound picture of these formats, or an option that does not exist.
-    """
+    """Pixels of a PNG; JPEG and GIF of one frame are decoded too."""
     wanted = check_attribute("dtype", dtype, (dtypes.uint8, dtypes.uint16))
     return Tensor(decoded("DecodePng", contents, channels, wanted))
 
 
 @op("io.decode_gif")
 def decode_gif(contents: Any, name: str | None = None) -> Tensor:
-    """Frames of a GIF; JPEG and PNG give one frame.
-
-    Parameters
-    ----------
-    contents : scalar string tensor
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of uint8, shape (frames, height, width, 3)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No sound picture of these formats.
-    """
+    """Frames of a GIF; JPEG and PNG give one frame."""
     return Tensor(decoded("DecodeGif", contents, 3))
 
 
 @op("io.decode_bmp")
 def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
-    """Pixels of an uncompressed BMP, of palettes the indices; WebP is decoded too.
-
-    Parameters
-    ----------
-    contents : scalar string tensor
-    channels : {0, 3, 4}
-        0 is as stored.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of uint8, shape (height, width, channels)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No sound picture of these formats.
-    """
+    """Pixels of an uncompressed BMP, of palettes the indices; WebP is decoded too."""
     data = contents_of(contents)
     found = format_of(data)
     if found == "WebP":
@@ -189,26 +88,7 @@ def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Ten
 
 @op("io.decode_webp")
 def decode_webp(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
-    """Frames of a WebP.
-
-    Parameters
-    ----------
-    contents : scalar string tensor
-    channels : {0, 3, 4}
-        As many as the file has; 0 is any number.
-    dtype : {uint8}
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of uint8, shape (frames, height, width, channels)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No sound WebP, or other channels.
-    """
+    """Frames of a WebP."""
     check_attribute("dtype", dtype, (dtypes.uint8,))
     data = contents_of(contents)
     if format_of(data) != "WebP":
@@ -224,29 +104,7 @@ def decode_image(
     name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:
-    """Pixels of a JPEG, PNG, GIF, BMP or WebP.
-
-    Parameters
-    ----------
-    contents : scalar string tensor
-    channels : {0, 1, 3, 4}, optional
-        0 is as stored.
-    dtype : DType
-        Floats reach from 0 to 1, whole numbers to their largest value.
-    name : str, optional
-        Without effect.
-    expand_animations : bool
-        Whether GIF and WebP give all frames, with an axis of their own in front; else the first one.
-
-    Returns
-    -------
-    Tensor, shape (height, width, channels) or (frames, height, width, channels)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No sound picture of these formats.
-    """
+    """Pixels of a JPEG, PNG, GIF, BMP or WebP."""
     wanted = as_dtype(dtype)
     if not (wanted.is_floating or wanted.is_integer):
         raise AttributeError("dtype must be either floating point or integer")
@@ -258,42 +116,14 @@ def decode_image(
 
 @op("io.extract_jpeg_shape")
 def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
-    """Height, width and channels that a JPEG's header tells.
-
-    Parameters
-    ----------
-    contents : scalar string tensor
-    output_type : {int32, int64}
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of `output_type`, shape (3,)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No JPEG.
-    """
+    """Height, width and channels that a JPEG's header tells."""
     dtype = check_attribute("output_type", output_type, (dtypes.int32, dtypes.int64))
     return Tensor(np.array(jpeg_shape(contents_of(contents)), dtype))
 
 
 @op("io.is_jpeg")
 def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
-    """Whether bytes begin as those of a JPEG do.
-
-    Parameters
-    ----------
-    contents : string tensor
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of bool, of the same shape
-    """
+    """Whether bytes begin as those of a JPEG do."""
     strings = array_of(contents, dtypes.string)
     answers = [one.startswith(b"\xff\xd8\xff") for one in strings.ravel().tolist()]
     return Tensor(np.array(answers, np.bool_).reshape(strings.shape))

@@ -78,40 +78,7 @@ def sample_distorted_bounding_box(
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """Window of an image, drawn until it covers enough of one of the objects.
-
-    Parameters
-    ----------
-    image_size : tensor of int, shape (3,)
-        Height, width, channels.
-    bounding_boxes : tensor of float32, shape (batch, boxes, 4)
-        Upper, left, lower and right side of objects, as parts of the image's sides.
-    seed : int
-        0 for none.
-    min_object_covered : float
-        Part of one of the objects that lies in the window at least.
-    aspect_ratio_range : (float, float), optional
-        Width for each unit of height; 0.75 to 1.33.
-    area_range : (float, float), optional
-        Part of the image's area; 0.05 to 1.
-    max_attempts : int, optional
-        100; then the window is the whole image.
-    use_image_if_no_bounding_boxes : bool, optional
-        Whether the whole image counts as object where there is none.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    tuple of Tensor
-        Where the window begins, shape (3,); its size, shape (3,) with -1 for all channels; and it as a box,
-        float32, shape (1, 1, 4).
-
-    Raises
-    ------
-    InvalidArgumentError
-        No objects, or ranges that are none.
-    """
+    """Window of an image, drawn until it covers enough of one of the objects."""
     rule = CropRule.checked(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     words = _Drawn(generator(seed or None))
     return _sampled(words, image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))
@@ -129,20 +96,6 @@ def stateless_sample_distorted_bounding_box(
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """Window of an image that follows from a pair of seeds, as in TensorFlow.
-
-    Parameters
-    ----------
-    image_size, bounding_boxes
-        As in `sample_distorted_bounding_box`.
-    seed : tensor of int, shape (2,)
-    min_object_covered, aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes, name
-        As in `sample_distorted_bounding_box`.
-
-    Returns
-    -------
-    tuple of Tensor
-        As from `sample_distorted_bounding_box`.
-    """
+    """Window of an image that follows from a pair of seeds, as in TensorFlow."""
     rule = CropRule.checked(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     return _sampled(Philox(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))

@@ -26,26 +26,7 @@ _COLOURS = np.array(
 
 @op("image.draw_bounding_boxes")
 def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None) -> Tensor:
-    """Images with the frames of boxes, a pixel wide.
-
-    Parameters
-    ----------
-    images : tensor of floats, shape (batch, height, width, channels)
-        Of one, three or four channels, from 0 to 1.
-    boxes : tensor of floats, shape (batch, n, 4)
-        ``ymin, xmin, ymax, xmax``, as parts of the image.
-    colors : tensor of floats, shape (m, channels), optional
-        In turn; ten of TensorFlow's unless given.
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-
-    Raises
-    ------
-    InvalidArgumentError
-        Shapes that do not go together.
-    """
+    """Images with the frames of boxes, a pixel wide."""
     canvas, places = array_of(images).copy(), np.asarray(array_of(boxes), np.float32)
     if canvas.ndim != 4 or places.ndim != 3 or places.shape[2] != 4 or len(canvas) != len(places):
         raise InvalidArgumentError(
@@ -86,28 +67,7 @@ def non_max_suppression(
     iou_threshold: Any = 0.5,
     score_threshold: Any = float("-inf"),
 ) -> Tensor:
-    """Numbers of the boxes with the highest scores that do not overlap with a better one.
-
-    Parameters
-    ----------
-    boxes : tensor of floats, shape (n, 4)
-        Two opposite corners.
-    scores : tensor of floats, shape (n,)
-    max_output_size : int
-    iou_threshold : float, default 0.5
-        Part of two boxes' union that they may share.
-    score_threshold : float, optional
-        Boxes have to have more.
-
-    Returns
-    -------
-    Tensor of int32
-
-    Raises
-    ------
-    InvalidArgumentError
-        Shapes that do not go together.
-    """
+    """Numbers of the boxes with the highest scores that do not overlap with a better one."""
     places, values = np.asarray(array_of(boxes), np.float32), array_of(scores)
     if places.ndim != 2 or places.shape[1] != 4 or values.shape != places.shape[:1]:
         raise InvalidArgumentError(

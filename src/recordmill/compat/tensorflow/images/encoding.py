@@ -26,29 +26,7 @@ _DENSITY = 13
 
 
 def jpeg_of(pixels: NDArray[np.uint8], *, quality: int, **options: Any) -> bytes:
-    """Encode as libjpeg-turbo does, through Pillow.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, shape (height, width, 1 or 3)
-    quality : int
-        0 to 100.
-    **options
-        Pillow's.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another quality or shape.
-    InternalError
-        Nothing to encode.
-    MissingExtraError
-        Pillow is not installed.
-    """
+    """Encode as libjpeg-turbo does, through Pillow."""
     shape = ",".join(map(str, pixels.shape))
     if not 0 <= quality <= 100:
         refuse(f"quality must be in [0,100], got {quality}")
@@ -91,38 +69,7 @@ def encode_jpeg(
     xmp_metadata: str | bytes = "",
     name: str | None = None,
 ) -> Tensor:
-    """Encode as JPEG.
-
-    Parameters
-    ----------
-    image : tensor of uint8, shape (height, width, 1 or 3)
-    format : {"", "grayscale", "rgb"}
-        "" is what the channels are.
-    quality : int
-        0 to 100.
-    progressive, optimize_size : bool
-        Files that appear step by step, and smaller ones.
-    chroma_downsampling : bool
-        Whether colours are halved each way.
-    density_unit : {"in", "cm"}
-    x_density, y_density : int
-        Pixels per unit.
-    xmp_metadata : str or bytes
-        XMP for the header.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of string, shape ()
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another image or option.
-    MissingExtraError
-        Pillow is not installed.
-    """
+    """Encode as JPEG."""
     pixels = array_of(image) if isinstance(image, Tensor) else array_of(image, dtypes.uint8)
     if pixels.dtype != np.uint8:
         refuse(
@@ -152,25 +99,7 @@ def _check_options(name: str, unit: str, pixels: NDArray[np.uint8]) -> None:
 
 @op("io.encode_png")
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
-    """Encode as PNG.
-
-    Parameters
-    ----------
-    image : tensor of uint8 or uint16, shape (..., height, width, 1 to 4)
-    compression : int
-        -1 for zlib's default, 0 to 9.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of string, one for each image
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another image or level.
-    """
+    """Encode as PNG."""
     pixels = array_of(image)
     check_attribute("T", pixels.dtype, (dtypes.uint8, dtypes.uint16))
     if not -1 <= compression <= 9:

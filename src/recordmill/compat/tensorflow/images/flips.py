@@ -14,85 +14,23 @@ from recordmill.compat.tensorflow.images.checks import image_of, whole
 
 @op("image.flip_left_right")
 def flip_left_right(image: Any) -> Tensor:
-    """Mirror left to right.
-
-    Parameters
-    ----------
-    image : tensor, shape (height, width, channels) or (batch, height, width, channels)
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-
-    Raises
-    ------
-    ValueError
-        Another number of axes.
-    """
+    """Mirror left to right."""
     return Tensor(laid_out(image_of(image)[..., ::-1, :]))
 
 
 @op("image.flip_up_down")
 def flip_up_down(image: Any) -> Tensor:
-    """Mirror top to bottom.
-
-    Parameters
-    ----------
-    image : tensor, shape (height, width, channels) or (batch, height, width, channels)
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-
-    Raises
-    ------
-    ValueError
-        Another number of axes.
-    """
+    """Mirror top to bottom."""
     return Tensor(laid_out(image_of(image)[..., ::-1, :, :]))
 
 
 @op("image.transpose")
 def transpose(image: Any, name: str | None = None) -> Tensor:
-    """Exchange height and width.
-
-    Parameters
-    ----------
-    image : tensor, shape (height, width, channels) or (batch, height, width, channels)
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of the same dtype
-
-    Raises
-    ------
-    ValueError
-        Another number of axes.
-    """
+    """Exchange height and width."""
     return Tensor(laid_out(image_of(image).swapaxes(-3, -2)))
 
 
 @op("image.rot90")
 def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
-    """Turn by quarters, against the clock.
-
-    Parameters
-    ----------
-    image : tensor, shape (height, width, channels) or (batch, height, width, channels)
-    k : int
-        How many quarters.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of the same dtype
-
-    Raises
-    ------
-    ValueError
-        Another number of axes.
-    """
+    """Turn by quarters, against the clock."""
     return Tensor(laid_out(np.rot90(image_of(image), whole(k), axes=(-3, -2))))

@@ -16,26 +16,7 @@ _MAX_ELEMENTS = 2**29
 
 
 def gif_frames(data: bytes, channels: int, *, first: bool = False) -> NDArray[np.uint8]:
-    """Decode the frames of a GIF, each drawn over the one before; the largest frame says how large they are.
-
-    Parameters
-    ----------
-    data : bytes
-    channels : {0, 3}
-    first : bool
-        Only the first one.
-
-    Returns
-    -------
-    ndarray of uint8, shape (frames, height, width, 3)
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another number of channels, or no sound GIF.
-    MissingExtraError
-        Pillow is not installed.
-    """
+    """Decode the frames of a GIF, each drawn over the one before; the largest frame says how large they are."""
     if channels not in (0, 3):
         refuse(f"channels must be 0 or 3 for GIF, got {channels}")
     blocks = gif_blocks(data)
@@ -74,27 +55,7 @@ def _indices(block: GifFrame, failure: str) -> NDArray[np.uint8]:
 
 
 def webp_frames(data: bytes, channels: int, *, first: bool = False) -> NDArray[np.uint8]:
-    """Decode the frames of a WebP.
-
-    Parameters
-    ----------
-    data : bytes
-    channels : {0, 3, 4}
-    first : bool
-        Only the first one.
-
-    Returns
-    -------
-    ndarray of uint8, shape (frames, height, width, 3 or 4)
-        Animations always have four channels.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another number of channels than the file has, or no sound WebP.
-    MissingExtraError
-        Pillow is not installed.
-    """
+    """Decode the frames of a WebP."""
     if channels not in (0, 3, 4):
         refuse("WebP only supports 3 or 4 channels")
     frames = _frames(data, "Failed to decode WebP image.", None, first=first)

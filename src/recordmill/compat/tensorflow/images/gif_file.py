@@ -21,19 +21,7 @@ _HAS_TABLE, _TABLE_SIZE, _HAS_TRANSPARENT, _INTERLACED = 0x80, 7, 1, 0x40
 
 @dataclass(frozen=True, slots=True)
 class GifFrame:
-    """One image of a file.
-
-    Parameters
-    ----------
-    left, top, width, height : int
-        Place in the picture, in pixels.
-    colours : ndarray of uint8, shape (n, 3)
-        By index; none where neither the frame nor the file has a table.
-    transparent : int
-        Index of pixels that are not drawn; -1 for none.
-    file : bytes
-        A GIF of this frame alone.
-    """
+    """One image of a file."""
 
     left: int
     top: int
@@ -45,16 +33,7 @@ class GifFrame:
 
 
 def gif_blocks(data: bytes) -> list[GifFrame]:
-    """Frames in order, up to the first one that is not whole.
-
-    Parameters
-    ----------
-    data : bytes
-
-    Returns
-    -------
-    list of GifFrame
-    """
+    """Frames in order, up to the first one that is not whole."""
     frames: list[GifFrame] = []
     try:
         shared, at = _table(data, 10, _SCREEN)

@@ -17,46 +17,17 @@ _SIXTHS = 6
 
 
 def hsv_of(colours: Floats) -> Floats:
-    """Hue, saturation and value, each from 0 to 1.
-
-    Parameters
-    ----------
-    colours : ndarray of float, shape (..., 3)
-        Red, green, blue.
-
-    Returns
-    -------
-    ndarray of the same dtype and shape
-    """
+    """Hue, saturation and value, each from 0 to 1."""
     return rm.rgb_to_hsv(colours) if colours.dtype == np.float32 else any_hsv_of(colours)
 
 
 def colours_of(hsv: Floats) -> Floats:
-    """Red, green and blue of hue, saturation and value.
-
-    Parameters
-    ----------
-    hsv : ndarray of float, shape (..., 3)
-
-    Returns
-    -------
-    ndarray of the same dtype and shape
-    """
+    """Red, green and blue of hue, saturation and value."""
     return rm.hsv_to_rgb(hsv) if hsv.dtype == np.float32 else any_colours_of(hsv)
 
 
 def any_hsv_of(colours: Floats) -> Floats:
-    """`hsv_of` in NumPy, for all floats.
-
-    Parameters
-    ----------
-    colours : ndarray of float, shape (..., 3)
-        Red, green, blue.
-
-    Returns
-    -------
-    ndarray of the same dtype and shape
-    """
+    """`hsv_of` in NumPy, for all floats."""
     kind = colours.dtype.type
     red, green, blue = (colours[..., channel] for channel in range(3))
     value, spread = colours.max(-1), colours.max(-1) - colours.min(-1)
@@ -73,16 +44,7 @@ def any_hsv_of(colours: Floats) -> Floats:
 
 
 def any_colours_of(hsv: Floats) -> Floats:
-    """`colours_of` in NumPy, for all floats.
-
-    Parameters
-    ----------
-    hsv : ndarray of float, shape (..., 3)
-
-    Returns
-    -------
-    ndarray of the same dtype and shape
-    """
+    """`colours_of` in NumPy, for all floats."""
     kind = hsv.dtype.type
     hue, saturation, value = hsv[..., 0] * kind(_SIXTHS), hsv[..., 1], hsv[..., 2]
     ramps = (

@@ -27,16 +27,7 @@ _FAILED = "jpeg::Uncompress failed. Invalid JPEG data or crop window."
 
 @dataclass(frozen=True, slots=True)
 class JpegOptions:
-    """How JPEG is decoded, in TensorFlow's words.
-
-    Parameters
-    ----------
-    ratio : {1, 2, 4, 8}
-    fancy_upscaling : bool
-    try_recover_truncated : bool
-    acceptable_fraction : float
-    dct_method : {"", "INTEGER_FAST", "INTEGER_ACCURATE"}
-    """
+    """How JPEG is decoded, in TensorFlow's words."""
 
     ratio: int = 1
     fancy_upscaling: bool = True
@@ -55,28 +46,7 @@ class JpegOptions:
 def jpeg_pixels(
     data: bytes, channels: int, options: JpegOptions, window: tuple[int, int, int, int] | None = None
 ) -> NDArray[np.uint8]:
-    """Decode a JPEG.
-
-    Parameters
-    ----------
-    data : bytes
-    channels : {0, 1, 3}
-        0 is as stored, and red, green, blue for CMYK.
-    options : JpegOptions
-    window : (int, int, int, int), optional
-        x, y, width and height of the part wanted.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, channels)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No sound JPEG, 4 channels, or a window beyond it.
-    UnimplementedError
-        A kind that is not decoded here.
-    """
+    """Decode a JPEG."""
     if channels not in _CHANNELS:
         refuse(f"JPEG does not support {channels} channels")
     try:
@@ -130,23 +100,7 @@ def _decoded(
 
 
 def window_of(numbers: Sequence[int]) -> tuple[int, int, int, int]:
-    """Window by the library's order.
-
-    Parameters
-    ----------
-    numbers : sequence of int
-        TensorFlow's: y, x, height and width.
-
-    Returns
-    -------
-    (int, int, int, int)
-        x, y, width and height.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Not four numbers, or no window.
-    """
+    """Window by the library's order."""
     if len(numbers) != 4:
         refuse(f"crop_size must have four elements [{len(numbers)}]")
     y, x, height, width = (int(number) for number in numbers)
@@ -156,21 +110,7 @@ def window_of(numbers: Sequence[int]) -> tuple[int, int, int, int]:
 
 
 def jpeg_shape(data: bytes) -> tuple[int, int, int]:
-    """Height, width and components that a JPEG's header tells.
-
-    Parameters
-    ----------
-    data : bytes
-
-    Returns
-    -------
-    (int, int, int)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No JPEG.
-    """
+    """Height, width and components that a JPEG's header tells."""
     bad = f"Invalid JPEG data, size {len(data)}"
     if data[:2] != b"\xff\xd8":
         refuse(bad)

@@ -15,33 +15,11 @@ MANY = 1024
 
 
 def by_table(pixels: Bytes, change: Callable[[Bytes], Bytes]) -> Bytes:
-    """Change pixels by a function of their levels.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-    change : callable
-        Takes and gives uint8; each value of the result depends on one level only.
-
-    Returns
-    -------
-    ndarray of uint8, of the same shape
-        What ``change(pixels)`` is.
-    """
+    """Change pixels by a function of their levels."""
     return change(pixels) if pixels.size < MANY else looked_up(pixels, change(LEVELS))
 
 
 def looked_up(pixels: Bytes, table: Bytes) -> Bytes:
-    """Replace levels by those of a table.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-    table : ndarray of uint8, shape (256,)
-
-    Returns
-    -------
-    ndarray of uint8, of the same shape
-    """
+    """Replace levels by those of a table."""
     found = bytearray(np.ascontiguousarray(pixels)).translate(table.tobytes())
     return np.frombuffer(found, np.uint8).reshape(pixels.shape)

@@ -14,35 +14,14 @@ from recordmill.compat.tensorflow.ops.casting import converted, saturate_cast
 
 
 def eight_bits_as(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """8-bit levels as a decoder gives them in another dtype.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8
-    dtype : {uint8, uint16, float32}
-        uint16 are multiples of 256, float32 reach from 0 to 1.
-
-    Returns
-    -------
-    ndarray
-    """
+    """8-bit levels as a decoder gives them in another dtype."""
     if dtype == np.uint16:
         return pixels.astype(np.uint16) * np.uint16(256)
     return pixels if dtype == np.uint8 else pixels.astype(np.float32) * np.float32(1 / 255)
 
 
 def sixteen_bits_as(pixels: NDArray[np.uint16], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """16-bit levels as a decoder gives them in another dtype.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint16
-    dtype : {uint16, float32}
-
-    Returns
-    -------
-    ndarray
-    """
+    """16-bit levels as a decoder gives them in another dtype."""
     return pixels if dtype == np.uint16 else pixels.astype(np.float32) * np.float32(1 / 65535)
 
 
@@ -53,26 +32,7 @@ def _saturated(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 @op("image.convert_image_dtype")
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
-    """Levels of another dtype, of the same brightness: floats reach from 0 to 1, whole numbers to their largest value.
-
-    Parameters
-    ----------
-    image : tensor of numbers
-    dtype : DType or what names one
-    saturate : bool
-        Whether floats beyond 0 to 1 become the darkest and brightest levels; otherwise they wrap around.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    AttributeError
-        No dtype of numbers.
-    """
+    """Convert the dtype and scale the values: floats span 0 to 1, integers 0 to their maximum."""
     tensor, wanted = as_tensor(image), as_dtype(dtype)
     if not (wanted.is_floating or wanted.is_integer):
         raise AttributeError("dtype must be either floating point or integer")
@@ -82,18 +42,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
 
 
 def converted_levels(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool = False) -> NDArray[Any]:
-    """`convert_image_dtype` of an array.
-
-    Parameters
-    ----------
-    values : ndarray of numbers
-    dtype : numpy.dtype
-    saturate : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """`convert_image_dtype` of an array."""
     if values.dtype == dtype:
         return values
     change = _saturated if saturate else converted

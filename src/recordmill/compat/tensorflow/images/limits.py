@@ -19,87 +19,31 @@ def _refuse(refused: bool, message: str) -> None:
 
 
 def check_range(max_delta: float) -> None:
-    """Refuse a negative amount.
-
-    Parameters
-    ----------
-    max_delta : float
-
-    Raises
-    ------
-    ValueError
-        It is below zero.
-    """
+    """Refuse a negative amount."""
     _refuse(max_delta < 0, "max_delta must be non-negative.")
 
 
 def check_hue(max_delta: float) -> None:
-    """Refuse an angle beyond half a turn.
-
-    Parameters
-    ----------
-    max_delta : float
-        In turns.
-
-    Raises
-    ------
-    ValueError
-        It is below 0 or above 0.5.
-    """
+    """Refuse an angle beyond half a turn."""
     _refuse(max_delta > 0.5, "max_delta must be <= 0.5.")
     check_range(max_delta)
 
 
 def check_factors(lower: float, upper: float) -> None:
-    """Refuse a range of factors that is none.
-
-    Parameters
-    ----------
-    lower, upper : float
-
-    Raises
-    ------
-    ValueError
-        They are out of order, or below zero.
-    """
+    """Refuse a range of factors that is none."""
     _refuse(upper <= lower, "upper must be > lower.")
     _refuse(lower < 0, "lower must be non-negative.")
 
 
 def check_window(min_quality: int, max_quality: int) -> None:
-    """Refuse a range of JPEG qualities that is none.
-
-    Parameters
-    ----------
-    min_quality, max_quality : int
-
-    Raises
-    ------
-    ValueError
-        They are out of order, or not from 0 to 100.
-    """
+    """Refuse a range of JPEG qualities that is none."""
     beyond = min_quality < 0 or max_quality < 0 or min_quality > 100 or max_quality > 100
     _refuse(beyond, "jpeg encoding range must be between 0 and 100.")
     _refuse(min_quality >= max_quality, "`min_jpeg_quality` must be less than `max_jpeg_quality`.")
 
 
 def check_size(value: NDArray[Any], size: Any) -> NDArray[np.int64]:
-    """Lengths of a part of a tensor.
-
-    Parameters
-    ----------
-    value : ndarray
-    size : tensor of int32
-
-    Returns
-    -------
-    ndarray of int64
-
-    Raises
-    ------
-    InvalidArgumentError
-        The part is larger than the tensor.
-    """
+    """Lengths of a part of a tensor."""
     lengths = array_of(size, dtypes.int32).astype(np.int64)
     if lengths.shape != (value.ndim,) or any(map(lt, value.shape, lengths.tolist())):
         message = f"Need value.shape >= size, got {list(value.shape)} {lengths.tolist()}"

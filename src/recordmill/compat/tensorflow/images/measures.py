@@ -18,23 +18,7 @@ _SMOOTH, _SLOPE = (1, 2, 1), (-1, 0, 1)
 
 @op("image.psnr")
 def psnr(a: Any, b: Any, max_val: Any) -> Tensor:
-    """Ratio of the highest signal to the noise between images, in decibels.
-
-    Parameters
-    ----------
-    a, b : tensor, shape (..., height, width, channels)
-    max_val : number
-        Range of the values.
-
-    Returns
-    -------
-    Tensor of float32, shape (...)
-
-    Raises
-    ------
-    InvalidArgumentError
-        Shapes that differ.
-    """
+    """Ratio of the highest signal to the noise between images, in decibels."""
     first, second = array_of(a), array_of(b)
     if first.shape[-3:] != second.shape[-3:] or first.ndim < 3:
         raise InvalidArgumentError(f"images of shapes {first.shape} and {second.shape} cannot be compared")
@@ -48,21 +32,7 @@ def psnr(a: Any, b: Any, max_val: Any) -> Tensor:
 
 @op("image.total_variation")
 def total_variation(images: Any) -> Tensor:
-    """Sum of the differences of neighbours, for each image.
-
-    Parameters
-    ----------
-    images : tensor, shape (height, width, channels) or (batch, height, width, channels)
-
-    Returns
-    -------
-    Tensor, shape () or (batch,)
-
-    Raises
-    ------
-    ValueError
-        Another number of axes.
-    """
+    """Sum of the differences of neighbours, for each image."""
     values = array_of(images)
     if values.ndim not in (3, 4):
         raise ValueError("'images' must be either 3 or 4-dimensional.")
@@ -72,21 +42,7 @@ def total_variation(images: Any) -> Tensor:
 
 @op("image.image_gradients")
 def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
-    """Differences to the pixels below and to the right; the last ones are 0.
-
-    Parameters
-    ----------
-    image : tensor, shape (batch, height, width, channels)
-
-    Returns
-    -------
-    tuple of two Tensor of the same shape
-
-    Raises
-    ------
-    ValueError
-        Another number of axes.
-    """
+    """Differences to the pixels below and to the right; the last ones are 0."""
     values = array_of(image)
     if values.ndim != 4:
         raise ValueError(f"image_gradients expects a 4D tensor [batch_size, h, w, d], not {values.shape}.")
@@ -97,17 +53,7 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
 
 @op("image.sobel_edges")
 def sobel_edges(image: Any) -> Tensor:
-    """Slopes by Sobel's filters, of images mirrored at their edges.
-
-    Parameters
-    ----------
-    image : tensor of floats, shape (batch, height, width, channels)
-
-    Returns
-    -------
-    Tensor of the same dtype, shape (batch, height, width, channels, 2)
-        Down, then across.
-    """
+    """Slopes by Sobel's filters, of images mirrored at their edges."""
     values = array_of(image)
     height, width = values.shape[1:3]
     wide = np.pad(values, ((0, 0), (1, 1), (1, 1), (0, 0)), "reflect")

@@ -33,34 +33,7 @@ def resize(
     align_corners: bool = False,
     preserve_aspect_ratio: bool = False,
 ) -> Tensor:
-    """Images of another size, as TensorFlow 1 made them.
-
-    Parameters
-    ----------
-    images : tensor of numbers, shape (height, width, channels) or (batch, height, width, channels)
-    size : tensor of int32, shape (2,)
-        Height and width.
-    method : int or str
-        A number of `ResizeMethod`, or a name of ``tf.image.ResizeMethod``.
-    align_corners : bool, default False
-        Whether the outermost pixels stay where they are.
-    preserve_aspect_ratio : bool, default False
-        Whether the images only have to fit into `size`.
-
-    Returns
-    -------
-    Tensor
-        The images themselves if they have that size; float32, or of their own dtype with "nearest".
-
-    Raises
-    ------
-    ValueError
-        No such kernel, or other axes.
-    InvalidArgumentError
-        Sides that are not above zero.
-    NotImplementedError
-        "bicubic", and "area" with `align_corners`.
-    """
+    """Images of another size, as TensorFlow 1 made them."""
     pixels = array_of(images)
     if pixels.ndim not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
@@ -151,20 +124,7 @@ def _neighbours(
 def resize_image_with_pad(
     image: Any, target_height: Any, target_width: Any, method: Any = ResizeMethod.BILINEAR, align_corners: bool = False
 ) -> Tensor:
-    """Images brought to a size without changing their shape, with zeros around them.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (height, width, channels) or (batch, height, width, channels)
-    target_height, target_width : int
-    method, align_corners
-        As in `resize`.
-
-    Returns
-    -------
-    Tensor
-        As from `resize`.
-    """
+    """Images brought to a size without changing their shape, with zeros around them."""
     return around(image, target_height, target_width, lambda pixels, size: resize(pixels, size, method, align_corners))
 
 

@@ -29,38 +29,7 @@ def non_max_suppression_padded(
     canonicalized_coordinates: bool = False,
     tile_size: int = 512,
 ) -> tuple[Tensor, Tensor]:
-    """Numbers of the boxes with the highest scores that do not overlap with a better one, and how many they are.
-
-    Parameters
-    ----------
-    boxes : tensor of floats, shape (..., n, 4)
-        Two opposite corners.
-    scores : tensor of floats, shape (..., n)
-    max_output_size : int
-    iou_threshold, score_threshold : float
-        As `non_max_suppression` takes them.
-    pad_to_max_output_size : bool, default False
-        Fill results up with 0; batches always are.
-    sorted_input : bool, default False
-        Whether the best boxes come first.
-    canonicalized_coordinates : bool, default False
-        Whether each box names its smaller corner first. Otherwise, as in TensorFlow, those of a batch are exchanged if
-        the first box needs it.
-    tile_size : int
-        Hint.
-
-    Returns
-    -------
-    tuple of Tensor
-        int32, shape (..., max_output_size) and (...).
-
-    Raises
-    ------
-    InvalidArgumentError
-        Shapes that do not go together.
-    ValueError
-        Batches that are not to be filled up.
-    """
+    """Numbers of the boxes with the highest scores that do not overlap with a better one, and how many they are."""
     places, values = np.asarray(array_of(boxes), np.float32), np.asarray(array_of(scores), np.float32)
     most = int(array_of(max_output_size))
     if places.ndim < 2 or places.shape[-1] != 4 or places.shape[:-1] != values.shape:

@@ -19,25 +19,7 @@ _DIRECT = (np.uint8, np.uint16, np.float32)
 
 @op("image.extract_patches")
 def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: str) -> Tensor:
-    """Patches of images, each as one row of values.
-
-    Parameters
-    ----------
-    images : tensor of numbers, shape (batch, height, width, channels)
-    sizes, strides, rates : sequence of four int
-        ``[1, rows, columns, 1]``: of a patch, between patches, and between the pixels of a patch.
-    padding : {"VALID", "SAME"}
-        Patches inside the image only, or also zeros around it.
-
-    Returns
-    -------
-    Tensor, shape (batch, patches down, patches across, rows * columns * channels)
-
-    Raises
-    ------
-    ValueError
-        No such padding, or numbers that are not ``[1, rows, columns, 1]``.
-    """
+    """Patches of images, each as one row of values."""
     values = array_of(images)
     numbers = [_inner(one, what) for one, what in ((sizes, "ksizes"), (strides, "strides"), (rates, "rates"))]
     (rows, row_step, row_rate), (columns, column_step, column_rate) = zip(*numbers, strict=True)
@@ -76,32 +58,7 @@ def crop_and_resize(
     method: str = "bilinear",
     extrapolation_value: float = 0.0,
 ) -> Tensor:
-    """Parts of images brought to one size.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (batch, height, width, channels)
-    boxes : tensor of floats, shape (n, 4)
-        ``ymin, xmin, ymax, xmax``; 0 and 1 are the middles of the first and of the last pixel.
-    box_indices : tensor of int, shape (n,)
-        Image of each box.
-    crop_size : two int
-        Height and width.
-    method : {"bilinear", "nearest"}
-    extrapolation_value : float
-        Of places outside the image.
-
-    Returns
-    -------
-    Tensor of float32, shape (n, height, width, channels)
-
-    Raises
-    ------
-    OutOfRangeError
-        A box of an image that is not there.
-    InvalidArgumentError
-        Shapes that do not go together, or another method.
-    """
+    """Parts of images brought to one size."""
     images, places = array_of(image), np.asarray(array_of(boxes), np.float32)
     chosen = np.atleast_1d(array_of(box_indices))
     height, width = _crop_size(crop_size)

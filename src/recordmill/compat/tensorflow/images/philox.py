@@ -35,31 +35,12 @@ def _block(counter: tuple[int, int, int, int], key: tuple[int, int]) -> tuple[in
 
 
 def unit_of(word: int) -> np.float32:
-    """Number from 0 to 1 that the lower 23 bits of a word make.
-
-    Parameters
-    ----------
-    word : int
-
-    Returns
-    -------
-    numpy.float32
-    """
+    """Number from 0 to 1 that the lower 23 bits of a word make."""
     return np.uint32(word & 0x7FFFFF | 127 << 23).view(np.float32) - np.float32(1)
 
 
 class Philox:
-    """The words of one pair of seeds, in order.
-
-    Parameters
-    ----------
-    seed : tensor of int32 or int64, shape (2,)
-
-    Raises
-    ------
-    InvalidArgumentError
-        Not two numbers.
-    """
+    """The words of one pair of seeds, in order."""
 
     def __init__(self, seed: Any) -> None:
         numbers = array_of(seed)
@@ -72,12 +53,7 @@ class Philox:
         self._words: list[int] = []
 
     def word(self) -> int:
-        """Take the next 32 bits.
-
-        Returns
-        -------
-        int
-        """
+        """Take the next 32 bits."""
         if not self._words:
             counter = self._counter
             words = _block((counter & _WORD, counter >> 32 & _WORD, counter >> 64 & _WORD, counter >> 96), self._key)
@@ -85,52 +61,18 @@ class Philox:
         return self._words.pop(0)
 
     def unit(self) -> np.float32:
-        """Take a number from 0 to 1, of 23 bits.
-
-        Returns
-        -------
-        numpy.float32
-        """
+        """Take a number from 0 to 1, of 23 bits."""
         return unit_of(self.word())
 
     def units(self, count: int) -> NDArray[np.float32]:
-        """Take several numbers from 0 to 1.
-
-        Parameters
-        ----------
-        count : int
-
-        Returns
-        -------
-        ndarray of float32, shape (count,)
-        """
+        """Take several numbers from 0 to 1."""
         return np.array([self.unit() for _ in range(count)], np.float32)
 
     def uniform(self, low: float, high: float) -> float:
-        """Take a number of a range, in float32.
-
-        Parameters
-        ----------
-        low, high : float
-
-        Returns
-        -------
-        float
-        """
+        """Take a number of a range, in float32."""
         least = np.float32(low)
         return float(self.unit() * (np.float32(high) - least) + least)
 
     def below(self, limit: int, first: int = 0) -> int:
-        """Take a whole number.
-
-        Parameters
-        ----------
-        limit : int
-            Above all of them.
-        first : int
-
-        Returns
-        -------
-        int
-        """
+        """Take a whole number."""
         return first + self.word() % (limit - first)

@@ -26,28 +26,7 @@ def decoded(
     expand: bool = True,
     jpeg: JpegOptions | None = None,
 ) -> NDArray[Any]:
-    """Decode as the operations for JPEG, PNG, GIF and any format do.
-
-    Parameters
-    ----------
-    name : {"DecodeJpeg", "DecodePng", "DecodeGif", "DecodeImage"}
-        Of TensorFlow's kernel.
-    contents : scalar string tensor
-    channels : {0, 1, 3, 4}
-    dtype : {uint8, uint16, float32}
-    expand : bool
-        Whether all frames are wanted.
-    jpeg : JpegOptions, optional
-
-    Returns
-    -------
-    ndarray of `dtype`
-
-    Raises
-    ------
-    InvalidArgumentError
-        Bytes or options that the operation does not take.
-    """
+    """Decode as the operations for JPEG, PNG, GIF and any format do."""
     wanted, data = check_channels(channels), contents_of(contents)
     found = format_of(data)
     if found == "BMP" and name != "DecodeImage" and wanted != 1:
@@ -85,25 +64,7 @@ def _gif(name: str, data: bytes, channels: int, *, expand: bool) -> NDArray[np.u
 
 
 def webp_pixels(data: bytes, channels: int, dtype: np.dtype[Any], *, expand: bool) -> NDArray[np.uint8]:
-    """Decode a WebP.
-
-    Parameters
-    ----------
-    data : bytes
-    channels : {0, 3, 4}
-    dtype : {uint8}
-    expand : bool
-        Whether all frames are wanted, with an axis of their own in front.
-
-    Returns
-    -------
-    ndarray of uint8
-
-    Raises
-    ------
-    InvalidArgumentError
-        No sound WebP, another dtype, or other channels than it has.
-    """
+    """Decode a WebP."""
     if channels == 1:
         refuse("WebP only supports 3 or 4 channels")
     if dtype != np.uint8:

@@ -18,24 +18,7 @@ _CHANNELS: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey"
 
 
 def png_pixels(data: bytes, channels: int, *, deep: bool) -> NDArray[Any]:
-    """Decode a PNG.
-
-    Parameters
-    ----------
-    data : bytes
-    channels : {0, 1, 3, 4}
-    deep : bool
-        Whether levels have 16 bits, those of 8 bits spread over them; else the upper eight.
-
-    Returns
-    -------
-    ndarray of uint8 or uint16, shape (height, width, channels)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No sound PNG.
-    """
+    """Decode a PNG."""
     try:
         pixels = _as_stored(data) if _holds(data, channels) else _as_asked(data, channels, deep)
     except MissingExtraError:

@@ -23,18 +23,7 @@ _MEMORY_LEVEL = 8
 
 
 def png_file(pixels: NDArray[Any], level: int) -> bytes:
-    """Encode one image.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8 or uint16, shape (height, width, 1 to 4)
-    level : int
-        zlib's, -1 to 9.
-
-    Returns
-    -------
-    bytes
-    """
+    """Encode one image."""
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
     header = struct.pack(">IIBBBBB", width, height, depth, _COLOUR_TYPES[channels], 0, 0, 0)

@@ -19,18 +19,7 @@ _BAND = 1 << 16
 
 
 def filtered(rows: Bytes, step: int) -> Bytes:
-    """Rows, each behind the number of the filter that makes the sum of its differences least.
-
-    Parameters
-    ----------
-    rows : ndarray of uint8, shape (height, bytes)
-    step : int
-        Bytes of a pixel.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, 1 + bytes)
-    """
+    """Rows, each behind the number of the filter that makes the sum of its differences least."""
     height, length = rows.shape
     out = np.empty((height, 1 + length), np.uint8)
     unused = _unused(height, length // step)

@@ -17,29 +17,7 @@ from recordmill.compat.tensorflow.images.levels import converted_levels
 
 @op("image.adjust_jpeg_quality")
 def adjust_jpeg_quality(image: Any, jpeg_quality: Any, dct_method: str = "", name: str | None = None) -> Tensor:
-    """Encode as JPEG and decode again.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (height, width, 1 or 3)
-    jpeg_quality : int
-        0 to 100.
-    dct_method : {"", "INTEGER_FAST", "INTEGER_ACCURATE"}
-        Inverse transform.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another quality, transform or shape.
-    MissingExtraError
-        Pillow is not installed.
-    """
+    """Encode as JPEG and decode again."""
     values = array_of(image)
     check_numbers(values)
     levels = converted_levels(values, np.dtype(np.uint8), saturate=True)

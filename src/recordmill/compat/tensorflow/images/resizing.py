@@ -61,34 +61,7 @@ def resize(
     antialias: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Images of another size.
-
-    Parameters
-    ----------
-    images : tensor of numbers, shape (height, width, channels) or (batch, height, width, channels)
-    size : tensor of int32, shape (2,)
-        Height and width.
-    method : str
-        A name of `ResizeMethod`.
-    preserve_aspect_ratio : bool
-        Whether the images only have to fit into `size`.
-    antialias : bool
-        Whether kernels other than "nearest" and "area", which do not know it, are widened when images become smaller.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor
-        float32; of the dtype of `images` with "nearest".
-
-    Raises
-    ------
-    ValueError
-        No such kernel, or other axes.
-    InvalidArgumentError
-        Sides that are not above zero.
-    """
+    """Images of another size."""
     pixels = array_of(images)
     if pixels.ndim not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
@@ -99,21 +72,7 @@ def resize(
 
 
 def size_of(size: Any) -> tuple[int, int]:
-    """Height and width that are asked for.
-
-    Parameters
-    ----------
-    size : tensor of int32, shape (2,)
-
-    Returns
-    -------
-    tuple of int
-
-    Raises
-    ------
-    ValueError
-        Something else.
-    """
+    """Height and width that are asked for."""
     try:
         sides = array_of(size, dtypes.int32)
     except (TypeError, ValueError):
@@ -124,22 +83,7 @@ def size_of(size: Any) -> tuple[int, int]:
 
 
 def fitted(size: tuple[int, int], stored: tuple[int, int]) -> tuple[int, int]:
-    """Largest size of the same shape within `size`, in float32 as TensorFlow computes it.
-
-    Parameters
-    ----------
-    size, stored : tuple of int
-        Height and width.
-
-    Returns
-    -------
-    tuple of int
-
-    Raises
-    ------
-    InvalidArgumentError
-        Images without pixels.
-    """
+    """Largest size of the same shape within `size`, in float32 as TensorFlow computes it."""
     wanted, sides = np.array(size, np.float32), np.array(stored, np.float32)
     if 0 in stored:
         raise InvalidArgumentError(_EMPTY, kind="bad_argument")
@@ -149,26 +93,7 @@ def fitted(size: tuple[int, int], stored: tuple[int, int]) -> tuple[int, int]:
 
 
 def resized(pixels: NDArray[Any], size: tuple[int, int], method: str, *, antialias: bool) -> NDArray[Any]:
-    """`resize` of an array.
-
-    Parameters
-    ----------
-    pixels : ndarray of numbers, shape (..., height, width, channels)
-    size : (int, int)
-    method : str
-    antialias : bool
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ValueError
-        No such kernel.
-    InvalidArgumentError
-        Sides that are not above zero, or no numbers.
-    """
+    """`resize` of an array."""
     if method not in _METHODS:
         raise ValueError(f"Resize method is not implemented: {method}")
     if min(size) < 1:
@@ -213,44 +138,14 @@ def resize_with_pad(
     method: str = ResizeMethod.BILINEAR,
     antialias: bool = False,
 ) -> Tensor:
-    """Images brought to a size without changing their shape, with zeros around them.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (height, width, channels) or (batch, height, width, channels)
-    target_height, target_width : int
-    method, antialias
-        As in `resize`.
-
-    Returns
-    -------
-    Tensor
-        As from `resize`.
-
-    Raises
-    ------
-    ValueError
-        No such kernel, other axes, or sides that are not above zero.
-    """
+    """Images brought to a size without changing their shape, with zeros around them."""
     return around(
         image, target_height, target_width, lambda pixels, size: resized(pixels, size, method, antialias=antialias)
     )
 
 
 def around(image: Any, target_height: Any, target_width: Any, resizing: Callable[..., Any]) -> Tensor:
-    """As `resize_with_pad`, with any way of resizing.
-
-    Parameters
-    ----------
-    image, target_height, target_width
-        As there.
-    resizing : callable
-        Takes pixels and a size.
-
-    Returns
-    -------
-    Tensor
-    """
+    """As `resize_with_pad`, with any way of resizing."""
     pixels, height, width = framed(image), whole(target_height), whole(target_width)
     check_target(height, width)
     target, stored = np.array((height, width), np.float32), np.array(pixels.shape[-3:-1], np.float32)

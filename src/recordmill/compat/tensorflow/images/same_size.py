@@ -46,22 +46,7 @@ SAME_SIZE: dict[str, tuple[int, Callable[[int], np.float32]]] = {
 
 
 def filtered(pixels: Floats, method: str) -> Floats:
-    """Images weighted with their neighbours; at the edges the weights that are left are brought to the sum 1.
-
-    Parameters
-    ----------
-    pixels : ndarray of float32, shape (..., height, width, channels)
-    method : str
-        Of `SAME_SIZE`.
-
-    Returns
-    -------
-    ndarray of float32, of the same shape
-
-    References
-    ----------
-    tensorflow/core/kernels/image/sampling_kernels.h (kernels), scale_and_translate_op.cc (down, then across).
-    """
+    """Images weighted with their neighbours; at the edges the weights that are left are brought to the sum 1."""
     return _along(_along(pixels, -3, method), -2, method)
 
 

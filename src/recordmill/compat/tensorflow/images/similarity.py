@@ -34,31 +34,7 @@ def ssim(
     k2: float = 0.03,
     return_index_map: bool = False,
 ) -> Tensor:
-    """Structural similarity of images; 1 for the same.
-
-    Parameters
-    ----------
-    img1, img2 : tensor, shape (..., height, width, channels)
-    max_val : number
-        Range of the values.
-    filter_size : int, default 11
-    filter_sigma : float, default 1.5
-    k1, k2 : float
-        Small numbers that keep quotients from growing.
-    return_index_map : bool, default False
-        Whether places are not averaged.
-
-    Returns
-    -------
-    Tensor of float32, shape (...)
-
-    Raises
-    ------
-    ValueError
-        Shapes that differ.
-    InvalidArgumentError
-        Images smaller than the filter.
-    """
+    """Structural similarity of images; 1 for the same."""
     first, second, highest = _pair(img1, img2, max_val, filter_size)
     whole, _ = _compared(first, second, highest, _window(filter_size, filter_sigma), k1, k2)
     return wrap(np.mean(whole, axis=-1) if return_index_map else np.mean(whole, axis=(-3, -2, -1)), np.float32)
@@ -75,13 +51,7 @@ def ssim_multiscale(
     k1: float = 0.01,
     k2: float = 0.03,
 ) -> Tensor:
-    """Structural similarity of images and of their halves, quarters and so on, multiplied; as `ssim`.
-
-    Parameters
-    ----------
-    power_factors : sequence of float
-        Weight of each size, the largest first.
-    """
+    """Structural similarity of images and of their halves, quarters and so on, multiplied; as `ssim`."""
     first, second, highest = _pair(img1, img2, max_val, filter_size)
     window, found = _window(filter_size, filter_sigma), np.ones((*first.shape[:-3], first.shape[-1]), np.float32)
     for place, power in enumerate(power_factors):

@@ -21,24 +21,7 @@ _WEIGHTS = (0.2989, 0.587, 0.114)
 
 @op("image.rgb_to_grayscale")
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
-    """Brightness of colours.
-
-    Parameters
-    ----------
-    images : tensor of numbers, shape (..., 3)
-        Red, green, blue.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of the same dtype, shape (..., 1)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No colours.
-    """
+    """Brightness of colours."""
     values = array_of(images)
     check_numbers(values)
     if not values.ndim or values.shape[-1] != 3:
@@ -54,23 +37,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
 
 @op("image.grayscale_to_rgb")
 def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """Grey as three equal colours.
-
-    Parameters
-    ----------
-    images : tensor, shape (..., 1)
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of the same dtype, shape (..., 3)
-
-    Raises
-    ------
-    ValueError
-        Another number of channels.
-    """
+    """Grey as three equal colours."""
     values = array_of(images)
     if values.ndim < 2:
         raise ValueError("A grayscale image must be at least two-dimensional.")
@@ -81,53 +48,13 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
 
 @op("image.rgb_to_hsv")
 def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
-    """Hue, saturation and value of colours.
-
-    Parameters
-    ----------
-    images : tensor of floats, shape (..., 3)
-        Red, green, blue from 0 to 1.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-        Of float32 for arrays that are no tensors.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A tensor of anything else than floats.
-    FailedPreconditionError
-        No colours.
-    """
+    """Hue, saturation and value of colours."""
     return Tensor(hsv_of(_floats(images)))
 
 
 @op("image.hsv_to_rgb")
 def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """Colours of hue, saturation and value.
-
-    Parameters
-    ----------
-    images : tensor of floats, shape (..., 3)
-        From 0 to 1.
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-        Red, green, blue; of float32 for arrays that are no tensors.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A tensor of anything else than floats.
-    FailedPreconditionError
-        Not three channels.
-    """
+    """Colours of hue, saturation and value."""
     return Tensor(colours_of(_floats(images)))
 
 

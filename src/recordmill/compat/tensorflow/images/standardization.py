@@ -20,22 +20,7 @@ _PART = 1 << 14
 
 @op("image.per_image_standardization")
 def per_image_standardization(image: Any) -> Tensor:
-    """Every image less its mean, divided by its deviation, which counts as ``1 / sqrt(values)`` where it is smaller.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (..., height, width, channels)
-
-    Returns
-    -------
-    Tensor of float32
-        Sums are more exact than TensorFlow's, which adds in float32: values differ by some parts of a million.
-
-    Raises
-    ------
-    ValueError
-        Fewer than three axes.
-    """
+    """Every image less its mean, divided by its deviation, which counts as ``1 / sqrt(values)`` where it is smaller."""
     values = array_of(image)
     if values.ndim < 3:
         raise ValueError(f"'image' (shape {TensorShape(values.shape)}) must be at least three-dimensional.")

@@ -31,152 +31,54 @@ def _mirrored(image: Any, axis: int, seed: Any) -> Tensor:
 
 @op("image.stateless_random_flip_left_right")
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
-    """Mirror an image left to right, or leave it.
-
-    Parameters
-    ----------
-    image : tensor, shape (height, width, channels) or (batch, height, width, channels)
-    seed : tensor of int, shape (2,)
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-    """
+    """Mirror an image left to right, or leave it."""
     return _mirrored(image, -2, seed)
 
 
 @op("image.stateless_random_flip_up_down")
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
-    """Mirror an image top to bottom, or leave it.
-
-    Parameters
-    ----------
-    image : tensor, shape (height, width, channels) or (batch, height, width, channels)
-    seed : tensor of int, shape (2,)
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-    """
+    """Mirror an image top to bottom, or leave it."""
     return _mirrored(image, -3, seed)
 
 
 @op("image.stateless_random_brightness")
 def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Tensor:
-    """Levels with an amount added that follows from the seeds.
-
-    Parameters
-    ----------
-    image : tensor of numbers
-    max_delta : float
-        Largest amount, in either direction.
-    seed : tensor of int, shape (2,)
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-    """
+    """Levels with an amount added that follows from the seeds."""
     check_range(max_delta)
     return adjust_brightness(image, Philox(seed).uniform(-max_delta, max_delta))
 
 
 @op("image.stateless_random_contrast")
 def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Tensor:
-    """Contrast multiplied by a factor that follows from the seeds.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (..., height, width, channels)
-    lower, upper : float
-        Range of the factor.
-    seed : tensor of int, shape (2,)
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-    """
+    """Contrast multiplied by a factor that follows from the seeds."""
     check_factors(lower, upper)
     return adjust_contrast(image, Philox(seed).uniform(lower, upper))
 
 
 @op("image.stateless_random_saturation")
 def stateless_random_saturation(image: Any, lower: float, upper: float, seed: Any = None) -> Tensor:
-    """Saturation multiplied by a factor that follows from the seeds.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (..., 3)
-    lower, upper : float
-        Range of the factor.
-    seed : tensor of int, shape (2,)
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-    """
+    """Saturation multiplied by a factor that follows from the seeds."""
     check_factors(lower, upper)
     return adjust_saturation(image, Philox(seed).uniform(lower, upper))
 
 
 @op("image.stateless_random_hue")
 def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
-    """Colours turned on the circle of hues by an angle that follows from the seeds.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (..., 3)
-    max_delta : float
-        Largest angle in either direction: 0 to 0.5 turns.
-    seed : tensor of int, shape (2,)
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-    """
+    """Colours turned on the circle of hues by an angle that follows from the seeds."""
     check_hue(max_delta)
     return adjust_hue(image, Philox(seed).uniform(-max_delta, max_delta))
 
 
 @op("image.stateless_random_jpeg_quality")
 def stateless_random_jpeg_quality(image: Any, min_jpeg_quality: int, max_jpeg_quality: int, seed: Any) -> Tensor:
-    """Encode as JPEG with a quality that follows from the seeds, and decode again.
-
-    Parameters
-    ----------
-    image : tensor of numbers, shape (height, width, 1 or 3)
-    min_jpeg_quality, max_jpeg_quality : int
-        0 to 100; the largest one is not drawn.
-    seed : tensor of int, shape (2,)
-
-    Returns
-    -------
-    Tensor of the same dtype and shape
-    """
+    """Encode as JPEG with a quality that follows from the seeds, and decode again."""
     check_window(min_jpeg_quality, max_jpeg_quality)
     return adjust_jpeg_quality(image, Philox(seed).below(max_jpeg_quality, min_jpeg_quality))
 
 
 @op("image.stateless_random_crop")
 def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
-    """Part of a tensor, at a place that follows from the seeds.
-
-    Parameters
-    ----------
-    value : tensor
-    size : tensor of int32, one length for each axis
-    seed : tensor of int, shape (2,)
-    name : str, optional
-        Without effect.
-
-    Returns
-    -------
-    Tensor of the same dtype, shape `size`
-
-    Raises
-    ------
-    InvalidArgumentError
-        The part is larger than the tensor.
-    """
+    """Part of a tensor, at a place that follows from the seeds."""
     whole = array_of(value)
     lengths = check_size(whole, size)
     numbers = Philox(seed)

@@ -32,30 +32,7 @@ def combined_non_max_suppression(
     pad_per_class: bool = False,
     clip_boxes: bool = True,
 ) -> CombinedNonMaxSuppression:
-    """Best boxes of each image that do not overlap with a better one of their class.
-
-    Parameters
-    ----------
-    boxes : tensor of float32, shape (batch, n, 1 or num_classes, 4)
-    scores : tensor of float32, shape (batch, n, num_classes)
-    max_output_size_per_class, max_total_size : int
-    iou_threshold, score_threshold : float
-        As `non_max_suppression` takes them.
-    pad_per_class : bool, default False
-        Whether results have room for no more boxes than all classes may have.
-    clip_boxes : bool, default True
-        Whether corners are brought to between 0 and 1.
-
-    Returns
-    -------
-    tuple
-        Boxes, scores and classes, shape (batch, max_total_size, ...), filled up with 0; and how many are none.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Shapes that do not go together.
-    """
+    """Best boxes of each image that do not overlap with a better one of their class."""
     places, values = np.asarray(array_of(boxes), np.float32), np.asarray(array_of(scores), np.float32)
     fit = places.ndim == 4 and values.ndim == 3 and places.shape[:2] == values.shape[:2]
     if not (fit and places.shape[2] in (1, values.shape[2])):
@@ -95,18 +72,7 @@ def non_max_suppression_with_scores(
     score_threshold: Any = float("-inf"),
     soft_nms_sigma: Any = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """Boxes as of `non_max_suppression`, and their scores, which fall with what a box shares with better ones.
-
-    Parameters
-    ----------
-    soft_nms_sigma : float, default 0.0
-        How slowly they fall; 0 leaves scores as they are. With another, `iou_threshold` is without influence.
-
-    Returns
-    -------
-    tuple of Tensor
-        Numbers of the boxes, and scores.
-    """
+    """Boxes as of `non_max_suppression`, and their scores, which fall with what a box shares with better ones."""
     places, values = np.asarray(array_of(boxes), np.float32), np.asarray(array_of(scores), np.float32)
     sigma, least = float(soft_nms_sigma), float(array_of(score_threshold))
     if not sigma:

@@ -18,22 +18,7 @@ Array = NDArray[Any]
 
 
 def tensor_of(column: Column, found: Any, num_rows: int, single: bool) -> Any:
-    """Tensor of one feature of records.
-
-    Parameters
-    ----------
-    column : Column
-    found : ndarray or Ragged
-        What the library's parser brought.
-    num_rows : int
-        Records.
-    single : bool
-        Whether there is one record, and no axis for it.
-
-    Returns
-    -------
-    Tensor, SparseTensor or RaggedTensor
-    """
+    """Tensor of one feature of records."""
     if isinstance(found, np.ndarray):
         return Tensor(found.reshape(column.shape) if single else found)
     if column.form == "fixed" and not column.shape and not single:
@@ -51,20 +36,7 @@ def tensor_of(column: Column, found: Any, num_rows: int, single: bool) -> Any:
 
 
 def list_tensor_of(column: Column, found: Any, single: bool) -> Any:
-    """Tensor of one feature list of records.
-
-    Parameters
-    ----------
-    column : Column
-    found : Ragged
-        Frames of each record, as the library's parser brought them.
-    single : bool
-        Whether there is one record, and no axis for it.
-
-    Returns
-    -------
-    Tensor, SparseTensor or RaggedTensor
-    """
+    """Tensor of one feature list of records."""
     values = flat_values(found)
     if column.form == "padded":
         return _padded(column, values, found.row_splits * column.count, single)
@@ -76,16 +48,7 @@ def list_tensor_of(column: Column, found: Any, single: bool) -> Any:
 
 
 def flat_values(found: Any) -> Array:
-    """All values of a column in one row; byte strings as objects.
-
-    Parameters
-    ----------
-    found : ndarray or Ragged
-
-    Returns
-    -------
-    ndarray
-    """
+    """All values of a column in one row; byte strings as objects."""
     while isinstance(found, rm.Ragged):
         if isinstance(found.data, np.ndarray) and found.data.dtype == np.uint8:
             return strings_of(found)

@@ -16,18 +16,7 @@ _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 @op("strings.encode_base64")
 def encode_base64(input: Any, pad: bool = False) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Bytes as letters, digits, ``-`` and ``_``.
-
-    Parameters
-    ----------
-    input : array_like of bytes
-    pad : bool, default False
-        Whether ``=`` fills up to a multiple of four.
-
-    Returns
-    -------
-    Tensor of strings
-    """
+    """Bytes as letters, digits, ``-`` and ``_``."""
 
     def encoded(one: bytes) -> bytes:
         text = base64.urlsafe_b64encode(one)
@@ -38,13 +27,7 @@ def encode_base64(input: Any, pad: bool = False) -> Tensor:  # noqa: A002 (Tenso
 
 @op("strings.decode_base64")
 def decode_base64(input: Any) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Bytes that `encode_base64` made to text, with or without ``=``.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Text that it does not make.
-    """
+    """Bytes that `encode_base64` made to text, with or without ``=``."""
     return each(strings_of(input, "DecodeBase64"), _decoded)
 
 

@@ -16,24 +16,7 @@ from recordmill.compat.tensorflow.io.specs import Spec
 
 
 def composed(spec: Spec, tensors: dict[str, Any]) -> dict[str, Any]:
-    """Put together what is made of several columns, and leave out columns that were asked for only for that.
-
-    Parameters
-    ----------
-    spec : Spec
-    tensors : dict of str to tensor
-        By key of the column.
-
-    Returns
-    -------
-    dict of str to tensor
-        By name of the feature.
-
-    Raises
-    ------
-    InvalidArgumentError, ValueError
-        Numbers of indices and values that differ.
-    """
+    """Put together what is made of several columns, and leave out columns that were asked for only for that."""
     made = {}
     for name, feature in spec.features.items():
         if isinstance(feature, SparseFeature):

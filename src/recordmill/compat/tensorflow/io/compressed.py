@@ -17,24 +17,7 @@ _WINDOW_BITS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS | 16}
 
 @op("io.decode_compressed")
 def decode_compressed(bytes: Any, compression_type: str = "") -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Decompress each string.
-
-    Parameters
-    ----------
-    bytes : tensor of strings
-    compression_type : {"", "ZLIB", "GZIP"}
-
-    Returns
-    -------
-    Tensor of strings
-
-    Raises
-    ------
-    DataLossError
-        A string that was not compressed so, or not to its end.
-    InvalidArgumentError, UnimplementedError
-        Another compression; ZSTD, which is not read here.
-    """
+    """Decompress each string."""
     array = array_of(bytes, "string")
     if not compression_type:
         return Tensor(array)

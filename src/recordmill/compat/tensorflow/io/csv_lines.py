@@ -30,37 +30,7 @@ def decode_csv(
     na_value: str = "",
     select_cols: Sequence[int] | None = None,
 ) -> list[Tensor]:
-    """Columns of lines of separated values.
-
-    Parameters
-    ----------
-    records : array_like of bytes
-        Lines without their ends.
-    record_defaults : sequence of array_like
-        One for each column, which tells its dtype (float32, float64, int32, int64 or string) and what stands for an
-        empty field; an array without values where a field has to be there.
-    field_delim : str, default ","
-        One character.
-    use_quote_delim : bool, default True
-        Whether quotation marks hold fields together.
-    na_value : str, default ""
-        A field of this text is empty, too.
-    select_cols : sequence of int, optional
-        Columns that are wanted, rising; all unless given.
-
-    Returns
-    -------
-    list of Tensor
-        Each of the shape of `records`.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another number of fields, a field that is no number or is missing, quotation marks in wrong places, or
-        options that cannot be.
-    ValueError
-        `select_cols` that do not rise, or are not as many as the defaults.
-    """
+    """Columns of lines of separated values."""
     lines, chosen = array_of(records, string), None if select_cols is None else list(map(int, select_cols))
     _check_chosen(chosen, len(record_defaults))
     mark = str(field_delim).encode()
@@ -104,17 +74,7 @@ def _together(
 
 
 def column_dtype(default: Any) -> DType:
-    """Dtype that a default tells of its column.
-
-    Parameters
-    ----------
-    default : array_like
-
-    Returns
-    -------
-    DType
-        float32 for an empty list.
-    """
+    """Dtype that a default tells of its column."""
     return float32 if isinstance(default, list) and not default else as_dtype(array_of(default).dtype)
 
 

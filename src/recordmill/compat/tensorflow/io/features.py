@@ -9,17 +9,7 @@ from recordmill.compat.tensorflow.core import dtypes
 
 
 class FixedLenFeature(NamedTuple):
-    """As many values in every record, as an array.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        Of the values of one record.
-    dtype : DType
-        int64, float32 or string.
-    default_value : array_like, optional
-        Values of records that lack the feature; as many as the shape has. Without it they are errors.
-    """
+    """As many values in every record, as an array."""
 
     shape: Any
     dtype: Any
@@ -27,19 +17,7 @@ class FixedLenFeature(NamedTuple):
 
 
 class FixedLenSequenceFeature(NamedTuple):
-    """Any number of values or blocks of them, as an array in which short rows are filled up.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        Of one block (of one frame in a ``SequenceExample``).
-    dtype : DType
-        int64, float32 or string.
-    allow_missing : bool
-        Whether records may lack the feature; must be True in an ``Example``.
-    default_value : scalar, optional
-        What short rows are filled up with; zero, or the empty string.
-    """
+    """Any number of values or blocks of them, as an array in which short rows are filled up."""
 
     shape: Any
     dtype: Any
@@ -48,33 +26,13 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class VarLenFeature(NamedTuple):
-    """Any number of values, as a sparse tensor.
-
-    Parameters
-    ----------
-    dtype : DType
-        int64, float32 or string.
-    """
+    """Any number of values, as a sparse tensor."""
 
     dtype: Any
 
 
 class SparseFeature(NamedTuple):
-    """Values and their indices from different features, as a sparse tensor.
-
-    Parameters
-    ----------
-    index_key : str or list of str
-        Features of the indices, one for each axis.
-    value_key : str
-        Feature of the values.
-    dtype : DType
-        Of the values.
-    size : int or list of int
-        Length of each axis; indices are not held against it.
-    already_sorted : bool
-        Whether the indices are in order and need not be sorted.
-    """
+    """Values and their indices from different features, as a sparse tensor."""
 
     index_key: Any
     value_key: Any
@@ -131,27 +89,7 @@ class _RaggedFields(NamedTuple):
 
 
 class RaggedFeature(_RaggedFields):
-    """Any number of values, as rows of a ragged tensor; other features may divide them further.
-
-    Parameters
-    ----------
-    dtype : DType
-        int64, float32 or string.
-    value_key : str, optional
-        Feature of the values; by default that of the name under which this is asked for.
-    partitions : sequence
-        What divides the values of a record into rows, from the outermost to the innermost: ``RaggedFeature.RowSplits``,
-        ``RowLengths``, ``RowStarts``, ``RowLimits``, ``ValueRowIds``, ``UniformRowLength``.
-    row_splits_dtype : DType
-        int32 or int64.
-    validate : bool
-        Whether partitions that leave out values are errors.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Arguments that TensorFlow refuses too.
-    """
+    """Any number of values, as rows of a ragged tensor; other features may divide them further."""
 
     __slots__ = ()
     RowSplits = RowSplits

@@ -28,17 +28,7 @@ _last: _Last | None = None
 
 
 def known_spec(features: Mapping[str, Any], allowed: tuple[type, ...]) -> Spec:
-    """Spec of features, made when they are asked for the first time.
-
-    Parameters
-    ----------
-    features, allowed
-        As for `Spec`.
-
-    Returns
-    -------
-    Spec
-    """
+    """Spec of features, made when they are asked for the first time."""
     global _last  # noqa: PLW0603 (replaced as a whole, by any thread)
     last = _last
     if last is not None and _is_same(last, features, allowed):

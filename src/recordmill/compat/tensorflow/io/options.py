@@ -17,25 +17,7 @@ class TFRecordCompressionType:
 
 
 class TFRecordOptions:
-    """How a record file is compressed.
-
-    Parameters
-    ----------
-    compression_type : {"GZIP", "ZLIB", ""} or TFRecordCompressionType, optional
-    flush_mode, window_bits, compression_method, mem_level, compression_strategy : int, optional
-        zlib's defaults only.
-    input_buffer_size, output_buffer_size : int, optional
-        Without influence.
-    compression_level : int, optional
-        0 to 9.
-
-    Raises
-    ------
-    ValueError
-        No such compression, or no such level.
-    NotImplementedError
-        An option of zlib that is not supported.
-    """
+    """How a record file is compressed."""
 
     compression_type_map = {  # noqa: RUF012 (TensorFlow's name)
         TFRecordCompressionType.ZLIB: "ZLIB",
@@ -73,21 +55,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """Name of a kind of compression.
-
-        Parameters
-        ----------
-        options : TFRecordOptions, str, int or None
-
-        Returns
-        -------
-        {"", "GZIP", "ZLIB"}
-
-        Raises
-        ------
-        ValueError
-            No such compression.
-        """
+        """Name of a kind of compression."""
         if not options:
             return ""
         if isinstance(options, TFRecordOptions):

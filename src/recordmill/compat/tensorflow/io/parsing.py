@@ -33,31 +33,7 @@ _ALLOWED = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeatu
 
 @op("io.parse_example")
 def parse_example(serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: Any = None) -> Any:
-    """Parse a batch of records that hold an ``Example``.
-
-    Parameters
-    ----------
-    serialized : array_like of bytes, shape (n,)
-        A single record is parsed as by `parse_single_example`.
-    features : mapping of str to feature
-        What is asked for; other features are passed over.
-    example_names : array_like of str, shape (n,), optional
-        For messages of errors.
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    dict of str to Tensor, SparseTensor or RaggedTensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        A feature that a record lacks, or holds in another kind or number; bytes that are no ``Example``.
-        `record` is the place in the batch.
-    ValueError
-        Features that cannot be asked for.
-    """
+    """Parse a batch of records that hold an ``Example``."""
     del name
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
@@ -72,24 +48,7 @@ def parse_example(serialized: Any, features: Mapping[str, Any], example_names: A
 def parse_single_example(
     serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: Any = None
 ) -> Any:
-    """Parse one record that holds an ``Example``.
-
-    Parameters
-    ----------
-    serialized : bytes or Tensor without axes
-    features, example_names, name
-        As for `parse_example`.
-
-    Returns
-    -------
-    dict of str to Tensor, SparseTensor or RaggedTensor
-        Without the axis of the batch.
-
-    Raises
-    ------
-    InvalidArgumentError, ValueError
-        As `parse_example`.
-    """
+    """Parse one record that holds an ``Example``."""
     if features is None:
         raise ValueError("Invalid argument: features cannot be None.")
     if not features:
@@ -100,40 +59,12 @@ def parse_single_example(
 
 
 def names_of(features: Mapping[str, Any]) -> list[str]:
-    """Names of features in the order in which the results have them.
-
-    Parameters
-    ----------
-    features : mapping of str to feature
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    ValueError
-        Features that cannot be asked for.
-    """
+    """Names of features in the order in which the results have them."""
     return known_spec(features, _ALLOWED).names
 
 
 def payloads_of(serialized: Any) -> tuple[Payloads, bool]:
-    """Records as they were given, and whether it is one without a batch.
-
-    Parameters
-    ----------
-    serialized : array_like of bytes
-
-    Returns
-    -------
-    tuple of (list of bytes or Ragged of uint8, bool)
-
-    Raises
-    ------
-    InvalidArgumentError
-        More than one axis.
-    """
+    """Records as they were given, and whether it is one without a batch."""
     if isinstance(serialized, list) and serialized and {*map(type, serialized)} == {bytes}:
         return serialized, False
     rows = serialized.rows if isinstance(serialized, Rows) else None

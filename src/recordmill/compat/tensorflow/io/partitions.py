@@ -25,24 +25,7 @@ _MOST_EMPTY_ROWS = 2**24
 
 
 def partitioned(name: str, feature: RaggedFeature, tensors: dict[str, Any]) -> Any:
-    """Divide the values of a feature into rows, from the innermost partition to the outermost.
-
-    Parameters
-    ----------
-    name : str
-    feature : RaggedFeature
-    tensors : dict of str to Tensor or RaggedTensor
-        By key of the column: one row of values, rows of records, or frames of records.
-
-    Returns
-    -------
-    Tensor or RaggedTensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Rows outside the values, or (if it is asked for) rows that leave out values.
-    """
+    """Divide the values of a feature into rows, from the innermost partition to the outermost."""
     found = tensors[feature.value_key or name]
     if isinstance(found, Tensor):
         for partition in reversed(feature.partitions):

@@ -19,29 +19,7 @@ _ALLOWED = ("float16", "float32", "float64", "int32", "uint16", "uint8", "int16"
 def decode_raw(
     input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: int | None = None, name: Any = None
 ) -> Tensor:
-    """Take byte strings for numbers.
-
-    Parameters
-    ----------
-    input_bytes : array_like of bytes
-    out_type : DType
-    little_endian : bool
-        Whether the lowest byte of a number is the first.
-    fixed_length : int, optional
-        Bytes that are taken of each string; short ones are filled up with zeros. Otherwise all have one length.
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    Tensor
-        One axis more than `input_bytes` has.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Lengths that differ, or are no multiple of the dtype's; a dtype that is not allowed.
-    """
+    """Take byte strings for numbers."""
     del name
     dtype, strings = as_dtype(out_type), array_of(input_bytes, string)
     allowed = _ALLOWED if fixed_length is not None else (*_ALLOWED, "bool")

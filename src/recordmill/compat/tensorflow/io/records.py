@@ -42,18 +42,6 @@ class TFRecordWriter:
 
     Until then, and after an exception in a ``with`` block, a file of that name stays as it was. A writer that is
     forgotten is closed when it is no longer used, and at the end of the program.
-
-    Parameters
-    ----------
-    path : str, bytes or path
-    options : TFRecordOptions, {"GZIP", "ZLIB", ""} or TFRecordCompressionType, optional
-
-    Raises
-    ------
-    NotFoundError
-        There is no such folder.
-    ValueError
-        No such compression.
     """
 
     def __init__(self, path: Any, options: Any = None) -> None:
@@ -68,20 +56,7 @@ class TFRecordWriter:
         self._finish = weakref.finalize(self, self._output.close)
 
     def write(self, record: Any) -> None:
-        """Add a record.
-
-        Parameters
-        ----------
-        record : bytes, bytearray or str
-            Text is stored as UTF-8.
-
-        Raises
-        ------
-        TypeError
-            Anything else.
-        FailedPreconditionError
-            The writer is closed.
-        """
+        """Add a record."""
         if not isinstance(record, bytes | bytearray | str):
             raise TypeError(
                 "write(): incompatible function arguments. The following argument types are supported: record: str or "
@@ -123,25 +98,7 @@ class TFRecordWriter:
 
 
 def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
-    """Read the records of a file.
-
-    Parameters
-    ----------
-    path : str, bytes or path
-    options : TFRecordOptions, {"GZIP", "ZLIB", ""} or TFRecordCompressionType, optional
-        How the file is compressed; it is not found out.
-
-    Yields
-    ------
-    bytes
-
-    Raises
-    ------
-    NotFoundError
-        There is no such file.
-    DataLossError
-        The file is damaged, or no record file; raised after the records in front of the damage.
-    """
+    """Read the records of a file."""
     compression = _COMPRESSIONS[TFRecordOptions.get_compression_type_string(options)]
     name = path_of(path)
     try:

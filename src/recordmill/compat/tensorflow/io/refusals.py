@@ -25,68 +25,26 @@ _SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records that are parsed together.
-
-    Parameters
-    ----------
-    payloads : sequence of bytes, or Ragged of uint8
-    single : bool
-        Whether it is one record that came alone.
-    names : array_like of str, optional
-        What the caller calls them.
-    """
+    """Records that are parsed together."""
 
     payloads: Sequence[bytes] | Ragged
     single: bool
     names: Any = None
 
     def name(self, position: int) -> str:
-        """What messages call a record.
-
-        Parameters
-        ----------
-        position : int
-
-        Returns
-        -------
-        str
-        """
+        """What messages call a record."""
         names = [] if self.names is None else array_of(self.names).reshape(-1).tolist()
         if position >= len(names):
             return "<unknown>"
         return str(names[position], "utf-8", "backslashreplace")
 
     def error(self, message: str, position: int, **parts: Any) -> InvalidArgumentError:
-        """Error of one record.
-
-        Parameters
-        ----------
-        message : str
-        position : int
-        **parts
-            Of the error.
-
-        Returns
-        -------
-        InvalidArgumentError
-        """
+        """Error of one record."""
         return InvalidArgumentError(message, kind="feature_mismatch", record=None if self.single else position, **parts)
 
 
 def refusal(error: RecordmillError, columns: Sequence[Column], batch: Batch) -> InvalidArgumentError:
-    """TensorFlow's error for that of the library's parser.
-
-    Parameters
-    ----------
-    error : FeatureError or PayloadError
-        Its `record` is the place in the batch.
-    columns : sequence of Column
-    batch : Batch
-
-    Returns
-    -------
-    InvalidArgumentError
-    """
+    """TensorFlow's error for that of the library's parser."""
     position = error.record or 0
     payload = batch.payloads[position]
     try:
@@ -108,20 +66,7 @@ def refusal(error: RecordmillError, columns: Sequence[Column], batch: Batch) -> 
 
 
 def unparsable(opening: str, payload: bytes, error: RecordmillError, batch: Batch) -> InvalidArgumentError:
-    """Error of a payload that is no message; it shows the beginning.
-
-    Parameters
-    ----------
-    opening : str
-        First words of the message.
-    payload : bytes
-    error : RecordmillError
-    batch : Batch
-
-    Returns
-    -------
-    InvalidArgumentError
-    """
+    """Error of a payload that is no message; it shows the beginning."""
     text = payload[:_SHOWN].decode("utf-8", "backslashreplace") + ("…" if len(payload) > _SHOWN else "")
     told = batch.error(f"{opening}, value: '{text}'", error.record or 0, found=error.message)
     told.kind = "bad_payload"
@@ -162,19 +107,7 @@ def _text(shape: Sequence[Any]) -> str:
 
 
 def check_blocks(columns: Sequence[Column], found: Mapping[str, Any], batch: Batch) -> None:
-    """Refuse padded features whose values are no whole number of blocks.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    found : mapping of str to Ragged
-        What the library's parser brought.
-    batch : Batch
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Refuse padded features whose values are no whole number of blocks."""
     for column in columns:
         if column.form != "padded" or column.count == 1:
             continue

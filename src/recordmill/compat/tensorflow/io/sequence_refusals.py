@@ -10,19 +10,7 @@ from recordmill.errors import PayloadError, RecordmillError
 
 
 def sequence_refusal(error: RecordmillError, context: Spec, lists: Spec, batch: Batch) -> InvalidArgumentError:
-    """TensorFlow's error for that of the library's parser.
-
-    Parameters
-    ----------
-    error : FeatureError or PayloadError
-        Its `record` is the place in the batch.
-    context, lists : Spec
-    batch : Batch
-
-    Returns
-    -------
-    InvalidArgumentError
-    """
+    """TensorFlow's error for that of the library's parser."""
     position = error.record or 0
     name = batch.name(position)
     try:

@@ -38,31 +38,7 @@ def parse_sequence_example(
     example_names: Any = None,
     name: Any = None,
 ) -> tuple[Tensors, Tensors, Tensors]:
-    """Parse a batch of records that hold a ``SequenceExample``.
-
-    Parameters
-    ----------
-    serialized : array_like of bytes, shape (n,)
-    context_features, sequence_features : mapping of str to feature
-        What is asked for of the records as wholes, and of their frames.
-    example_names : array_like of str, shape (n,), optional
-        For messages of errors.
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    tuple of (dict, dict, dict) of str to tensor
-        Of the context, of the frames, and the number of frames of each record of padded features.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A feature that a record lacks, or holds in another kind or number; bytes that are no ``SequenceExample``.
-        `record` is the place in the batch.
-    ValueError
-        Features that cannot be asked for.
-    """
+    """Parse a batch of records that hold a ``SequenceExample``."""
     del name
     if not (context_features or sequence_features):
         raise ValueError(
@@ -84,24 +60,7 @@ def parse_single_sequence_example(
     example_name: Any = None,
     name: Any = None,
 ) -> tuple[Tensors, Tensors]:
-    """Parse one record that holds a ``SequenceExample``.
-
-    Parameters
-    ----------
-    serialized : bytes or Tensor without axes
-    context_features, sequence_features, example_name, name
-        As for `parse_sequence_example`.
-
-    Returns
-    -------
-    tuple of (dict, dict) of str to tensor
-        Of the context, and of the frames; without the axis of the batch.
-
-    Raises
-    ------
-    InvalidArgumentError, ValueError
-        As `parse_sequence_example`.
-    """
+    """Parse one record that holds a ``SequenceExample``."""
     if not (context_features or sequence_features):
         raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
     if np.ndim(array_of(serialized, string)):

@@ -34,22 +34,7 @@ NAMES = {"string": "string", "float32": "float", "int64": "int64"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One feature of the records.
-
-    Parameters
-    ----------
-    key : str
-    form : {"fixed", "padded", "sparse", "ragged"}
-    dtype : DType
-    shape : tuple of int
-        Of a fixed feature, or of one block of a padded one.
-    default : ndarray or None
-        Values of records without the feature, or the one that short rows are filled up with.
-    allow_missing : bool
-        Whether a feature list may lack.
-    splits_dtype : DType
-        Of the row splits of a ragged one.
-    """
+    """One feature of the records."""
 
     key: str
     form: Form
@@ -71,21 +56,7 @@ class Column:
 
 
 class Spec:
-    """Columns by key, and the features that are put together of several of them.
-
-    Parameters
-    ----------
-    features : mapping of str to feature
-    allowed : tuple of type
-        Kinds of features that may be asked for.
-
-    Raises
-    ------
-    ValueError
-        Features that TensorFlow refuses too.
-    InvalidArgumentError
-        A dtype other than int64, float32 and string, or a default value of another size than the shape.
-    """
+    """Columns by key, and the features that are put together of several of them."""
 
     def __init__(self, features: Mapping[str, Any], allowed: tuple[type, ...]) -> None:
         self.features = dict(sorted(features.items()))
@@ -227,16 +198,7 @@ def _padded(key: str, feature: FixedLenSequenceFeature) -> Column:
 
 
 def schema_of(columns: list[Column]) -> rm.Schema:
-    """What the library's parser is asked for the columns of an ``Example``.
-
-    Parameters
-    ----------
-    columns : list of Column
-
-    Returns
-    -------
-    Schema
-    """
+    """What the library's parser is asked for the columns of an ``Example``."""
     return rm.Schema({column.key: _feature(column) for column in columns})
 
 

@@ -43,19 +43,7 @@ _MOST_REPEATED = 1 << 26
 
 @op("io.serialize_tensor")
 def serialize_tensor(tensor: Any, name: Any = None) -> Tensor:
-    """Serialize a tensor.
-
-    Parameters
-    ----------
-    tensor : array_like
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    Tensor of string, without axes
-        The bytes that TensorFlow writes.
-    """
+    """Serialize a tensor."""
     del name
     array = array_of(tensor)
     dtype = as_dtype(array.dtype)
@@ -96,26 +84,7 @@ class _Proto:
 
 @op("io.parse_tensor")
 def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
-    """Read a tensor that `serialize_tensor`, or TensorFlow, has written.
-
-    Parameters
-    ----------
-    serialized : bytes or Tensor without axes
-    out_type : DType
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Bytes that are no ``TensorProto``, or one of another dtype, or one whose shape and values do not fit.
-    ResourceExhaustedError
-        A few values that stand for more than 2**26.
-    """
+    """Read a tensor that `serialize_tensor`, or TensorFlow, has written."""
     del name
     wanted, given = as_dtype(out_type), array_of(serialized, dtypes.string)
     if given.ndim:

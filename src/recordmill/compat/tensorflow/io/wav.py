@@ -29,26 +29,7 @@ class DecodeWav(NamedTuple):
 
 @op("audio.decode_wav")
 def decode_wav(contents: Any, desired_channels: int = -1, desired_samples: int = -1) -> DecodeWav:
-    """Sound of a WAV file.
-
-    Parameters
-    ----------
-    contents : bytes or string tensor
-    desired_channels : int
-        Channels of the result: further ones are dropped, missing ones are copies of the last; -1 for those of the file.
-    desired_samples : int
-        Length of the result: cut, or filled up with silence; -1 for that of the file.
-
-    Returns
-    -------
-    DecodeWav
-        float32 from -1 to 1, shape (samples, channels), and an int32.
-
-    Raises
-    ------
-    InvalidArgumentError
-        No WAV file of 16 bits a sample, or one that ends too early.
-    """
+    """Sound of a WAV file."""
     given = array_of(contents)
     if given.ndim:
         _refuse(f"contents must be scalar, got shape {list(given.shape)}")
@@ -123,25 +104,7 @@ def _data_chunks(data: bytes, start: int, a_sample: int) -> Iterator[bytes]:
 
 @op("audio.encode_wav")
 def encode_wav(audio: Any, sample_rate: Any) -> Tensor:
-    """WAV file of sound.
-
-    Parameters
-    ----------
-    audio : tensor of float32, shape (samples, channels)
-        From -1 to 1; louder sound is cut.
-    sample_rate : int
-        Samples of a second.
-
-    Returns
-    -------
-    Tensor of string, shape ()
-        16 bits a sample.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another number of axes, no channels, or a rate that is not above zero.
-    """
+    """WAV file of sound."""
     values, rate = array_of(audio, "float32"), array_of(sample_rate, "int32")
     if values.ndim != 2:
         _refuse(f"audio must be 2-dimensional[{','.join(map(str, values.shape))}]")

@@ -13,13 +13,7 @@ _LAYERS = ("Normalization", "Discretization")
 
 
 def register_adapt(library: Any) -> None:
-    """Let layers that measure data take data sets of ours; they do everything else as before.
-
-    Parameters
-    ----------
-    library : module
-        Keras.
-    """
+    """Let layers that measure data take data sets of ours; they do everything else as before."""
     for name in _LAYERS:
         layer = getattr(library.layers, name)
         layer.adapt = _taking_datasets(layer.adapt)

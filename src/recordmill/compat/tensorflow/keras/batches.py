@@ -13,21 +13,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 
 
 def plain_batch(element: Any) -> Any:
-    """Replace the tensors in an element of a data set by their arrays.
-
-    Parameters
-    ----------
-    element : Tensor, array, or tuples and dicts of them
-
-    Returns
-    -------
-    ndarray, or tuples and dicts of them
-
-    Raises
-    ------
-    InvalidArgumentError
-        Strings, ragged or sparse values, or a value per batch instead of one per sample.
-    """
+    """Replace the tensors in an element of a data set by their arrays."""
     if isinstance(element, Mapping):
         return {key: plain_batch(value) for key, value in element.items()}
     if isinstance(element, tuple | list):
@@ -48,25 +34,7 @@ def _array(value: Any) -> NDArray[Any]:
 
 
 def weighted(batch: Any, class_weight: Mapping[int, float]) -> tuple[Any, Any, NDArray[np.float32]]:
-    """Add the weights of the classes to a batch.
-
-    Parameters
-    ----------
-    batch : tuple
-        ``(x, y)``; ``y`` holds class numbers, shape (n,) or (n, 1), or a row per sample whose largest value decides.
-    class_weight : mapping of int to float
-        1 for a class that is not in it.
-
-    Returns
-    -------
-    tuple
-        ``(x, y, sample_weight)``.
-
-    Raises
-    ------
-    ValueError
-        There are weights already, no targets, or targets for several outputs.
-    """
+    """Add the weights of the classes to a batch."""
     if not isinstance(batch, tuple) or len(batch) < 2:
         raise ValueError("`class_weight` needs targets: a data set of (x, y).")
     if len(batch) > 2 and batch[2] is not None:

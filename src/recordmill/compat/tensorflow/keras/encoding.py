@@ -20,23 +20,7 @@ def idf_of(documents: int, total: int) -> float:
 
 
 def encoded(places: Any, mode: str, width: int, weights: Any = None) -> Any:
-    """Encode rows of places.
-
-    Parameters
-    ----------
-    places : Tensor or RaggedTensor of int64
-        Rows are its last axis; a single place is a row.
-    mode : {"one_hot", "multi_hot", "count", "tf_idf"}
-        With "one_hot" each place has a row.
-    width : int
-    weights : array_like of float, optional
-        Of each token, for "tf_idf".
-
-    Returns
-    -------
-    Tensor
-        int64, or float32 for "tf_idf".
-    """
+    """Encode rows of places."""
     hot = run("array.one_hot", places, width, dtype=int64)
     if mode == "one_hot":
         return run("array.squeeze", hot, -2) if places.shape.rank and places.shape[-1] == 1 else hot

@@ -24,36 +24,13 @@ _INFINITE = -1
 
 
 def is_dataset(value: Any) -> bool:
-    """Whether a value is a data set of ours.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a value is a data set of ours."""
     data = sys.modules.get(_DATA)  # who has a data set has imported this
     return data is not None and isinstance(value, data.Dataset)
 
 
 class DatasetAdapter:
-    """What Keras asks for the batches of a data set: each pass over it is a new iteration.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Of ``x``, ``(x, y)`` or ``(x, y, sample_weight)``.
-    steps : int, optional
-        Batches that make an epoch; without it the epoch is the whole data set.
-    class_weight : dict of int to float, optional
-
-    Raises
-    ------
-    ValueError
-        An endless data set without `steps`.
-    """
+    """What Keras asks for the batches of a data set: each pass over it is a new iteration."""
 
     batch_size = None
     has_partial_batch = None
@@ -76,12 +53,7 @@ class DatasetAdapter:
         return self._num_batches
 
     def get_numpy_iterator(self) -> Iterator[Any]:
-        """Batches of arrays.
-
-        Yields
-        ------
-        ndarray, or tuples and dicts of them
-        """
+        """Batches of arrays."""
         for element in self._dataset:
             batch = plain_batch(element)
             yield batch if self._class_weight is None else weighted(batch, self._class_weight)
@@ -89,12 +61,7 @@ class DatasetAdapter:
     get_jax_iterator = get_numpy_iterator  # JAX takes NumPy's arrays
 
     def get_torch_dataloader(self) -> Any:
-        """Batches of PyTorch's tensors on its device.
-
-        Returns
-        -------
-        torch.utils.data.DataLoader
-        """
+        """Batches of PyTorch's tensors on its device."""
         return _internal("trainers.data_adapters.data_adapter_utils").get_torch_dataloader(_Again(self))
 
 
@@ -113,13 +80,7 @@ def _internal(name: str) -> Any:
 
 
 def register_datasets() -> None:
-    """Let Keras take our data sets.
-
-    Raises
-    ------
-    MissingExtraError
-        A version of Keras that chooses its adapters in another way.
-    """
+    """Let Keras take our data sets."""
     try:
         adapters = _internal("trainers.data_adapters")
         theirs, base = adapters.get_data_adapter, adapters.data_adapter.DataAdapter

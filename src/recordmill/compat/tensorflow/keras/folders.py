@@ -27,18 +27,7 @@ _SWAPPING = threading.Lock()
 
 
 def member(module: str, name: str) -> Any:
-    """Name of one of Keras's modules; data sets of it are this package's.
-
-    Parameters
-    ----------
-    module : str
-        Below ``keras``.
-    name : str
-
-    Returns
-    -------
-    object
-    """
+    """Name of one of Keras's modules; data sets of it are this package's."""
     found = getattr(getattr(face(), module), name)
     return _with_ours(found) if name in NAMES else found
 
@@ -60,13 +49,7 @@ def _with_ours(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def ours_in(module: ModuleType) -> Iterator[None]:
-    """Let a function find this package where it looks for TensorFlow; its map functions do so whenever they run.
-
-    Parameters
-    ----------
-    module : module
-        Keras's, which has the function.
-    """
+    """Let a function find this package where it looks for TensorFlow; its map functions do so whenever they run."""
     ours = importlib.import_module("recordmill.compat.tensorflow")
     source: Any = importlib.import_module(_SOURCE)
     with _SWAPPING:

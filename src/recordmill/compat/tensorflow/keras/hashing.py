@@ -12,19 +12,7 @@ from recordmill.compat.tensorflow.keras.tokens import refuse_options
 
 
 class Hashing:
-    """Values as numbers below a bound, by a hash.
-
-    Parameters
-    ----------
-    num_bins : int
-    mask_value : str or int, optional
-        Has number 0, which no other has then.
-    salt : int or sequence of two int, optional
-        Key of a hash that nobody foresees.
-    output_mode : {"int", "one_hot", "multi_hot", "count"}, default "int"
-    **options
-        Others of Keras's; but for names and dtypes they are refused.
-    """
+    """Values as numbers below a bound, by a hash."""
 
     def __init__(
         self, num_bins: int, mask_value: Any = None, salt: Any = None, output_mode: str = "int", **options: Any

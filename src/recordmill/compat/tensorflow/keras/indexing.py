@@ -26,29 +26,7 @@ _UNKNOWN, _MASKED = -1, -2
 
 
 class Index:
-    """What both have: a vocabulary, given or counted, and tokens that are not in it.
-
-    Parameters
-    ----------
-    max_tokens : int, optional
-        Length of the vocabulary, at most.
-    num_oov_indices : int
-        Places for tokens that are not in the vocabulary, divided by a hash.
-    mask_token : str or int, optional
-        Has place 0.
-    oov_token : str or int
-        What `get_vocabulary` and the inverse say for tokens that are not there.
-    vocabulary : sequence, or path of a file with a token in each line, optional
-    idf_weights : sequence of float, optional
-        Of `vocabulary`, for ``"tf_idf"``.
-    invert : bool, default False
-        From places to tokens.
-    output_mode : {"int", "one_hot", "multi_hot", "count", "tf_idf"}, default "int"
-    pad_to_max_tokens : bool, default False
-        Whether encoded rows have `max_tokens` places from the beginning.
-    **options
-        Others of Keras's; but for names and dtypes they are refused.
-    """
+    """What both have: a vocabulary, given or counted, and tokens that are not in it."""
 
     key_dtype = string
 
@@ -79,16 +57,7 @@ class Index:
             self.set_vocabulary(vocabulary, idf_weights)
 
     def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
-        """Count the tokens of data, and take the most frequent ones; of equally many, the last by name first.
-
-        Parameters
-        ----------
-        data : Dataset, Tensor, RaggedTensor or array_like
-        batch_size : int, optional
-            Without influence.
-        steps : int, optional
-            Elements of a data set that are counted; all unless given.
-        """
+        """Count the tokens of data, and take the most frequent ones; of equally many, the last by name first."""
         del batch_size
         counts: Counter[Any] = Counter()
         documents: Counter[Any] = Counter()
@@ -106,18 +75,7 @@ class Index:
         self.set_vocabulary([self._told(token) for token in kept], idf)
 
     def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
-        """Take tokens as they are, with or without the special ones in front.
-
-        Parameters
-        ----------
-        vocabulary : sequence, or path of a file with a token in each line
-        idf_weights : sequence of float, optional
-
-        Raises
-        ------
-        ValueError
-            Tokens that are there twice, or more of them than there is room for.
-        """
+        """Take tokens as they are, with or without the special ones in front."""
         tokens = self._read(vocabulary)
         specials = [self._key(one) for one in self._specials()]
         if tokens[: len(specials)] == specials:
@@ -180,16 +138,7 @@ class Index:
         return self._start + len(self._tokens)
 
     def __call__(self, inputs: Any) -> Any:
-        """Places of tokens, or tokens of places.
-
-        Parameters
-        ----------
-        inputs : array_like or RaggedTensor
-
-        Returns
-        -------
-        Tensor or RaggedTensor
-        """
+        """Places of tokens, or tokens of places."""
         if self._invert:
             return self._ready().lookup(run("array.cast", inputs, int64))
         found = self._places(inputs)

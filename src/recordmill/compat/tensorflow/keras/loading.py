@@ -18,12 +18,7 @@ _HINT = "pip install 'recordmill[keras]', or set KERAS_BACKEND to jax, torch or 
 
 
 def chosen_backend() -> str:
-    """Choose what computes: the environment's ``KERAS_BACKEND`` unless that is TensorFlow, else what is installed.
-
-    Returns
-    -------
-    str
-    """
+    """Choose what computes: the environment's ``KERAS_BACKEND`` unless that is TensorFlow, else what is installed."""
     asked = os.environ.get("KERAS_BACKEND")
     if asked and asked != "tensorflow":
         return asked
@@ -32,17 +27,7 @@ def chosen_backend() -> str:
 
 @functools.cache
 def keras() -> Any:
-    """Import Keras 3, and teach it what it meets in programs for TensorFlow.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    MissingExtraError
-        Keras or its backend is not installed, or the program imported Keras on TensorFlow before.
-    """
+    """Import Keras 3, and teach it what it meets in programs for TensorFlow."""
     if "keras" not in sys.modules:
         os.environ["KERAS_BACKEND"] = chosen_backend()
     try:
@@ -66,13 +51,7 @@ def keras() -> Any:
 
 @functools.cache
 def face() -> Any:
-    """Keras as TensorFlow's programs see it: with the older names that it keeps for them.
-
-    Returns
-    -------
-    module
-        Keras itself where its version has no such face.
-    """
+    """Keras as TensorFlow's programs see it: with the older names that it keeps for them."""
     found = keras()
     try:
         return importlib.import_module(FACE)

@@ -13,13 +13,7 @@ ON_BATCH = ("train_on_batch", "test_on_batch", "predict_on_batch")
 
 
 def register_methods(library: Any) -> None:
-    """Let Keras's models take our tensors and checkpoints; they do everything else as before.
-
-    Parameters
-    ----------
-    library : module
-        Keras.
-    """
+    """Let Keras's models take our tensors and checkpoints; they do everything else as before."""
     model = library.Model
     for name in ON_BATCH:
         setattr(model, name, _taking_tensors(getattr(model, name)))

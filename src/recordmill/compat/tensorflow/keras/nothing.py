@@ -13,13 +13,7 @@ from recordmill.compat.tensorflow.keras.feeding import is_dataset
 
 
 def register_nothing(library: Any) -> None:
-    """Let Keras's models take data sets of ours that turn out to be empty.
-
-    Parameters
-    ----------
-    library : module
-        Keras.
-    """
+    """Let Keras's models take data sets of ours that turn out to be empty."""
     model = library.Model
     model.fit = _answering(model.fit, lambda self, _: _no_epochs(library, self))
     model.evaluate = _answering(model.evaluate, lambda _, kwargs: {} if kwargs.get("return_dict") else [])

@@ -18,13 +18,7 @@ from recordmill.compat.tensorflow.keras.operations_table import OTHERS, SAME
 
 
 class BackendOperations:
-    """Runs the calls that touch a tensor of the backend, a variable of Keras, or an input of a model.
-
-    Parameters
-    ----------
-    library : module
-        Keras.
-    """
+    """Runs the calls that touch a tensor of the backend, a variable of Keras, or an input of a model."""
 
     def __init__(self, library: Any) -> None:
         self._ops = library.ops
@@ -32,16 +26,7 @@ class BackendOperations:
         self._backend = library.backend.backend()
 
     def touches(self, value: Any) -> bool:
-        """Whether a value, or one inside it, belongs to Keras; NumPy's arrays never do.
-
-        Parameters
-        ----------
-        value : object
-
-        Returns
-        -------
-        bool
-        """
+        """Whether a value, or one inside it, belongs to Keras; NumPy's arrays never do."""
         if isinstance(value, tuple | list):
             return any(self.touches(one) for one in value)
         if isinstance(value, Mapping):
@@ -51,24 +36,7 @@ class BackendOperations:
         return isinstance(value, self._kinds) or bool(self._ops.is_tensor(value))
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call.
-
-        Parameters
-        ----------
-        name : str
-            Of the operation.
-        args, kwargs
-            As the operation takes them.
-
-        Returns
-        -------
-        tensor of the backend
-
-        Raises
-        ------
-        UnimplementedError
-            The operation has no counterpart in ``keras.ops``.
-        """
+        """Run a call."""
         ordered = _in_order(name, args, kwargs)
         if name in OTHERS:
             return OTHERS[name](*ordered)
@@ -94,11 +62,5 @@ def _plain(value: Any) -> Any:
 
 
 def register_operations(library: Any) -> None:
-    """Let Keras's operations run the calls on its tensors.
-
-    Parameters
-    ----------
-    library : module
-        Keras.
-    """
+    """Let Keras's operations run the calls on its tensors."""
     dispatch.BESIDE.append(BackendOperations(library))

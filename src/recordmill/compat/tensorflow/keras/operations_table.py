@@ -40,17 +40,7 @@ SAME: dict[str, str] = _parsed(_SAME)
 
 
 def dtype_of(value: Any) -> str:
-    """Name the dtype that the backend has for one of TensorFlow's.
-
-    Parameters
-    ----------
-    value : DType or what names one
-
-    Returns
-    -------
-    str
-        JAX has 32 bits where TensorFlow has 64, unless it is told otherwise.
-    """
+    """Name the dtype that the backend has for one of TensorFlow's."""
     name = as_dtype(value).name
     jax = sys.modules.get("jax")
     if keras().backend.backend() == "jax" and jax is not None and not jax.config.jax_enable_x64:

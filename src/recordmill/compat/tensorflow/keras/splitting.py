@@ -17,29 +17,7 @@ def split_dataset(
     seed: int | None = None,
     **options: Any,
 ) -> tuple[Any, Any]:
-    """Two data sets of the first and the last samples of one, or of arrays.
-
-    Parameters
-    ----------
-    dataset : Dataset, or array_like or a tuple or list of arrays
-        All samples are held in memory; batches are taken apart and made anew.
-    left_size, right_size : float or int, optional
-        A share of the samples, or their number; one is enough.
-    shuffle : bool, default False
-        Whether samples are mixed before.
-    seed : int, optional
-    **options
-        Others of Keras's; they are refused.
-
-    Returns
-    -------
-    tuple of Dataset
-
-    Raises
-    ------
-    ValueError
-        Sizes that cannot be, or no samples.
-    """
+    """Two data sets of the first and the last samples of one, or of arrays."""
     if options:
         raise NotImplementedError(f"split_dataset({next(iter(options))}=...) is not supported: leave it out")
     from recordmill.compat.tensorflow.data.batching import Batch
@@ -75,17 +53,7 @@ def _arrays(given: Any) -> Any:
 
 
 def left_count(total: int, left: float | None, right: float | None) -> tuple[int, int | None]:
-    """Read how many samples go to either side; None is all others.
-
-    Parameters
-    ----------
-    total : int
-    left, right : float or int, optional
-
-    Returns
-    -------
-    tuple
-    """
+    """Read how many samples go to either side; None is all others."""
     if left is None and right is None:
         raise ValueError("At least one of the `left_size` or `right_size` must be specified. Received: left_size=None")
     counts = [_count(size, total, name) for size, name in ((left, "left_size"), (right, "right_size"))]

@@ -13,18 +13,7 @@ from recordmill.compat.tensorflow.keras.feeding import is_dataset
 
 
 def refuse_options(name: str, options: dict[str, Any]) -> None:
-    """Refuse options of Keras that are not here.
-
-    Parameters
-    ----------
-    name : str
-        Of the layer.
-    options : dict
-
-    Raises
-    ------
-    NotImplementedError
-    """
+    """Refuse options of Keras that are not here."""
     for option, value in options.items():
         is_usual = option in ("name", "dtype", "trainable", "vocabulary_dtype") or value in (None, False, "utf-8")
         if not is_usual:
@@ -32,18 +21,7 @@ def refuse_options(name: str, options: dict[str, Any]) -> None:
 
 
 def rows_of(data: Any, steps: int | None = None) -> Iterator[list[Any]]:
-    """Tokens of data, row by row.
-
-    Parameters
-    ----------
-    data : Dataset, Tensor, RaggedTensor or array_like
-    steps : int, optional
-        Elements of a data set; all unless given.
-
-    Yields
-    ------
-    list
-    """
+    """Tokens of data, row by row."""
     elements: Iterable[Any] = (data if steps is None else data.take(steps)) if is_dataset(data) else [data]
     for element in elements:
         rows: Sequence[Any] = (

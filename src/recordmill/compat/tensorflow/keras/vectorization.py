@@ -22,27 +22,7 @@ _SPLITS = (None, "whitespace", "character")
 
 
 class TextVectorization:
-    """Texts as rows of numbers: made alike, taken apart, and looked up.
-
-    Parameters
-    ----------
-    max_tokens : int, optional
-    standardize : str or callable, default "lower_and_strip_punctuation"
-        Or "lower", "strip_punctuation", None.
-    split : str or callable, default "whitespace"
-        Or "character", None.
-    ngrams : int or tuple of int, optional
-    output_mode : {"int", "multi_hot", "count", "tf_idf"}, default "int"
-    output_sequence_length : int, optional
-        Length of the rows of "int"; that of the longest one unless given.
-    pad_to_max_tokens : bool, default False
-    vocabulary : sequence of str, or path of a file with a word in each line, optional
-    idf_weights : sequence of float, optional
-    ragged : bool, default False
-        Whether rows of "int" keep their lengths.
-    **options
-        Others of Keras's; but for names and dtypes they are refused.
-    """
+    """Texts as rows of numbers: made alike, taken apart, and looked up."""
 
     def __init__(
         self,
@@ -77,16 +57,7 @@ class TextVectorization:
         )
 
     def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
-        """Count the words of texts, and take the most frequent ones.
-
-        Parameters
-        ----------
-        data : Dataset, Tensor or array_like of str
-        batch_size : int, optional
-            Without influence.
-        steps : int, optional
-            Elements of a data set that are counted; all unless given.
-        """
+        """Count the words of texts, and take the most frequent ones."""
         del batch_size
         elements: Iterable[Any] = (data if steps is None else data.take(steps)) if is_dataset(data) else [data]
         rows = [row for element in elements for row in self._rows(element)]
@@ -110,16 +81,7 @@ class TextVectorization:
         return self._lookup.vocabulary_size()
 
     def __call__(self, inputs: Any) -> Any:
-        """Numbers of texts.
-
-        Parameters
-        ----------
-        inputs : array_like of str, shape (), (n,) or (n, 1)
-
-        Returns
-        -------
-        Tensor or RaggedTensor
-        """
+        """Numbers of texts."""
         is_even = self._mode != "int" or (self._length is not None and not self._ragged)
         return run("strings.vectorize" if is_even else "strings.vectorize_rows", self, inputs)
 

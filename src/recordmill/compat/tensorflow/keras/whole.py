@@ -10,13 +10,7 @@ PARTIAL = ".partial-"  # begins the names of files that are being written
 
 
 class Whole:
-    """A model that saves beside the file first, so that a killed program leaves no half of one under its name.
-
-    Parameters
-    ----------
-    model : keras.Model
-        Does everything else itself.
-    """
+    """A model that saves beside the file first, so that a killed program leaves no half of one under its name."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -26,25 +20,11 @@ class Whole:
         return getattr(self._model, name)
 
     def save(self, filepath: Any, **options: Any) -> None:
-        """Save the whole model.
-
-        Parameters
-        ----------
-        filepath : str or path
-        **options
-            Of the model's own method.
-        """
+        """Save the whole model."""
         _write(self._model.save, Path(filepath), options)
 
     def save_weights(self, filepath: Any, **options: Any) -> None:
-        """Save the weights.
-
-        Parameters
-        ----------
-        filepath : str or path
-        **options
-            Of the model's own method.
-        """
+        """Save the weights."""
         _write(self._model.save_weights, Path(filepath), options)
 
 

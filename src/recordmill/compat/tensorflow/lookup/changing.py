@@ -16,16 +16,7 @@ from recordmill.compat.tensorflow.ops.matching import bracketed
 
 
 class MutableHashTable:
-    """Table to which keys are added, and from which they are taken.
-
-    Parameters
-    ----------
-    key_dtype, value_dtype : DType
-    default_value : array_like
-        What stands for keys that are not there; its shape is that of every value.
-    name, checkpoint, experimental_is_anonymous : optional
-        Without influence.
-    """
+    """Table to which keys are added, and from which they are taken."""
 
     def __init__(
         self,
@@ -115,22 +106,7 @@ class MutableHashTable:
 
 
 class DenseHashTable(MutableHashTable):
-    """Table to which keys are added, two of which cannot be.
-
-    Parameters
-    ----------
-    key_dtype, value_dtype, default_value
-        As `MutableHashTable`.
-    empty_key, deleted_key : scalar
-        Neither can be a key.
-    initial_num_buckets, name, checkpoint, experimental_is_anonymous : optional
-        Without influence.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Both are the same.
-    """
+    """Table to which keys are added, two of which cannot be."""
 
     def __init__(
         self,

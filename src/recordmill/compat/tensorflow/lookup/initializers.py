@@ -12,20 +12,7 @@ from recordmill.compat.tensorflow.ops.numerals import number_of
 
 
 class KeyValueTensorInitializer:
-    """Keys and what stands for them.
-
-    Parameters
-    ----------
-    keys, values : array_like, shape (n,)
-    key_dtype, value_dtype : DType, optional
-    name : str, optional
-        Without influence.
-
-    Raises
-    ------
-    ValueError
-        They are not as many.
-    """
+    """Keys and what stands for them."""
 
     def __init__(
         self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: Any = None
@@ -54,30 +41,7 @@ class TextFileIndex:
 
 
 class TextFileInitializer(KeyValueTensorInitializer):
-    """Keys and values that stand in the lines of a file.
-
-    Parameters
-    ----------
-    filename : str or path
-    key_dtype, value_dtype : DType
-    key_index, value_index : int
-        A column from 0, or one of `TextFileIndex`.
-    vocab_size : int, optional
-        So many lines are read; all unless given.
-    delimiter : str, default tab
-        Between columns.
-    name : str, optional
-        Without influence.
-    value_index_offset : int, default 0
-        Added to line numbers that are values.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A line without the column, or fewer lines than `vocab_size`.
-    NotFoundError
-        There is no such file.
-    """
+    """Keys and values that stand in the lines of a file."""
 
     def __init__(
         self,

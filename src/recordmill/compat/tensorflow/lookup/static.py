@@ -15,23 +15,7 @@ from recordmill.compat.tensorflow.lookup.initializers import KeyValueTensorIniti
 
 
 class StaticHashTable:
-    """Table that does not change.
-
-    Parameters
-    ----------
-    initializer : KeyValueTensorInitializer or TextFileInitializer
-    default_value : scalar
-        What stands for keys that are not there.
-    name, experimental_is_anonymous : optional
-        Without influence.
-
-    Raises
-    ------
-    FailedPreconditionError
-        A key is there twice, with different values.
-    NotImplementedError
-        Another initializer.
-    """
+    """Table that does not change."""
 
     def __init__(
         self, initializer: Any, default_value: Any, name: Any = None, experimental_is_anonymous: bool = False
@@ -50,24 +34,7 @@ class StaticHashTable:
                 raise FailedPreconditionError(f"HashTable has different value for same key. Key {key} has {value}")
 
     def lookup(self, keys: Any, name: Any = None) -> Tensor:
-        """Values of keys.
-
-        Parameters
-        ----------
-        keys : array_like
-        name : str, optional
-            Without influence.
-
-        Returns
-        -------
-        Tensor
-            Of the shape of `keys`.
-
-        Raises
-        ------
-        TypeError
-            Keys of another dtype.
-        """
+        """Values of keys."""
         del name
         return find(self, keys)
 
@@ -93,37 +60,13 @@ class StaticHashTable:
         return as_tensor(self._default, self.value_dtype)
 
     def found(self, keys: list[Any]) -> list[Any]:
-        """Values of keys.
-
-        Parameters
-        ----------
-        keys : list of int, float or bytes
-
-        Returns
-        -------
-        list
-        """
+        """Values of keys."""
         return [self._known.get(key, self._default) for key in keys]
 
 
 @op("lookup.find")
 def find(table: StaticHashTable, keys: Any) -> Tensor:
-    """Values of keys in a table.
-
-    Parameters
-    ----------
-    table : StaticHashTable
-    keys : array_like
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    TypeError
-        Keys of another dtype.
-    """
+    """Values of keys in a table."""
     array = array_of(keys)
     if as_dtype(array.dtype) != table.key_dtype:
         raise TypeError(f"Dtype of argument `keys` must be {table.key_dtype}, received: {as_dtype(array.dtype)}")

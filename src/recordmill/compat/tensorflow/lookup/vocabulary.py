@@ -14,26 +14,7 @@ from recordmill.hashing import farm
 
 
 class StaticVocabularyTable(StaticHashTable):
-    """Table of the numbers of words; words that are not there have a number behind those of the others.
-
-    Parameters
-    ----------
-    initializer : KeyValueTensorInitializer or TextFileInitializer, optional
-        Of int64 values; without one, no word is there.
-    num_oov_buckets : int
-        Numbers for words that are not there, divided among them by FarmHash's fingerprint.
-    lookup_key_dtype : DType, optional
-        Of the keys that are looked for; that of the initializer unless given.
-    name, experimental_is_anonymous : optional
-        Without influence.
-
-    Raises
-    ------
-    ValueError
-        No number for words that are not there.
-    TypeError
-        Values that are not int64, or keys that are neither strings nor whole numbers.
-    """
+    """Table of the numbers of words; words that are not there have a number behind those of the others."""
 
     def __init__(
         self,
@@ -64,16 +45,7 @@ class StaticVocabularyTable(StaticHashTable):
         return as_tensor(int(super().size(name)) + self._buckets, int64)
 
     def found(self, keys: list[Any]) -> list[Any]:
-        """Numbers of words.
-
-        Parameters
-        ----------
-        keys : list of int or bytes
-
-        Returns
-        -------
-        list of int
-        """
+        """Numbers of words."""
         unknown = [key for key in dict.fromkeys(keys) if key not in self._known]
         texts = [key if isinstance(key, bytes) else str(key).encode() for key in unknown]
         places = (farm.fingerprints(texts) % np.uint64(self._buckets)).tolist()

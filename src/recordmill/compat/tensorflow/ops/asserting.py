@@ -20,20 +20,7 @@ _ANY = "efdbhilqBHILQ?O"
 
 @op("debugging.Assert", always=True)
 def Assert(condition: Any, data: Any, summarize: int | None = None) -> None:
-    """Refuse a condition that does not hold.
-
-    Parameters
-    ----------
-    condition : bool or Tensor
-    data : sequence of array_like
-        Shown in the message.
-    summarize : int, default 3
-        Values of each that are shown.
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Refuse a condition that does not hold."""
     if bool(np.all(array_of(condition))):
         return
     count = 3 if summarize is None else summarize

@@ -67,22 +67,7 @@ def assert_integer(x: Any, message: Any = None) -> None:
 
 @op("debugging.assert_shapes", always=True)
 def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message: Any = None) -> None:  # noqa: ARG001
-    """Refuse shapes that do not go together.
-
-    Parameters
-    ----------
-    shapes : mapping or sequence of pairs
-        Tensor and shape; a length may be a number, a letter (the same length wherever it stands), None or ``"."``.
-        The first entry may be ``...`` or ``"*"``, for any axes.
-    data, summarize : optional
-        Without influence.
-    message : str, optional
-
-    Raises
-    ------
-    ValueError
-        A shape is another one.
-    """
+    """Refuse shapes that do not go together."""
     known: dict[str, int] = {}
     pairs = shapes.items() if isinstance(shapes, dict) else shapes
     for value, wanted in pairs:
@@ -116,16 +101,7 @@ def _check_length(
 
 
 def is_numeric_tensor(tensor: Any) -> bool:
-    """Whether something is a tensor of numbers.
-
-    Parameters
-    ----------
-    tensor : object
-
-    Returns
-    -------
-    bool
-    """
+    """Whether something is a tensor of numbers."""
     return isinstance(tensor, Tensor) and tensor.dtype.is_numeric
 
 

@@ -25,30 +25,7 @@ _TOGETHER = 64
 def log_uniform_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: Any = None
 ) -> Any:
-    """Draw classes of which the first ones come often: in proportion to log((n + 2) / (n + 1)).
-
-    Parameters
-    ----------
-    true_classes : tensor of int64, shape (batch, num_true)
-    num_true : int
-    num_sampled : int
-        How many are drawn.
-    unique : bool
-        Whether they are different from one another.
-    range_max : int
-        Number of classes.
-    seed : int, optional
-
-    Returns
-    -------
-    tuple of Tensor
-        Classes, int64; how often the true ones, and those, are expected, float32.
-
-    Raises
-    ------
-    InvalidArgumentError
-        More different classes than there are, or another number of true ones.
-    """
+    """Draw classes of which the first ones come often: in proportion to log((n + 2) / (n + 1))."""
     places = np.arange(int(range_max))
     shares = np.log1p(1 / (places + 1)) / np.log1p(range_max)
     return _drawn(true_classes, num_true, num_sampled, unique, shares, seed)

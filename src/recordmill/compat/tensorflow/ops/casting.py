@@ -16,27 +16,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 
 @op("array.cast")
 def cast(x: Any, dtype: Any) -> Any:
-    """Cast a tensor.
-
-    Parameters
-    ----------
-    x : array_like, SparseTensor or RaggedTensor
-    dtype : DType or what names one
-        Fractions are cut off, whole numbers wrap around; what is not finite or far too large becomes the smallest
-        whole number, as the processor does it.
-
-    Returns
-    -------
-    Tensor, SparseTensor or RaggedTensor
-        As `x`; `x` itself if it is a tensor of that dtype.
-
-    Raises
-    ------
-    UnimplementedError
-        From strings or to strings.
-    TypeError
-        No dtype of TensorFlow's.
-    """
+    """Cast a tensor."""
     wanted = as_dtype(dtype)
     if hasattr(x, "with_values"):
         return x.with_values(cast(x.values, wanted))
@@ -50,17 +30,7 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def converted(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert numbers as C does.
-
-    Parameters
-    ----------
-    array : numpy.ndarray
-    dtype : numpy.dtype
-
-    Returns
-    -------
-    numpy.ndarray
-    """
+    """Convert numbers as C does."""
     with np.errstate(all="ignore"):
         if array.dtype.kind == "f" and dtype.kind in "iu" and dtype.itemsize < 4:
             # By way of int32, as the processor does it; NumPy may take another way for whole vectors.
@@ -73,13 +43,6 @@ def saturate_cast(value: Any, dtype: Any) -> Tensor:
     """Cast a tensor; values outside the range of the dtype become its limits.
 
     TensorFlow 2.21 makes the smallest number of every int64; here they stay what they are.
-
-    Raises
-    ------
-    TypeError
-        From truth values or to them.
-    UnimplementedError
-        From strings or to strings.
     """
     wanted = as_dtype(dtype)
     array = array_of(value)
@@ -105,23 +68,7 @@ def _clipped(array: NDArray[Any], wanted: Any) -> NDArray[Any]:
 
 @op("array.bitcast")
 def bitcast(input_: Any, type_: Any) -> Tensor:
-    """The same bytes, read as another dtype.
-
-    Parameters
-    ----------
-    input_ : array_like
-        The last axis is split up or joined where the dtypes differ in size.
-    type_ : DType or what names one
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        The last axis does not have as many values as the larger dtype needs.
-    """
+    """The same bytes, read as another dtype."""
     array, wanted = array_of(input_), as_dtype(type_).numpy_dtype
     if "O" in (array.dtype.kind, wanted.kind):
         raise InvalidArgumentError("Value for attr 'T' of string is not in the list of allowed values [Op:Bitcast]")

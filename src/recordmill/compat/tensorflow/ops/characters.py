@@ -20,26 +20,7 @@ _SURROGATES = range(0xD800, 0xE000)
 
 @op("strings.unicode_encode")
 def unicode_encode(input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = 65533) -> Any:  # noqa: A002
-    """Strings of the characters whose numbers stand along the last axis.
-
-    Parameters
-    ----------
-    input : array_like of int, or RaggedTensor
-    output_encoding : {"UTF-8", "UTF-16-BE", "UTF-32-BE"}
-    errors : {"replace", "strict", "ignore"}
-        What becomes of numbers that are no characters.
-    replacement_char : int
-
-    Returns
-    -------
-    Tensor or RaggedTensor
-        One axis fewer.
-
-    Raises
-    ------
-    InvalidArgumentError
-        With "strict", a number that is no character.
-    """
+    """Strings of the characters whose numbers stand along the last axis."""
     codec = codec_of(output_encoding)
 
     def text(row: list[int]) -> bytes:

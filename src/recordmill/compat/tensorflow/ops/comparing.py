@@ -109,27 +109,7 @@ def _logical(compute: Callable[..., Any], x: Any, y: Any, name: str) -> Tensor:
 
 
 def truths(value: Any, index: int, name: str) -> Any:
-    """Make the array of an input that has to hold truth values.
-
-    Parameters
-    ----------
-    value : array_like of bool
-    index : int
-        Which input it is, for messages.
-    name : str
-        TensorFlow's name of the operation.
-
-    Returns
-    -------
-    numpy.ndarray of bool
-
-    Raises
-    ------
-    InvalidArgumentError
-        It is a tensor of something else.
-    TypeError
-        It is something else of Python's.
-    """
+    """Make the array of an input that has to hold truth values."""
     if not isinstance(value, Tensor):
         return array_of(value, "bool")
     array = value.values

@@ -17,27 +17,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 def confusion_matrix(
     labels: Any, predictions: Any, num_classes: int | None = None, weights: Any = None, dtype: Any = int32
 ) -> Tensor:
-    """Count pairs of label and prediction.
-
-    Parameters
-    ----------
-    labels, predictions : array_like of int, shape (n,)
-    num_classes : int, optional
-        One more than the greatest number unless given.
-    weights : array_like, shape (n,), optional
-        Added instead of 1.
-    dtype : DType, default int32
-
-    Returns
-    -------
-    Tensor, shape (num_classes, num_classes)
-        Rows are labels, columns predictions.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A number below zero, or not below `num_classes`.
-    """
+    """Count pairs of label and prediction."""
     rows, columns = (array_of(one).astype(np.int64).ravel() for one in (labels, predictions))
     both = np.concatenate([rows, columns])
     count = int(both.max(initial=-1)) + 1 if num_classes is None else int(num_classes)

@@ -24,25 +24,7 @@ from recordmill.compat.tensorflow.ops.tensor_array import TensorArray
 
 @op("control.cond")
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None) -> Any:
-    """Call one of two functions.
-
-    Parameters
-    ----------
-    pred : bool or Tensor
-        One value.
-    true_fn, false_fn : callable
-        Without parameters.
-
-    Returns
-    -------
-    object
-        What the function returns.
-
-    Raises
-    ------
-    TypeError
-        No functions.
-    """
+    """Call one of two functions."""
     for name, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(function):
             raise TypeError(f"'{name}' must be callable.")
@@ -51,13 +33,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None) -> Any:
 
 @op("control.case")
 def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False) -> Any:  # noqa: ARG001
-    """Call the function of the first condition that holds.
-
-    Raises
-    ------
-    InvalidArgumentError
-        None holds and there is no default, or several hold although they exclude one another.
-    """
+    """Call the function of the first condition that holds."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     held = [function for pred, function in pairs if bool(array_of(pred))]
     if exclusive and len(held) > 1:
@@ -119,19 +95,7 @@ def map_fn(
     infer_shape: bool = True,  # noqa: ARG001 (hint)
     fn_output_signature: Any = None,
 ) -> Any:
-    """Call a function on each row and stack its results.
-
-    Parameters
-    ----------
-    fn : callable
-    elems : array_like or RaggedTensor, or a structure of them
-    dtype, fn_output_signature : DType or TensorSpec, or a structure of them, optional
-        Checked.
-
-    Returns
-    -------
-    Tensor, or a structure of them
-    """
+    """Call a function on each row and stack its results."""
     rows = [one if isinstance(one, RaggedTensor) else as_tensor(one) for one in trees.flatten(elems)]
     results = [fn(trees.pack_sequence_as(elems, list(row))) for row in zip(*rows, strict=True)]
     signature = fn_output_signature if fn_output_signature is not None else dtype
@@ -178,18 +142,7 @@ def timestamp() -> Tensor:
 
 @op("control.print", always=True)
 def print(*inputs: Any, output_stream: Any = None, summarize: Any = 3, sep: str = " ", end: str | None = "\n") -> None:  # noqa: A001
-    """Print values.
-
-    Parameters
-    ----------
-    *inputs : object
-    output_stream : file object, logging function or "file://" and a path, optional
-        The error output unless given, as TensorFlow does it; a file is added to.
-    summarize : int, default 3
-        Values at either end of an axis of a long tensor; -1 for all.
-    sep, end : str
-        As in Python's ``print``.
-    """
+    """Print values."""
     ends = -1 if summarize is None else int(summarize)
     texts = [told.printed(one, ends) for one in inputs]
     text = sep.join(texts) + ("\n" if end is None else end)

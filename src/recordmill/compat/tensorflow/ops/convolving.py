@@ -26,30 +26,7 @@ def depthwise_conv2d(
     data_format: str | None = None,
     dilations: Any = None,
 ) -> Tensor:
-    """Sum each channel's windows with weights of its own.
-
-    Parameters
-    ----------
-    input : tensor of floats, shape (batch, height, width, channels)
-    filter : tensor of the same dtype, shape (rows, columns, channels, multiplier)
-    strides : sequence of four int
-    padding : {"SAME", "VALID"} or sequence of four pairs of int
-    data_format : {"NHWC"}, optional
-    dilations : sequence of two int, optional
-        Steps between the values of a window.
-
-    Returns
-    -------
-    Tensor, shape (batch, rows, columns, channels * multiplier)
-        Sums are of the dtype of the values, in the order of the weights.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Shapes or dtypes do not fit.
-    NotImplementedError
-        Another order of axes.
-    """
+    """Sum each channel's windows with weights of its own."""
     values, weights = _checked(input, filter, data_format)
     if values.shape[3] != weights.shape[2]:
         raise InvalidArgumentError(
@@ -72,26 +49,7 @@ def conv2d(
     data_format: str | None = None,
     dilations: Any = None,
 ) -> Tensor:
-    """Sum windows over all channels, with weights for each channel of the result.
-
-    Parameters
-    ----------
-    input : tensor of floats, shape (batch, height, width, channels)
-    filters : tensor of the same dtype, shape (rows, columns, channels, results)
-    strides, padding, data_format, dilations
-        As of `depthwise_conv2d`.
-
-    Returns
-    -------
-    Tensor, shape (batch, rows, columns, results)
-
-    Raises
-    ------
-    InvalidArgumentError
-        Shapes or dtypes do not fit.
-    NotImplementedError
-        Another order of axes, or channels in groups.
-    """
+    """Sum windows over all channels, with weights for each channel of the result."""
     values, weights = _checked(input, filters, data_format)
     if values.shape[3] != weights.shape[2]:
         if weights.shape[2] and values.shape[3] % weights.shape[2] == 0:

@@ -27,33 +27,7 @@ def bincount(
     axis: int | None = None,
     binary_output: bool = False,
 ) -> Tensor:
-    """How often each whole number occurs.
-
-    Parameters
-    ----------
-    arr : array_like of int, or RaggedTensor
-    weights : array_like, optional
-        Added up instead of 1.
-    minlength, maxlength : int, optional
-        Length of the result, at least and at most; larger numbers are not counted.
-    dtype : DType, default int32
-        Without weights.
-    axis : {0, -1}, optional
-        -1 counts in each row of two axes; else all are counted.
-    binary_output : bool, default False
-        1 for each number that occurs.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Negative numbers.
-    ValueError
-        Another axis.
-    """
+    """How often each whole number occurs."""
     if axis not in (None, 0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
     rows, numbers, shape = _numbers(arr, by_row=axis == -1)
@@ -88,24 +62,7 @@ def _numbers(arr: Any, *, by_row: bool) -> tuple[NDArray[Any], NDArray[Any], tup
 
 @op("math.histogram_fixed_width_bins")
 def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = int32) -> Tensor:
-    """Number of the bin of each value; those outside the range are in the first or last one.
-
-    Parameters
-    ----------
-    values : array_like
-    value_range : array_like of two numbers
-    nbins : int, default 100
-    dtype : DType, default int32
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        No bins, or a range that does not rise.
-    """
+    """Number of the bin of each value; those outside the range are in the first or last one."""
     array, borders = matched((values, value_range), "HistogramFixedWidth")
     count, (low, high) = int(nbins), borders.tolist()
     if count < 1:

@@ -54,21 +54,7 @@ def eigvalsh(tensor: Any) -> Tensor:
 
 @op("linalg.svd")
 def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
-    """Singular values of matrices, the largest first, and the vectors on both sides; their signs are LAPACK's.
-
-    Parameters
-    ----------
-    tensor : tensor of float32 or float64, shape (..., m, n)
-    full_matrices : bool, default False
-        Whether all vectors are wanted, also those without a value.
-    compute_uv : bool, default True
-        Whether vectors are wanted.
-
-    Returns
-    -------
-    tuple of Tensor
-        Values, left and right vectors, which are columns; the values alone without vectors.
-    """
+    """Singular values of matrices, the largest first, and the vectors on both sides; their signs are LAPACK's."""
     array = _matrices(tensor, "Svd")
     if not compute_uv:
         return wrap(np.linalg.svd(array, compute_uv=False))
@@ -93,24 +79,7 @@ def cholesky(input: Any) -> Tensor:  # noqa: A002 (TensorFlow's name)
 
 @op("linalg.solve")
 def solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
-    """Solutions of systems of equations.
-
-    Parameters
-    ----------
-    matrix : tensor of float32 or float64, shape (..., n, n)
-    rhs : tensor of the same dtype, shape (..., n, k)
-    adjoint : bool, default False
-        Whether the matrices are turned around.
-
-    Returns
-    -------
-    Tensor, shape (..., n, k)
-
-    Raises
-    ------
-    InvalidArgumentError
-        A matrix that has no inverse.
-    """
+    """Solutions of systems of equations."""
     array = _matrices(matrix, "MatrixSolve", square=True)
     wanted = matched([Tensor(array), rhs], "MatrixSolve")[1]
     turned = np.swapaxes(array, -1, -2) if adjoint else array

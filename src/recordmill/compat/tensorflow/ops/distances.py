@@ -17,27 +17,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 
 @op("array.edit_distance")
 def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True) -> Tensor:
-    """Levenshtein's distance between the sequences along the last axis.
-
-    Parameters
-    ----------
-    hypothesis, truth : SparseTensor
-        Of one dtype and number of axes.
-    normalize : bool, default True
-        Divide by the length of the truth.
-
-    Returns
-    -------
-    Tensor of float32
-        One distance for each sequence; infinite where a truth without values is to be divided by.
-
-    Raises
-    ------
-    TypeError
-        No sparse tensors, or of two dtypes.
-    InvalidArgumentError
-        Other numbers of axes.
-    """
+    """Levenshtein's distance between the sequences along the last axis."""
     for name, one in (("Hypothesis", hypothesis), ("Truth", truth)):
         if not isinstance(one, SparseTensor):
             raise TypeError(f"{name} must be a SparseTensor.")
@@ -67,12 +47,7 @@ def _sequences(sparse: SparseTensor) -> dict[tuple[int, ...], list[Any]]:
 
 
 def _steps(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Least number of changes, by a column of the table at a time, whose differences are bits of two numbers.
-
-    References
-    ----------
-    Myers 1999, A fast bit-vector algorithm for approximate string matching; Hyyro 2003 (whole strings).
-    """
+    """Least number of changes, by a column of the table at a time, whose differences are bits of two numbers."""
     if not one or not other:
         return len(one) + len(other)
     places: dict[Any, int] = {}

@@ -46,28 +46,7 @@ def _check_positive(values: NDArray[Any], name: str) -> None:
 
 @op("random.gamma", always=True)
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
-    """Gamma distributed numbers: as many as `shape` says for each pair of parameters.
-
-    Parameters
-    ----------
-    shape : array_like of int
-    alpha : array_like
-        Shape of the distribution.
-    beta : array_like, optional
-        Its rate; 1 unless given.
-    dtype : DType, default float32
-    seed : int, optional
-
-    Returns
-    -------
-    Tensor
-        Its axes are those of `shape`, then those of the parameters; no number is 0.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A negative `alpha`.
-    """
+    """Gamma distributed numbers: as many as `shape` says for each pair of parameters."""
     shapes, rates, kind = _parameters(alpha, beta, dtype)
     lengths = (*lengths_of(shape), *np.broadcast_shapes(shapes.shape, rates.shape))
     return _gamma_from(process_generator(seed), lengths, shapes, rates, kind)

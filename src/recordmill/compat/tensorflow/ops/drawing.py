@@ -19,21 +19,7 @@ _WHOLE = ("int32", "int64", "uint32", "uint64")
 
 
 def lengths_of(shape: Any) -> tuple[int, ...]:
-    """Read a shape.
-
-    Parameters
-    ----------
-    shape : array_like of int
-
-    Returns
-    -------
-    tuple of int
-
-    Raises
-    ------
-    InvalidArgumentError
-        Negative lengths, or no whole numbers.
-    """
+    """Read a shape."""
     lengths = tuple(as_ints(shape, "T", "RandomUniform"))
     if any(length < 0 for length in lengths):
         raise InvalidArgumentError(f"Dimension {min(lengths)} must be >= 0 [Op:RandomUniform]")
@@ -43,27 +29,7 @@ def lengths_of(shape: Any) -> tuple[int, ...]:
 def uniform_from(
     generator: np.random.Generator, shape: tuple[int, ...], minval: Any, maxval: Any, dtype: DType
 ) -> NDArray[Any]:
-    """Draw numbers of equal probability.
-
-    Parameters
-    ----------
-    generator : numpy.random.Generator
-    shape : tuple of int
-    minval, maxval : number or None
-        The upper one is not reached; it is 1 for None.
-    dtype : DType
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ValueError
-        Whole numbers without an upper limit, or a dtype that is not for random numbers.
-    InvalidArgumentError
-        Limits the wrong way round.
-    """
+    """Draw numbers of equal probability."""
     low: Any
     high: Any
     if dtype.is_floating:
@@ -86,26 +52,7 @@ def uniform_from(
 def normal_from(
     generator: np.random.Generator, shape: tuple[int, ...], mean: Any, stddev: Any, dtype: DType, cut: bool = False
 ) -> NDArray[Any]:
-    """Draw normally distributed numbers.
-
-    Parameters
-    ----------
-    generator : numpy.random.Generator
-    shape : tuple of int
-    mean, stddev : number
-    dtype : DType
-    cut : bool, default False
-        Draw those again that are further than two deviations from the mean.
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ValueError
-        No floating-point numbers.
-    """
+    """Draw normally distributed numbers."""
     if not dtype.is_floating:
         raise ValueError(f"Argument `dtype` got invalid value {dtype!r}. Accepted dtypes are floats.")
     kind = np.float64 if dtype.numpy_dtype.itemsize == 8 else np.float32
@@ -116,17 +63,7 @@ def normal_from(
 
 
 def process_generator(seed: Any) -> np.random.Generator:
-    """Find the generator that an operation draws from now.
-
-    Parameters
-    ----------
-    seed : int or None
-        Of the operation.
-
-    Returns
-    -------
-    numpy.random.Generator
-    """
+    """Find the generator that an operation draws from now."""
     return draws.generator(None if seed is None else int(array_of(seed)))
 
 
@@ -162,25 +99,7 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = No
 
 
 def place_by_logits(generator: np.random.Generator, logits: Any, num_samples: Any, dtype: Any) -> Tensor:
-    """Draw places by the logarithms of their probabilities.
-
-    Parameters
-    ----------
-    generator : numpy.random.Generator
-    logits : array_like, shape (rows, places)
-    num_samples : int
-        Of each row.
-    dtype : DType or what names one
-
-    Returns
-    -------
-    Tensor, shape (rows, num_samples)
-
-    Raises
-    ------
-    InvalidArgumentError
-        No matrix.
-    """
+    """Draw places by the logarithms of their probabilities."""
     rows = array_of(logits)
     if rows.ndim != 2:
         raise InvalidArgumentError(f"logits should be a matrix, got shape {list(rows.shape)} [Op:Multinomial]")
@@ -189,22 +108,7 @@ def place_by_logits(generator: np.random.Generator, logits: Any, num_samples: An
 
 
 def stateless_generator(seed: Any) -> np.random.Generator:
-    """Make the generator of an operation without a state.
-
-    Parameters
-    ----------
-    seed : array_like of int, shape (2,)
-
-    Returns
-    -------
-    numpy.random.Generator
-        Only the two numbers decide about what it draws.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another shape.
-    """
+    """Make the generator of an operation without a state."""
     values = array_of(seed)
     if values.shape != (2,):
         raise InvalidArgumentError(f"seed must have shape [2], not {list(values.shape)} [Op:StatelessRandomUniformV2]")
@@ -249,17 +153,7 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
 
 
 def check_algorithm(alg: Any) -> None:
-    """Refuse what is no generator of TensorFlow's; all of them stand for NumPy's here.
-
-    Parameters
-    ----------
-    alg : str, int or None
-
-    Raises
-    ------
-    ValueError
-        TensorFlow has none of that name or number.
-    """
+    """Refuse what is no generator of TensorFlow's; all of them stand for NumPy's here."""
     value = getattr(alg, "value", alg)
     if value not in (None, "auto_select", "philox", "threefry", 1, 2, 3):
         raise ValueError(

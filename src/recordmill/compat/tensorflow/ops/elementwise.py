@@ -173,25 +173,7 @@ def sign(x: Any) -> Tensor:
 
 @op("math.clip_by_value")
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Tensor:
-    """Values outside a range as its nearest end.
-
-    Parameters
-    ----------
-    t : array_like
-    clip_value_min, clip_value_max : array_like
-        Broadcast to the values' shape, which stays as it is.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Limits of another dtype, or of shapes that do not broadcast with that of the values.
-    ValueError
-        Limits that would make the values' shape another one.
-    """
+    """Values outside a range as its nearest end."""
     values, low, high = matched((t, clip_value_min, clip_value_max), "Minimum")
     for limit in (low, high):
         if not broadcastable(values.shape, limit.shape):

@@ -73,23 +73,7 @@ def scan(
     infer_shape: bool = True,
     reverse: bool = False,
 ) -> Any:
-    """Call a function on its last result and each row, and keep all results.
-
-    Parameters
-    ----------
-    fn : callable
-    elems : array_like, or a structure of them
-    initializer : structure of array_like, optional
-        What it begins with; the first row unless given.
-    parallel_iterations, back_prop, swap_memory, infer_shape : optional
-        Without influence.
-    reverse : bool, default False
-        Begin with the last row; results stand where their rows do.
-
-    Returns
-    -------
-    structure of Tensor
-    """
+    """Call a function on its last result and each row, and keep all results."""
     states = list(_steps(fn, elems, initializer, reverse))
     columns = zip(*map(trees.flatten, states[::-1] if reverse else states), strict=True)
     return trees.pack_sequence_as(states[0], [run("array.stack", list(column)) for column in columns])

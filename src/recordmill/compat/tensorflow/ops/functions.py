@@ -16,27 +16,7 @@ from recordmill.compat.tensorflow.ops import trees
 
 
 def function(func: Callable[..., Any] | None = None, input_signature: Any = None, **options: Any) -> Any:
-    """Decorate a function: it is called as it is, there are no graphs here.
-
-    Parameters
-    ----------
-    func : callable, optional
-        Left out where options are given to the decorator.
-    input_signature : sequence of TensorSpec, optional
-        Arguments are made tensors of these dtypes and shapes.
-    **options
-        ``autograph``, ``jit_compile``, ``reduce_retracing`` and the experimental ones, which change no result.
-
-    Returns
-    -------
-    callable
-        Its results are tensors; ``python_function`` is the function itself.
-
-    Raises
-    ------
-    TypeError
-        An unknown option.
-    """
+    """Decorate a function: it is called as it is, there are no graphs here."""
     unknown = [one for one in options if one not in _HINTS]
     if unknown:
         raise TypeError(f"function() got an unexpected keyword argument '{unknown[0]}'")
@@ -83,16 +63,7 @@ def _of_spec(spec: Any, value: Any) -> Any:
 
 
 def spec_of(tensor: Tensor) -> str:
-    """Write the shape and dtype of a tensor.
-
-    Parameters
-    ----------
-    tensor : Tensor
-
-    Returns
-    -------
-    str
-    """
+    """Write the shape and dtype of a tensor."""
     return f"TensorSpec(shape={tensor.shape}, dtype={tensor.dtype!r}, name=None)"
 
 
@@ -107,25 +78,7 @@ def _output(value: Any) -> Any:
 
 @op("control.py_function", always=True)
 def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None) -> Any:  # noqa: N803
-    """Call a function with tensors.
-
-    Parameters
-    ----------
-    func : callable
-    inp : sequence of array_like
-    Tout : DType or sequence of DType
-        Of the results; a spec of ragged tensors for such.
-
-    Returns
-    -------
-    Tensor or list of Tensor
-        As `Tout` is one dtype or several.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Results of other dtypes. What the function raises goes on as it is.
-    """
+    """Call a function with tensors."""
     if func is None:
         raise TypeError("py_function() is missing the argument 'func'")
     results = func(*(as_tensor(one) for one in inp or ()))
@@ -154,22 +107,7 @@ def numpy_function(
     Tout: Any = None,  # noqa: N803 (TensorFlow's name)
     stateful: bool = True,  # noqa: ARG001 (hint)
 ) -> Any:
-    """Call a function with NumPy's values.
-
-    Parameters
-    ----------
-    func : callable
-    inp : sequence of array_like
-    Tout : DType or sequence of DType
-        Of the results, which are not converted; as in TensorFlow's eager execution they are not compared either.
-    stateful : bool, default True
-        Hint.
-
-    Returns
-    -------
-    Tensor, list of Tensor or None
-        As `Tout` is one dtype or several; None if the function returns it.
-    """
+    """Call a function with NumPy's values."""
     if func is None:
         raise TypeError("numpy_function() is missing the argument 'func'")
     results = func(*(as_tensor(one).numpy() for one in inp or ()))

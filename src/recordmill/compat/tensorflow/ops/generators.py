@@ -15,112 +15,50 @@ from recordmill.compat.tensorflow.ops.drawing import check_algorithm, lengths_of
 
 
 class Generator:
-    """Random numbers of one sequence; made by `from_seed` or `from_non_deterministic_state`.
-
-    Parameters
-    ----------
-    generator : numpy.random.Generator
-    """
+    """Random numbers of one sequence; made by `from_seed` or `from_non_deterministic_state`."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self._generator = generator
 
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
-        """Begin a sequence that the seed repeats.
-
-        Parameters
-        ----------
-        seed : int or sequence of int
-        alg : {"philox", "threefry", "auto_select"}, optional
-            Without influence: the numbers are those of NumPy's PCG64.
-
-        Returns
-        -------
-        Generator
-
-        Raises
-        ------
-        ValueError
-            TensorFlow has no such `alg`.
-        """
+        """Begin a sequence that the seed repeats."""
         check_algorithm(alg)
         values = np.atleast_1d(array_of(seed)).tolist()
         return cls(np.random.default_rng(words_of(*values)))
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """Begin a sequence that is another one each time.
-
-        Returns
-        -------
-        Generator
-        """
+        """Begin a sequence that is another one each time."""
         check_algorithm(alg)
         return cls(np.random.default_rng())
 
     def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32) -> Tensor:
-        """Numbers of equal probability.
-
-        Returns
-        -------
-        Tensor
-        """
+        """Numbers of equal probability."""
         return _uniform(self._generator, shape, minval, maxval, dtype)
 
     def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32) -> Tensor:
-        """Normally distributed numbers.
-
-        Returns
-        -------
-        Tensor
-        """
+        """Normally distributed numbers."""
         return _normal(self._generator, shape, mean, stddev, dtype, False)
 
     def truncated_normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32) -> Tensor:
-        """Normally distributed numbers, none further than two deviations from the mean.
-
-        Returns
-        -------
-        Tensor
-        """
+        """Normally distributed numbers, none further than two deviations from the mean."""
         return _normal(self._generator, shape, mean, stddev, dtype, True)
 
     def uniform_full_int(self, shape: Any, dtype: Any = uint64) -> Tensor:
-        """Whole numbers of the whole range of a dtype.
-
-        Returns
-        -------
-        Tensor
-        """
+        """Whole numbers of the whole range of a dtype."""
         return _whole_range(self._generator, shape, dtype)
 
     def reset_from_seed(self, seed: Any) -> None:
-        """Begin the sequence of a seed.
-
-        Parameters
-        ----------
-        seed : int or sequence of int
-        """
+        """Begin the sequence of a seed."""
         self._generator = Generator.from_seed(seed)._generator
 
     def make_seeds(self, count: int = 1) -> Tensor:
-        """Seeds for operations without a state.
-
-        Returns
-        -------
-        Tensor
-            int64, shape (2, count).
-        """
+        """Seeds for operations without a state."""
         return _seeds(self._generator, count)
 
     def split(self, count: int = 1) -> list[Generator]:
-        """Sequences of their own.
-
-        Returns
-        -------
-        list of Generator
-        """
+        """Sequences of their own."""
         return [Generator(one) for one in self._generator.spawn(count)]
 
 
@@ -153,22 +91,12 @@ class _Process:
 
 
 def get_global_generator() -> Generator:
-    """The generator of the process, begun at its first use.
-
-    Returns
-    -------
-    Generator
-    """
+    """The generator of the process, begun at its first use."""
     if _Process.generator is None:
         _Process.generator = Generator.from_non_deterministic_state()
     return _Process.generator
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Let `get_global_generator` give another one from now on.
-
-    Parameters
-    ----------
-    generator : Generator
-    """
+    """Let `get_global_generator` give another one from now on."""
     _Process.generator = generator

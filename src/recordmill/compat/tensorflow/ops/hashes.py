@@ -18,22 +18,7 @@ from recordmill.hashing import farm, murmur, sip
 
 @op("strings.to_hash_bucket_fast")
 def to_hash_bucket_fast(input: Any, num_buckets: int) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Remainder of FarmHash's fingerprint of each string.
-
-    Parameters
-    ----------
-    input : array_like of str or bytes
-    num_buckets : int
-
-    Returns
-    -------
-    Tensor of int64
-
-    Raises
-    ------
-    InvalidArgumentError
-        Fewer than one bucket, or a tensor of something else.
-    """
+    """Remainder of FarmHash's fingerprint of each string."""
     array = strings_of(input, "StringToHashBucketFast")
     return _buckets(farm.fingerprints(array.reshape(-1).tolist()), array, num_buckets, "StringToHashBucketFast")
 
@@ -65,24 +50,7 @@ def _buckets(found: NDArray[np.uint64], array: NDArray[Any], num_buckets: Any, n
 
 @op("strings.fingerprint")
 def fingerprint(data: Any, method: Any = "farmhash64") -> Tensor:
-    """FarmHash's fingerprint of each row, as eight bytes.
-
-    Parameters
-    ----------
-    data : array_like
-        Of one axis or more; of rows of several strings, the strings' own fingerprints are taken.
-    method : str, default "farmhash64"
-        No other exists.
-
-    Returns
-    -------
-    Tensor of uint8, shape (num_rows, 8)
-
-    Raises
-    ------
-    InvalidArgumentError
-        A value without axes, or another method.
-    """
+    """FarmHash's fingerprint of each row, as eight bytes."""
     asked = array_of(method).item()
     told = asked.decode() if isinstance(asked, bytes) else str(asked)
     if told != "farmhash64":

@@ -23,31 +23,7 @@ _MANY = 256
 def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None
 ) -> Tensor:
-    """Rows with one value at the place that an index names, and another value elsewhere.
-
-    Parameters
-    ----------
-    indices : array_like of int
-        Indices outside 0 to depth - 1 give rows without it.
-    depth : int
-        Length of the new axis.
-    on_value, off_value : value, default 1 and 0
-    axis : int, default -1
-        Where the new axis is.
-    dtype : DType or what names one, optional
-        That of the values unless given, or float32.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    TypeError
-        Values of two dtypes, or not of the given one.
-    InvalidArgumentError
-        Indices that are no whole numbers, a negative depth, or an axis that cannot be.
-    """
+    """Rows with one value at the place that an index names, and another value elsewhere."""
     array = array_of(indices)
     allow(array, "bBilq", "OneHot", "TI")
     on, off = _hot_values(on_value, off_value, dtype)

@@ -25,22 +25,7 @@ def inverse_stft(
     fft_length: Any = None,
     window_fn: Callable[..., Any] | None = hann_window,
 ) -> Tensor:
-    """Signal of the frequencies of its pieces, which are weighted and put together.
-
-    Parameters
-    ----------
-    stfts : tensor of complex64 or complex128, shape (..., frames, fft_length // 2 + 1)
-    frame_length, frame_step : int
-        As `stft` took them.
-    fft_length : int, optional
-        The next power of two unless given.
-    window_fn : callable, optional
-        Gives the weights of a piece; that of `inverse_stft_window_fn` undoes `stft`'s.
-
-    Returns
-    -------
-    Tensor of float32 or float64, shape (..., samples)
-    """
+    """Signal of the frequencies of its pieces, which are weighted and put together."""
     array, length = _complex(stfts, "IRFFT"), int(array_of(frame_length))
     wide = 1 << max(length - 1, 0).bit_length() if fft_length is None else int(array_of(fft_length))
     real = np.dtype(np.float32 if array.dtype == np.complex64 else np.float64)
@@ -55,22 +40,7 @@ def inverse_stft(
 def inverse_stft_window_fn(
     frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
 ) -> Callable[..., Tensor]:
-    """Make the window with which `inverse_stft` gives back what `stft` took.
-
-    Parameters
-    ----------
-    frame_step : int
-        Of both.
-    forward_window_fn : callable, optional
-        The window of `stft`.
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    callable
-        Gives the weights for a length and ``dtype=``.
-    """
+    """Make the window with which `inverse_stft` gives back what `stft` took."""
     del name
     step = int(array_of(frame_step))
 

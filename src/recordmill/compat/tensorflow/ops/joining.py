@@ -17,24 +17,7 @@ from recordmill.compat.tensorflow.ops.matching import as_ints, bracketed, matche
 
 @op("array.stack")
 def stack(values: Any, axis: Any = 0) -> Tensor:
-    """Join tensors of one shape along a new axis.
-
-    Parameters
-    ----------
-    values : sequence of array_like
-    axis : int, default 0
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Several dtypes or shapes.
-    ValueError
-        The axis cannot be.
-    """
+    """Join tensors of one shape along a new axis."""
     if not isinstance(values, list | tuple) or not values:
         values = list(as_tensor(values)) or values
         if not values:
@@ -64,22 +47,7 @@ def _alike(values: Any) -> list[NDArray[Any]]:
 
 @op("array.concat")
 def concat(values: Any, axis: Any) -> Tensor:
-    """Join tensors along an axis that they have.
-
-    Parameters
-    ----------
-    values : sequence of array_like
-    axis : int
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Several dtypes, shapes that do not fit, or an axis that is not there.
-    """
+    """Join tensors along an axis that they have."""
     if not isinstance(values, list | tuple):
         return as_tensor(values)
     if not values:
@@ -123,26 +91,7 @@ def _check_lengths(arrays: list[NDArray[Any]], axis: int) -> None:
 
 @op("array.unstack")
 def unstack(value: Any, num: Any = None, axis: Any = 0) -> list[Tensor]:
-    """Take a tensor apart along an axis.
-
-    Parameters
-    ----------
-    value : array_like
-    num : int, optional
-        Its length, if given.
-    axis : int, default 0
-
-    Returns
-    -------
-    list of Tensor
-
-    Raises
-    ------
-    ValueError
-        The axis is not there.
-    InvalidArgumentError
-        It has another length.
-    """
+    """Take a tensor apart along an axis."""
     array, at = array_of(value), int(axis)
     if not -array.ndim <= at < array.ndim:
         raise ValueError(f"Argument `axis` = {at} not in range [-{array.ndim}, {array.ndim})")
@@ -153,26 +102,7 @@ def unstack(value: Any, num: Any = None, axis: Any = 0) -> list[Tensor]:
 
 @op("array.split")
 def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -> list[Tensor]:  # noqa: ARG001
-    """Take a tensor apart into pieces along an axis.
-
-    Parameters
-    ----------
-    value : array_like
-    num_or_size_splits : int or sequence of int
-        Number of equal pieces, or their lengths, one of which may be -1.
-    axis : int, default 0
-    num : int, optional
-        Number of lengths; known without it here.
-
-    Returns
-    -------
-    list of Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        The lengths do not add up.
-    """
+    """Take a tensor apart into pieces along an axis."""
     array, at = array_of(value), int(axis)
     if not -array.ndim <= at < array.ndim:
         raise InvalidArgumentError(

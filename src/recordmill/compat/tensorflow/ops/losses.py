@@ -22,19 +22,7 @@ def _pair(labels: Any, logits: Any) -> tuple[Any, Any]:
 
 
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Any:
-    """Cross entropy of each value of two classes.
-
-    Parameters
-    ----------
-    labels : tensor of floats
-    logits : tensor of the same shape and dtype
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    tensor
-    """
+    """Cross entropy of each value of two classes."""
     del name
     labels, logits = _pair(labels, logits)
     bent = run("math.log1p", run("math.exp", run("math.negative", run("math.abs", logits))))
@@ -93,13 +81,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
-    """Rows of a table.
-
-    Raises
-    ------
-    NotImplementedError
-        Rows that are to be cut to a length, or tables in parts.
-    """
+    """Rows of a table."""
     del name
     if isinstance(params, list | tuple):
         if len(params) > 1:
@@ -111,28 +93,7 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
 
 
 def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None) -> Any:
-    """Values of which some are 0, and the others larger by as much.
-
-    Parameters
-    ----------
-    x : tensor of floats
-    rate : number from 0, below 1
-        Share of those that become 0.
-    noise_shape : sequence of int, optional
-        Where 1, values along an axis share their fate.
-    seed : int, optional
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    tensor
-
-    Raises
-    ------
-    ValueError
-        Another rate.
-    """
+    """Values of which some are 0, and the others larger by as much."""
     del name
     if isinstance(rate, int | float) and not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")

@@ -17,26 +17,7 @@ from recordmill.compat.tensorflow.ops.matching import NUMBERS, allow, as_ints, b
 
 @op("array.constant")
 def constant(value: Any, dtype: Any = None, shape: Any = None) -> Tensor:
-    """Make a tensor of Python's values.
-
-    Parameters
-    ----------
-    value : array_like
-    dtype : DType or what names one, optional
-    shape : sequence of int, optional
-        A single value is repeated to fill it.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    TypeError
-        The values are not of that dtype, or do not fill the shape.
-    ValueError
-        Lists of different lengths, or nothing that a tensor can hold.
-    """
+    """Make a tensor of Python's values."""
     if isinstance(value, Tensor) and dtype is not None and value.dtype != dtype:
         raise TypeError(
             f"Expected tensor {value.numpy()} with dtype {as_dtype(dtype)!r}, but got dtype {value.dtype!r}."
@@ -57,19 +38,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None) -> Tensor:
 
 @op("array.convert_to_tensor")
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None) -> Tensor:
-    """Make a tensor of a value, or give the tensor that it is.
-
-    Parameters
-    ----------
-    value : array_like
-    dtype : DType or what names one, optional
-    dtype_hint : DType or what names one, optional
-        Used if the value can be of it.
-
-    Returns
-    -------
-    Tensor
-    """
+    """Make a tensor of a value, or give the tensor that it is."""
     if dtype is None and dtype_hint is not None:
         try:
             return as_tensor(value, dtype_hint)
@@ -134,29 +103,7 @@ def fill(dims: Any, value: Any) -> Tensor:
 
 @op("array.range")
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Tensor:  # noqa: A001 (TensorFlow's name)
-    """Sequence of numbers.
-
-    Parameters
-    ----------
-    start : number
-        The end, and 0 the start, if `limit` is left out.
-    limit : number, optional
-        Not reached.
-    delta : number, default 1
-        Step.
-    dtype : DType or what names one, optional
-        The widest one of the arguments' unless given.
-
-    Returns
-    -------
-    Tensor
-        One axis.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A step of 0, or one that leads away from the limit.
-    """
+    """Sequence of numbers."""
     start, limit = (0, start) if limit is None else (start, limit)
     given = [array_of(one) for one in (start, limit, delta)]
     names = ["int32", "int64", "float32", "float64"]

@@ -32,37 +32,12 @@ _TOLD = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 def told(dtype: DType) -> str:
-    """Name a dtype as messages do.
-
-    Parameters
-    ----------
-    dtype : DType
-
-    Returns
-    -------
-    str
-        ``"float"`` for float32, for instance.
-    """
+    """Name a dtype as messages do."""
     return _TOLD.get(dtype.name, dtype.name)
 
 
 def allow(array: NDArray[Any], allowed: str, op: str, attr: str = "T") -> None:
-    """Refuse a dtype that an operation does not take.
-
-    Parameters
-    ----------
-    array : numpy.ndarray
-    allowed : str
-        NumPy's letters of dtypes, such as `NUMBERS`.
-    op : str
-        TensorFlow's name of the operation.
-    attr : str, default "T"
-        TensorFlow's name of the dtype.
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Refuse a dtype that an operation does not take."""
     if array.dtype.char not in allowed:
         names = ", ".join(told(one) for one in dtypes.ALL if one.numpy_dtype.char in allowed)
         dtype = told(dtypes.as_dtype(array.dtype))
@@ -72,30 +47,7 @@ def allow(array: NDArray[Any], allowed: str, op: str, attr: str = "T") -> None:
 
 
 def matched(values: Sequence[Any], op: str, *, hint: bool = False, start: int = 0) -> list[NDArray[Any]]:
-    """Bring the inputs of an operation to one dtype, that of the first tensor, or else of the first value.
-
-    Parameters
-    ----------
-    values : sequence of array_like
-    op : str
-        TensorFlow's name of the operation.
-    hint : bool, default False
-        Python's values that do not fit into the dtype are refused as tensors of their own dtype would be, but for
-        the first.
-    start : int, default 0
-        Number of the first input, for messages.
-
-    Returns
-    -------
-    list of numpy.ndarray
-
-    Raises
-    ------
-    InvalidArgumentError
-        Tensors of two dtypes.
-    TypeError
-        Python's values of another kind.
-    """
+    """Bring the inputs of an operation to one dtype, that of the first tensor, or else of the first value."""
     first = next((value for value in values if isinstance(value, Operators)), None)
     dtype = dtypes.as_dtype(array_of(values[0] if first is None else first).dtype)
     return [_match(value, dtype, index, op, hint and index > 0) for index, value in enumerate(values, start)]
@@ -122,52 +74,14 @@ def _same(array: NDArray[Any], dtype: DType, index: int, op: str) -> NDArray[Any
 
 
 def one_of(value: Any, allowed: str, op: str) -> NDArray[Any]:
-    """Make the array of an operation's only input.
-
-    Parameters
-    ----------
-    value : array_like
-    allowed : str
-        NumPy's letters of dtypes.
-    op : str
-        TensorFlow's name of the operation.
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    InvalidArgumentError
-        The operation does not take that dtype.
-    """
+    """Make the array of an operation's only input."""
     array = array_of(value)
     allow(array, allowed, op)
     return array
 
 
 def pair_of(x: Any, y: Any, allowed: str, op: str, *, hint: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Make the arrays of an operation's two inputs: of one dtype, and of shapes that broadcast.
-
-    Parameters
-    ----------
-    x, y : array_like
-    allowed : str
-        NumPy's letters of dtypes.
-    op : str
-        TensorFlow's name of the operation.
-    hint : bool, default False
-        As in `matched`.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-
-    Raises
-    ------
-    InvalidArgumentError
-        Two dtypes, one that the operation does not take, or shapes that do not broadcast.
-    """
+    """Make the arrays of an operation's two inputs: of one dtype, and of shapes that broadcast."""
     if hint and isinstance(x, Operators):
         allow(array_of(x), allowed, op)
     a, b = matched((x, y), op, hint=hint)
@@ -178,54 +92,17 @@ def pair_of(x: Any, y: Any, allowed: str, op: str, *, hint: bool = False) -> tup
 
 
 def broadcastable(a: Sequence[int], b: Sequence[int]) -> bool:
-    """Tell whether two shapes broadcast.
-
-    Parameters
-    ----------
-    a, b : sequence of int
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether two shapes broadcast."""
     return all(m in (n, 1) or n == 1 for m, n in zip(reversed(a), reversed(b), strict=False))
 
 
 def bracketed(shape: Sequence[int]) -> str:
-    """Write a shape as messages do.
-
-    Parameters
-    ----------
-    shape : sequence of int
-
-    Returns
-    -------
-    str
-        ``"[2,3]"``, for instance.
-    """
+    """Write a shape as messages do."""
     return "[" + ",".join(map(str, shape)) + "]"
 
 
 def as_ints(value: Any, what: str, op: str) -> list[int]:
-    """Read sizes or axes: whole numbers in a list, a tensor or a shape, or one number.
-
-    Parameters
-    ----------
-    value : array_like of int
-    what : str
-        TensorFlow's name of the argument's dtype, for messages.
-    op : str
-        TensorFlow's name of the operation.
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    InvalidArgumentError
-        Anything else.
-    """
+    """Read sizes or axes: whole numbers in a list, a tensor or a shape, or one number."""
     array = array_of(value)
     if not array.size:
         return []
@@ -238,14 +115,5 @@ def as_ints(value: Any, what: str, op: str) -> list[int]:
 
 
 def results(*arrays: NDArray[Any]) -> list[Tensor]:
-    """Make a tensor of each array.
-
-    Parameters
-    ----------
-    *arrays : numpy.ndarray
-
-    Returns
-    -------
-    list of Tensor
-    """
+    """Make a tensor of each array."""
     return [Tensor(np.asarray(array)) for array in arrays]

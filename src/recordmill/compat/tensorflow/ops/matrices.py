@@ -53,13 +53,7 @@ def matvec(a: Any, b: Any, transpose_a: bool = False) -> Tensor:
 
 @op("linalg.norm")
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False) -> Tensor:  # noqa: A002
-    """Length of vectors: ``ord`` is ``"euclidean"``, 1, 2 or infinity.
-
-    Raises
-    ------
-    NotImplementedError
-        Another order, or one of matrices other than the euclidean one.
-    """
+    """Length of vectors: ``ord`` is ``"euclidean"``, 1, 2 or infinity."""
     array = one_of(tensor, FLOATS, "Norm")
     axes = axes_of(axis, array.ndim)
     if ord not in ("euclidean", "fro", 1, 2, np.inf) or (len(axes) > 1 and axis is not None and ord != "euclidean"):
@@ -72,13 +66,7 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool =
 
 @op("linalg.l2_normalize")
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Tensor:
-    """Vectors of length 1.
-
-    Raises
-    ------
-    TypeError
-        Whole numbers.
-    """
+    """Vectors of length 1."""
     array = one_of(x, FLOATS + WHOLE, "Square")
     least = array_of(epsilon, as_dtype(array.dtype))
     square = np.sum(array * array, axis=axes_of(axis, array.ndim), keepdims=True)
@@ -97,13 +85,7 @@ def diag(diagonal: Any) -> Tensor:
 
 @op("linalg.diag_part")
 def diag_part(input: Any) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Values on the diagonals of matrices.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Fewer than two axes.
-    """
+    """Values on the diagonals of matrices."""
     values = array_of(input)
     if values.ndim < 2:
         raise InvalidArgumentError("input must be at least 2-dim [Op:MatrixDiagPartV3]")
@@ -121,13 +103,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Tensor:
 
 @op("linalg.einsum")
 def einsum(equation: str, *inputs: Any) -> Tensor:
-    """Sums of products, by the letters of their axes.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Shapes or letters that do not go together.
-    """
+    """Sums of products, by the letters of their axes."""
     arrays = matched(inputs, "Einsum")
     allow(arrays[0], _PRODUCTS, "Einsum")
     try:
@@ -138,13 +114,7 @@ def einsum(equation: str, *inputs: Any) -> Tensor:
 
 @op("linalg.tensordot")
 def tensordot(a: Any, b: Any, axes: Any) -> Tensor:
-    """Sums of products over axes: a number of them, or those of both tensors.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Axes of different lengths.
-    """
+    """Sums of products over axes: a number of them, or those of both tensors."""
     left, right = matched((a, b), "MatMul")
     allow(left, _PRODUCTS, "MatMul")
     given = array_of(axes).tolist()

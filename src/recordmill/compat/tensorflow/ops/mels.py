@@ -24,25 +24,7 @@ def linear_to_mel_weight_matrix(
     upper_edge_hertz: Any = 3800.0,
     dtype: Any = float32,
 ) -> Tensor:
-    """Weights with which frequencies are put together to mel bands.
-
-    Parameters
-    ----------
-    num_mel_bins, num_spectrogram_bins : int
-    sample_rate : number
-        Samples in a second.
-    lower_edge_hertz, upper_edge_hertz : float
-    dtype : DType, default float32
-
-    Returns
-    -------
-    Tensor, shape (num_spectrogram_bins, num_mel_bins)
-
-    Raises
-    ------
-    ValueError
-        Numbers that cannot be.
-    """
+    """Weights with which frequencies are put together to mel bands."""
     bands, bins, rate = int(num_mel_bins), int(num_spectrogram_bins), float(sample_rate)
     low, high = float(lower_edge_hertz), float(upper_edge_hertz)
     if bands <= 0 or bins <= 0 or rate <= 0 or not 0 <= low < high <= rate / 2:
@@ -65,13 +47,7 @@ def _mel(hertz: NDArray[Any]) -> NDArray[Any]:
 
 @op("signal.dct")
 def dct(input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: str | None = None) -> Tensor:  # noqa: A002
-    """Cosine transform of the second type along the last axis.
-
-    Raises
-    ------
-    NotImplementedError
-        Another type, length or axis.
-    """
+    """Cosine transform of the second type along the last axis."""
     if type != 2 or n is not None or axis != -1:
         raise NotImplementedError(f"tf.signal.dct(type={type}, n={n}, axis={axis}) is not supported: use scipy.fft")
     array = one_of(input, FLOATS, "RFFT")
@@ -85,13 +61,7 @@ def dct(input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: str | No
 
 @op("signal.idct")
 def idct(input: Any, type: int = 2, n: Any = None, axis: int = -1, norm: str | None = None) -> Tensor:  # noqa: A002
-    """Values of a cosine transform of the second type; as TensorFlow's, twice their number too large without a `norm`.
-
-    Raises
-    ------
-    NotImplementedError
-        Another type, length or axis.
-    """
+    """Inverse of a type-II cosine transform; unscaled without `norm`, as in TensorFlow."""
     if type != 2 or n is not None or axis != -1:
         raise NotImplementedError(f"tf.signal.idct(type={type}, n={n}, axis={axis}) is not supported: use scipy.fft")
     array = one_of(input, FLOATS, "RFFT")

@@ -101,18 +101,7 @@ _SESSIONS: dict[str, str] = {
 
 
 def table(by_module: dict[str, str]) -> dict[str, str]:
-    """Turn lists of names by module into a module for each name.
-
-    Parameters
-    ----------
-    by_module : dict of str to str
-        Names separated by spaces; ``name:other`` where the module calls it otherwise.
-
-    Returns
-    -------
-    dict of str to str
-        As `recordmill.compat.tensorflow.core.lazy.lazy` takes it.
-    """
+    """Turn lists of names by module into a module for each name."""
     found = {}
     for module, names in by_module.items():
         for entry in names.split():

@@ -21,34 +21,7 @@ def ngrams(
     padding_width: int | None = None,
     preserve_short_sequences: bool = False,
 ) -> Any:
-    """Join so many neighbouring strings of each row.
-
-    Parameters
-    ----------
-    data : array_like of str or bytes, or RaggedTensor
-        Of one axis or more.
-    ngram_width : int or sequence of int
-        Numbers of strings that are joined.
-    separator : str, default " "
-    pad_values : str or tuple of two str, optional
-        What stands in front of and behind each row.
-    padding_width : int, optional
-        How often, at most one less than are joined; that unless given.
-    preserve_short_sequences : bool, default False
-        Whether rows that are too short for any width are joined whole.
-
-    Returns
-    -------
-    Tensor or RaggedTensor
-        As `data`, with other last axis.
-
-    Raises
-    ------
-    ValueError
-        A width below 1, or strings without an axis.
-    TypeError
-        Something else than strings.
-    """
+    """Join so many neighbouring strings of each row."""
     widths = [ngram_width] if isinstance(ngram_width, int | np.integer) else list(ngram_width)
     if any(width < 1 for width in widths):
         raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")

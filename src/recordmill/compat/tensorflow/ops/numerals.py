@@ -30,24 +30,7 @@ _TARGETS = ("float32", "float64", *_LIMITS)
 
 @op("strings.to_number")
 def to_number(input: Any, out_type: Any = float32) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Read numbers.
-
-    Parameters
-    ----------
-    input : array_like of str or bytes
-        White space around a number is allowed.
-    out_type : DType or what names one, default float32
-        float32, float64, or a whole number of 32 or 64 bits.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        No number of that dtype, or another dtype.
-    """
+    """Read numbers."""
     wanted = as_dtype(out_type)
     if wanted.name not in _TARGETS:
         raise InvalidArgumentError(
@@ -63,18 +46,7 @@ def to_number(input: Any, out_type: Any = float32) -> Tensor:  # noqa: A002 (Ten
 
 
 def numbers_of(texts: list[bytes], wanted: Any) -> NDArray[Any] | None:
-    """Read many numbers that are written in the usual way.
-
-    Parameters
-    ----------
-    texts : list of bytes
-    wanted : DType
-
-    Returns
-    -------
-    numpy.ndarray or None
-        Of that dtype, one value for each; None where one of them is to be read, or refused, by `number_of`.
-    """
+    """Read many numbers that are written in the usual way."""
     column = _REALS if wanted.is_floating else _WHOLES
     if not column.fullmatch(b"\0".join([*texts, b""])):
         return None
@@ -91,22 +63,7 @@ def numbers_of(texts: list[bytes], wanted: Any) -> NDArray[Any] | None:
 
 
 def number_of(text: bytes, wanted: Any) -> Any:
-    """Read one number.
-
-    Parameters
-    ----------
-    text : bytes
-    wanted : DType
-
-    Returns
-    -------
-    int or numpy floating-point number
-
-    Raises
-    ------
-    InvalidArgumentError
-        No number of that dtype.
-    """
+    """Read one number."""
     value = text.strip(b" \t\n\v\f\r")
     if wanted.is_floating:
         if _REAL.fullmatch(value):
@@ -131,29 +88,7 @@ def as_string(
     width: int = -1,
     fill: str = "",
 ) -> Tensor:
-    """Write numbers, as C's ``printf`` does.
-
-    Parameters
-    ----------
-    input : array_like
-    precision : int, default -1
-        Digits after the point of floating-point numbers; 6 for -1.
-    scientific, shortest : bool, default False
-        With an exponent; with or without one, whichever is shorter.
-    width : int, default -1
-        Characters, at least.
-    fill : str, default ""
-        ``"0"``, ``" "``, ``"+"``, ``"-"`` (to the left) or ``"#"``.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Options that the dtype does not have.
-    """
+    """Write numbers, as C's ``printf`` does."""
     array = array_of(input)
     kind = array.dtype.kind
     if fill not in ("", " ", "0", "+", "-", "#"):
@@ -175,13 +110,7 @@ def as_string(
 
 @op("strings.format")
 def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3) -> Tensor:  # noqa: A001
-    """Put the texts of tensors into a template.
-
-    Raises
-    ------
-    ValueError
-        The template does not have as many places as there are tensors.
-    """
+    """Put the texts of tensors into a template."""
     tensors = inputs if isinstance(inputs, list | tuple) else [inputs]
     pieces = template.split(placeholder)
     if len(pieces) - 1 != len(tensors):

@@ -24,30 +24,7 @@ from recordmill.compat.tensorflow.ops.texts import strings_of
 def string_split(
     source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None, result_type: str = "SparseTensor"
 ) -> SparseTensor:
-    """Pieces of strings between single bytes, as a sparse tensor.
-
-    Parameters
-    ----------
-    source : array_like of str or bytes, shape (n,)
-    sep, delimiter : str or bytes, default " "
-        Each byte separates; without any, each byte is a piece.
-    skip_empty : bool, default True
-        Whether empty pieces are left out.
-    result_type : str
-        "SparseTensor".
-
-    Returns
-    -------
-    SparseTensor
-        Shape (n, most pieces of a string).
-
-    Raises
-    ------
-    ValueError
-        `source` has another number of axes.
-    NotImplementedError
-        Another `result_type`.
-    """
+    """Pieces of strings between single bytes, as a sparse tensor."""
     if result_type != "SparseTensor":
         raise NotImplementedError(
             f"tf.string_split(result_type={result_type!r}) is not supported: use tf.strings.split"
@@ -108,28 +85,7 @@ def sparse_to_dense(
     default_value: Any = 0,
     validate_indices: bool = True,
 ) -> Tensor:
-    """Array with values at indices.
-
-    Parameters
-    ----------
-    sparse_indices : array_like of int, shape (), (n,) or (n, rank)
-        One place, places on one axis, or places.
-    output_shape : array_like of int, shape (rank,)
-    sparse_values : array_like, shape () or (n,)
-    default_value : scalar, default 0
-        Value of all other places.
-    validate_indices : bool, default True
-        Whether indices have to be in order and different from one another.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        The shapes do not belong together, or an index is not allowed.
-    """
+    """Array with values at indices."""
     shape, values = array_of(output_shape).astype(np.int64).ravel(), as_tensor(sparse_values)
     places = array_of(sparse_indices).astype(np.int64)
     places = places.reshape(-1, 1) if places.ndim < 2 else places
@@ -144,18 +100,7 @@ def sparse_to_dense(
 
 
 def div(x: Any, y: Any, name: Any = None) -> Any:
-    """Quotient; that of whole numbers is rounded down.
-
-    Parameters
-    ----------
-    x, y : array_like
-    name : str, optional
-        Without influence.
-
-    Returns
-    -------
-    Tensor
-    """
+    """Quotient; that of whole numbers is rounded down."""
     del name
     kind = getattr(x, "dtype", None) or getattr(y, "dtype", None) or as_tensor(x).dtype
     return truediv(x, y) if kind.is_floating else floordiv(x, y)

@@ -17,28 +17,7 @@ _MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"
 
 @op("array.pad")
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> Tensor:
-    """Make a tensor longer at the ends of its axes.
-
-    Parameters
-    ----------
-    tensor : array_like
-    paddings : array_like of int, shape (ndim, 2)
-        Values before and after each axis.
-    mode : {"CONSTANT", "REFLECT", "SYMMETRIC"}, default "CONSTANT"
-        Mirrored without or with the value at the end.
-    constant_values : value, default 0
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Paddings of another shape, negative ones, or more than there is to mirror.
-    ValueError
-        Another mode.
-    """
+    """Make a tensor longer at the ends of its axes."""
     array, widths = array_of(tensor), array_of(paddings).astype(np.int64)
     name = str(mode).upper()
     if name not in _MODES:

@@ -15,24 +15,7 @@ from recordmill.compat.tensorflow.ops.matching import as_ints, bracketed, matche
 
 @op("array.dynamic_partition")
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int) -> list[Tensor]:
-    """Divide rows among tensors.
-
-    Parameters
-    ----------
-    data : array_like
-    partitions : array_like of int
-        Number of the tensor that each row goes to; of the first axes of `data`.
-    num_partitions : int
-
-    Returns
-    -------
-    list of Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        A number outside, or shapes that do not go together.
-    """
+    """Divide rows among tensors."""
     array, numbers = array_of(data), array_of(partitions)
     if array.shape[: numbers.ndim] != numbers.shape:
         raise InvalidArgumentError(
@@ -50,19 +33,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int) -> list[T
 
 @op("array.dynamic_stitch")
 def dynamic_stitch(indices: Any, data: Any) -> Tensor:
-    """Put rows at their places in one tensor; the last one of several for one place counts.
-
-    Parameters
-    ----------
-    indices : sequence of array_like of int
-    data : sequence of array_like
-        Of shapes that begin with those of `indices`.
-
-    Returns
-    -------
-    Tensor
-        Places that nobody names hold 0.
-    """
+    """Put rows at their places in one tensor; the last one of several for one place counts."""
     places, rows = [array_of(one) for one in indices], matched(list(data), "DynamicStitch")
     behind = rows[0].shape[places[0].ndim :]
     count = max((int(one.max()) for one in places if one.size), default=-1) + 1
@@ -92,25 +63,7 @@ def unravel_index(indices: Any, dims: Any) -> Tensor:
 
 @op("array.reverse_sequence")
 def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None) -> Tensor:  # noqa: A002
-    """The first values of each row in the other order.
-
-    Parameters
-    ----------
-    input : array_like
-    seq_lengths : array_like of int
-        How many, for each row.
-    seq_axis : int
-    batch_axis : int, default 0
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        More values than there are, or another number of rows.
-    """
+    """The first values of each row in the other order."""
     array, lengths = array_of(input), array_of(seq_lengths)
     along, across = int(seq_axis) % array.ndim, int(0 if batch_axis is None else batch_axis) % array.ndim
     moved = np.moveaxis(array, (across, along), (0, 1))
@@ -126,13 +79,7 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: Any = None, batch_a
 
 @op("math.invert_permutation")
 def invert_permutation(x: Any) -> Tensor:
-    """Where each number stands in a row of all of them.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A number is missing.
-    """
+    """Where each number stands in a row of all of them."""
     array = array_of(x)
     if array.ndim != 1 or not np.array_equal(np.sort(array), np.arange(len(array))):
         raise InvalidArgumentError(f"{array.tolist()} is no permutation [Op:InvertPermutation]")

@@ -90,24 +90,7 @@ def _posix(sign: str, pattern: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def compiled(pattern: bytes) -> re.Pattern[str]:
-    """Compile a regular expression of RE2.
-
-    Parameters
-    ----------
-    pattern : bytes
-
-    Returns
-    -------
-    re.Pattern
-        For strings decoded as UTF-8, what is none kept as lone surrogates.
-
-    Raises
-    ------
-    InvalidArgumentError
-        RE2 does not take it.
-    NotImplementedError
-        RE2 takes it, this does not.
-    """
+    """Compile a regular expression of RE2."""
     text = pattern.decode("utf-8", "surrogateescape")
     other = _NOT_RE2.search(re.sub(r"\\.|\[[^\]]*\]", "", text, flags=re.DOTALL))
     if other:
@@ -135,28 +118,7 @@ def _rewritten(rewrite: str, found: re.Match[str]) -> str:
 
 @op("strings.regex_replace")
 def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True) -> Tensor:  # noqa: A002
-    r"""Matches of a regular expression replaced.
-
-    Parameters
-    ----------
-    input : array_like of str or bytes
-    pattern : str or bytes
-        Syntax of RE2.
-    rewrite : str or bytes
-        ``\0`` to ``\9`` stand for the match and its groups; strings stay as they are, as with RE2, if there is no
-        such group.
-    replace_global : bool, default True
-        All matches, or the first one.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        No regular expression.
-    """
+    r"""Matches of a regular expression replaced."""
     matcher = compiled(_single(pattern))
     replacement = _single(rewrite).decode("utf-8", "surrogateescape")
     if not _is_rewrite(replacement, matcher.groups):

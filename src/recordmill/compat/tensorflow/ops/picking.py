@@ -31,28 +31,7 @@ def _indices(value: Any, name: str) -> NDArray[Any]:
 
 @op("array.gather")
 def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0) -> Tensor:  # noqa: ARG001
-    """Rows by their indices.
-
-    Parameters
-    ----------
-    params : array_like
-    indices : array_like of int
-    validate_indices : optional
-        Without influence, as in TensorFlow: indices are always checked.
-    axis : int, optional
-        Axis of the rows; the first one after the batch axes unless given.
-    batch_dims : int, default 0
-        Number of axes in front that both inputs share.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        An index outside the tensor.
-    """
+    """Rows by their indices."""
     array, places = array_of(params), _indices(indices, "GatherV2")
     batch = int(batch_dims)
     batch = batch + places.ndim if batch < 0 else batch
@@ -88,15 +67,7 @@ def _check(places: NDArray[Any], length: int) -> None:
 
 @op("array.gather_nd")
 def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Tensor:
-    """Values or parts by the indices of several axes.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Outside the tensor.
-    NotImplementedError
-        With batch axes.
-    """
+    """Values or parts by the indices of several axes."""
     if int(batch_dims):
         raise NotImplementedError(f"tf.gather_nd with batch_dims={batch_dims} is not supported; use tf.gather")
     array, places = array_of(params), _indices(indices, "GatherNd")
@@ -178,27 +149,7 @@ def _accumulated(tensor: Any, indices: Any, updates: Any, how: np.ufunc) -> Tens
 
 @op("array.where")
 def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
-    """Places where a condition holds, or one of two values at each place.
-
-    Parameters
-    ----------
-    condition : array_like of bool
-        Numbers and strings are true unless they are 0 or empty, if `x` and `y` are left out.
-    x, y : array_like, optional
-        Broadcast together with the condition.
-
-    Returns
-    -------
-    Tensor
-        Without `x` and `y`, int64 indices of shape (n, ndim).
-
-    Raises
-    ------
-    ValueError
-        Only one of them is given.
-    InvalidArgumentError
-        Two dtypes, or shapes that do not broadcast.
-    """
+    """Places where a condition holds, or one of two values at each place."""
     if (x is None) != (y is None):
         raise ValueError("x and y must both be non-None or both be None.")
     if x is None:

@@ -18,21 +18,7 @@ _CODECS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 
 
 def taken_apart(array: NDArray[Any], cut: Callable[[bytes], list[Any]], dtype: Any = object) -> Any:
-    """Cut each string into a row.
-
-    Parameters
-    ----------
-    array : numpy.ndarray of object
-    cut : callable
-        Gives the pieces of one string.
-    dtype : dtype_like, default object
-        Of the pieces.
-
-    Returns
-    -------
-    Tensor or RaggedTensor
-        One more axis than the array; a tensor for one string.
-    """
+    """Cut each string into a row."""
     rows = [cut(one) for one in array.reshape(-1).tolist()]
     values = np.empty(sum(map(len, rows)), dtype)
     values[:] = [one for row in rows for one in row]
@@ -46,21 +32,7 @@ def taken_apart(array: NDArray[Any], cut: Callable[[bytes], list[Any]], dtype: A
 
 @op("strings.split")
 def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:  # noqa: A002 (TensorFlow's name)
-    """Pieces between separators.
-
-    Parameters
-    ----------
-    input : array_like of str or bytes
-    sep : str or bytes, optional
-        White space of any length unless given.
-    maxsplit : int, default -1
-        Number of cuts, at most; -1 for any.
-
-    Returns
-    -------
-    Tensor or RaggedTensor
-        One more axis than the input; a tensor for one string.
-    """
+    """Pieces between separators."""
     array = strings_of(input, "StringSplitV2")
     mark = sep.encode() if isinstance(sep, str) else sep
     if isinstance(mark, Tensor):
@@ -100,28 +72,7 @@ def codec_of(encoding: str) -> str:
 
 
 def decoder(encoding: str, errors: str, replacement: int, name: str = "UnicodeDecode") -> Callable[[bytes], str]:
-    """Find how bytes become text.
-
-    Parameters
-    ----------
-    encoding : {"UTF-8", "UTF-16-BE", "UTF-32-BE"}
-    errors : {"replace", "strict", "ignore"}
-    replacement : int
-        Number of the character that stands for bytes which are none.
-    name : str
-        TensorFlow's name of the operation.
-
-    Returns
-    -------
-    callable
-
-    Raises
-    ------
-    NotImplementedError
-        Another encoding.
-    InvalidArgumentError
-        Another way to treat errors.
-    """
+    """Find how bytes become text."""
     codec = codec_of(encoding)
     if errors not in ("replace", "strict", "ignore"):
         raise InvalidArgumentError(f"errors must be 'replace', 'strict' or 'ignore', not {errors!r}")

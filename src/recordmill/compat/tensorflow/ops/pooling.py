@@ -17,27 +17,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 
 @op("nn.max_pool2d")
 def max_pool2d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC") -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Highest value of each window.
-
-    Parameters
-    ----------
-    input : tensor of numbers, shape (batch, height, width, channels)
-    ksize, strides : int, or a sequence of one, two or four
-        Of windows, and between them.
-    padding : {"VALID", "SAME"}
-    data_format : {"NHWC"}
-
-    Returns
-    -------
-    Tensor of the same dtype
-
-    Raises
-    ------
-    NotImplementedError
-        Another order of axes.
-    ValueError
-        Another padding.
-    """
+    """Highest value of each window."""
     least = array_of(input).dtype
     low = -np.inf if least.kind == "f" else np.iinfo(least).min
     return Tensor(_pooled(input, ksize, strides, padding, data_format, low, _highest))
@@ -83,61 +63,21 @@ def _pooled(
 
 
 def pair_of(numbers: Any) -> tuple[int, int]:
-    """Read what is said of rows and of columns.
-
-    Parameters
-    ----------
-    numbers : int, or a sequence of one, two or four
-        Of both, of each, or of all axes of images.
-
-    Returns
-    -------
-    tuple of int
-    """
+    """Read what is said of rows and of columns."""
     given = [int(one) for one in np.atleast_1d(array_of(numbers))]
     rows, columns = given * 2 if len(given) == 1 else given[1:3] if len(given) == 4 else given
     return rows, columns
 
 
 def around(length: int, size: int, step: int) -> tuple[int, int]:
-    """Count what an axis lacks for windows that begin at every step.
-
-    Parameters
-    ----------
-    length : int
-        Of the axis.
-    size, step : int
-        Of windows, and between them.
-
-    Returns
-    -------
-    tuple of int
-        In front, and behind.
-    """
+    """Count what an axis lacks for windows that begin at every step."""
     lacking = max(0, (-(-length // step) - 1) * step + size - length)
     return lacking // 2, lacking - lacking // 2
 
 
 @op("nn.space_to_depth")
 def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC") -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Blocks of pixels as channels of one pixel.
-
-    Parameters
-    ----------
-    input : tensor, shape (batch, height, width, channels)
-    block_size : int
-        By which height and width can be divided.
-    data_format : {"NHWC"}
-
-    Returns
-    -------
-    Tensor, shape (batch, height / block, width / block, channels * block * block)
-
-    Raises
-    ------
-    InvalidArgumentError
-        Sides that cannot be divided so.
-    """
+    """Blocks of pixels as channels of one pixel."""
     _check_order(data_format)
     values = array_of(input)
     batch, height, width, channels = values.shape

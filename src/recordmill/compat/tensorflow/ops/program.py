@@ -15,94 +15,34 @@ __version__ = VERSION
 
 
 def executing_eagerly() -> bool:
-    """Whether operations run at once.
-
-    Returns
-    -------
-    bool
-        True, unless the program disabled it, or says this inside ``with graph.as_default()``.
-    """
+    """Whether operations run at once."""
     from recordmill.compat.tensorflow.graphs.modes import are_eager
 
     return are_eager(otherwise=True)
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether something is a tensor, be it a dense, a sparse or a ragged one, or what stands for one in a map function.
-
-    Parameters
-    ----------
-    x : object
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a value is a dense, sparse, ragged or traced tensor."""
     return isinstance(x, Operators) or type(x).__name__ in ("SparseTensor", "RaggedTensor")
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray[Any, Any] | np.generic | None:  # noqa: ARG001
-    """Value of a tensor, which is known as there are no graphs.
-
-    Parameters
-    ----------
-    tensor : object
-    partial : bool, default False
-        Without influence.
-
-    Returns
-    -------
-    numpy.ndarray, numpy scalar or None
-        None unless it is a tensor.
-    """
+    """Value of a tensor, which is known as there are no graphs."""
     return tensor.numpy() if isinstance(tensor, Tensor) else None
 
 
 def stop_gradient(input: Any) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """The tensor itself.
-
-    Parameters
-    ----------
-    input : array_like
-
-    Returns
-    -------
-    Tensor
-    """
+    """The tensor itself."""
     return as_tensor(input)
 
 
 def name_scope(name: str) -> contextlib.AbstractContextManager[str]:
-    """Context that gives names to operations, which have none here.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    context manager
-    """
+    """Context that gives names to operations, which have none here."""
     return contextlib.nullcontext(name)
 
 
 def device(device_name: str | None) -> contextlib.AbstractContextManager[None]:
-    """Context that chooses the processor.
-
-    Parameters
-    ----------
-    device_name : str or None
-        Any processor of the machine; tensors lie in its memory.
-
-    Returns
-    -------
-    context manager
-
-    Raises
-    ------
-    NotImplementedError
-        Another device.
-    """
+    """Context that chooses the processor."""
     name = (device_name or "").lower()
     if name and "cpu" not in name:
         raise NotImplementedError(f"tf.device({device_name!r}) is not supported: tensors lie in the main memory")

@@ -20,13 +20,7 @@ Operation = Callable[..., Any]
 
 
 def concat(operation: Operation, values: Any, axis: Any) -> Any:
-    """Join ragged tensors, and dense ones beside them, along an axis.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Other numbers of rows or axes.
-    """
+    """Join ragged tensors, and dense ones beside them, along an axis."""
     from recordmill.compat.tensorflow.core.sparse import SparseTensor
 
     given = list(values) if isinstance(values, list | tuple) else [values]
@@ -102,13 +96,7 @@ def gather(
     axis: Any = None,
     batch_dims: Any = 0,
 ) -> Any:
-    """Pick rows of a ragged tensor, or rows by ragged indices.
-
-    Raises
-    ------
-    NotImplementedError
-        Along another axis than the first, or of several batch axes.
-    """
+    """Pick rows of a ragged tensor, or rows by ragged indices."""
     del validate_indices
     if int(batch_dims) == 1 and int(1 if axis is None else axis) == 1:
         return _in_rows(operation, params, indices)

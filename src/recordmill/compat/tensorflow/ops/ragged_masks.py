@@ -17,24 +17,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 
 @op("ragged.boolean_mask")
 def boolean_mask(data: Any, mask: Any) -> Any:
-    """Keep the values for which a mask holds, in their rows.
-
-    Parameters
-    ----------
-    data : array_like or RaggedTensor
-    mask : array_like of bool, or RaggedTensor
-        Of the first axes of `data`.
-
-    Returns
-    -------
-    Tensor or RaggedTensor
-        A tensor for a mask of one axis and dense data.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A mask of other rows.
-    """
+    """Keep the values for which a mask holds, in their rows."""
     if not isinstance(mask, RaggedTensor):
         chosen = array_of(mask, "bool")
         if chosen.ndim == 1:

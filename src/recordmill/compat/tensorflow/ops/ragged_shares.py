@@ -19,15 +19,7 @@ Operation = Callable[..., Any]
 
 
 def tile(operation: Operation, input: Any, multiples: Any) -> Any:  # noqa: A002 (TensorFlow's name)
-    """Repeat a ragged tensor along its axes.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another number of multiples than of axes.
-    NotImplementedError
-        A multiple of 0.
-    """
+    """Repeat a ragged tensor along its axes."""
     del operation
     times = as_ints(multiples, "Tmultiples", "Tile")
     rank = len(input.shape.as_list())
@@ -44,15 +36,7 @@ def tile(operation: Operation, input: Any, multiples: Any) -> Any:  # noqa: A002
 
 
 def split(operation: Operation, value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -> list[Any]:
-    """Divide the rows of a ragged tensor into parts: so many, or of these numbers of rows.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Numbers that do not add up.
-    NotImplementedError
-        Another axis than the first.
-    """
+    """Divide the rows of a ragged tensor into parts: so many, or of these numbers of rows."""
     del operation, num
     rank = len(value.shape.as_list())
     if int(array_of(axis)) % rank:
@@ -69,13 +53,7 @@ def split(operation: Operation, value: Any, num_or_size_splits: Any, axis: Any =
 
 
 def softmax(operation: Operation, logits: RaggedTensor, axis: Any = None) -> RaggedTensor:
-    """Shares of the values of each row by their exponentials.
-
-    Raises
-    ------
-    NotImplementedError
-        Another axis than the last ragged one, or one behind it.
-    """
+    """Shares of the values of each row by their exponentials."""
     del operation
     rank, depth = len(logits.shape.as_list()), logits.ragged_rank
     at = int(array_of(-1 if axis is None else axis)) % rank

@@ -31,17 +31,7 @@ def of_values(operation: Operation, *args: Any, **kwargs: Any) -> Any:
 
 
 def on_values(given: Any, compute: Operation) -> Any:
-    """Do something to the values of a ragged or sparse tensor.
-
-    Parameters
-    ----------
-    given : RaggedTensor or SparseTensor
-    compute : callable
-
-    Returns
-    -------
-    RaggedTensor or SparseTensor
-    """
+    """Do something to the values of a ragged or sparse tensor."""
     if isinstance(given, RaggedTensor):
         return given.with_flat_values(compute(given.flat_values))
     return given.with_values(compute(given.values))
@@ -53,13 +43,7 @@ def of_deeper_values(operation: Operation, first: Any, *args: Any, **kwargs: Any
 
 
 def of_pairs(operation: Operation, *args: Any, **kwargs: Any) -> Any:
-    """Do something to values side by side; dense tensors broadcast to the rows.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Ragged tensors of other rows, or dense ones that do not fit.
-    """
+    """Do something to values side by side; dense tensors broadcast to the rows."""
     given = [*args, *kwargs.values()]
     base = next((one for one in given if isinstance(one, RaggedTensor)), None)
     if base is None:

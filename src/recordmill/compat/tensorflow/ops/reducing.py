@@ -20,27 +20,7 @@ from recordmill.compat.tensorflow.ops.matching import FLOATS, NUMBERS, as_ints, 
 
 
 def axes_of(axis: Any, ndim: int, name: str = "Sum") -> tuple[int, ...]:
-    """Read the axes to reduce over.
-
-    Parameters
-    ----------
-    axis : int, sequence of int, Tensor or None
-        None stands for all.
-    ndim : int
-        Number of axes of the tensor.
-    name : str
-        TensorFlow's name of the operation.
-
-    Returns
-    -------
-    tuple of int
-        Not negative.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An axis that is not there, or one that is named twice.
-    """
+    """Read the axes to reduce over."""
     if axis is None:
         return tuple(range(ndim))
     found: list[int] = []
@@ -152,13 +132,7 @@ def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> T
 
 @op("math.reduce_variance")
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Mean square of the distance from the mean.
-
-    Raises
-    ------
-    TypeError
-        The values are no floating-point numbers.
-    """
+    """Mean square of the distance from the mean."""
     array = one_of(input_tensor, NUMBERS, "Mean")
     axes = axes_of(axis, array.ndim, "Mean")
     if array.dtype.char not in FLOATS:
@@ -170,13 +144,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False)
 
 @op("math.reduce_std")
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Root of the variance.
-
-    Raises
-    ------
-    TypeError
-        The values are no floating-point numbers.
-    """
+    """Root of the variance."""
     return wrap(np.sqrt(reduce_variance(input_tensor, axis, keepdims).values))
 
 

@@ -17,23 +17,7 @@ _WAYS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimu
 
 
 def gathered(array: NDArray[Any], ids: NDArray[Any], count: int, kind: str, empty: Any = None) -> NDArray[Any]:
-    """Put rows of an array together by the numbers of their segments.
-
-    Parameters
-    ----------
-    array : ndarray, shape (n, ...)
-    ids : ndarray of int, shape (n,)
-        Rows with negative ones are left out.
-    count : int
-        Number of segments.
-    kind : {"sum", "prod", "max", "min"}
-    empty : number, optional
-        Of segments without rows: 0, 1, or the least or greatest number unless given.
-
-    Returns
-    -------
-    ndarray, shape (count, ...)
-    """
+    """Put rows of an array together by the numbers of their segments."""
     kept = ids >= 0
     array, ids = array[kept], ids[kept]
     out = np.full((count, *array.shape[1:]), _start(array.dtype, kind), array.dtype)

@@ -20,29 +20,7 @@ _ALLOWED = "bhilqBHO"
 
 @op("sets.difference")
 def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:  # noqa: ARG001
-    """Values of each row of one tensor that the other's has not.
-
-    Parameters
-    ----------
-    a, b : tensor or SparseTensor
-        Of one dtype and, but for the last axis, one shape.
-    aminusb : bool, default True
-        Whether the values are those of `a`.
-    validate_indices : bool, default True
-        Hint: indices in any order give the same.
-
-    Returns
-    -------
-    SparseTensor
-        Each value once, in order; as wide as the largest set.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Shapes that do not go together.
-    TypeError
-        Dtypes that do not, or that make no sets.
-    """
+    """Values of each row of one tensor that the other's has not."""
     return _combined(*((a, b) if aminusb else (b, a)), np.setdiff1d)
 
 

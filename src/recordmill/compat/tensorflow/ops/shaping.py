@@ -43,23 +43,7 @@ def identity(input: Any) -> Tensor:  # noqa: A002 (TensorFlow's name)
 
 @op("array.ensure_shape")
 def ensure_shape(x: Any, shape: Any) -> Tensor:
-    """The tensor itself, if it is of that shape.
-
-    Parameters
-    ----------
-    x : array_like
-    shape : TensorShape or what makes one
-        None stands for any length.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        It is of another shape.
-    """
+    """The tensor itself, if it is of that shape."""
     tensor, wanted = as_tensor(x), TensorShape(shape)
     if not tensor.shape.is_compatible_with(wanted):
         expected = bracketed([-1 if one is None else one for one in wanted]).replace("-1", "?")
@@ -72,23 +56,7 @@ def ensure_shape(x: Any, shape: Any) -> Tensor:
 
 @op("array.reshape")
 def reshape(tensor: Any, shape: Any) -> Tensor:
-    """The same values in another shape.
-
-    Parameters
-    ----------
-    tensor : array_like
-    shape : array_like of int
-        One length may be -1: whatever fits.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        The values do not fill the shape.
-    """
+    """The same values in another shape."""
     array = array_of(tensor)
     sizes = array_of(shape)
     if sizes.ndim > 1:
@@ -123,13 +91,7 @@ def _completed(array: NDArray[Any], lengths: list[int]) -> list[int]:
 
 @op("array.squeeze")
 def squeeze(input: Any, axis: Any = None) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Leave out axes of length 1: all of them, or those that are named.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A named axis is longer, or not there.
-    """
+    """Leave out axes of length 1: all of them, or those that are named."""
     array = array_of(input)
     axes = [] if axis is None else as_ints(axis, "T", "Squeeze")
     for one in axes:
@@ -148,13 +110,7 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:  # noqa: A002 (TensorFlow's
 
 @op("array.expand_dims")
 def expand_dims(input: Any, axis: Any) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Insert an axis of length 1.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The axis is further away than one past the last.
-    """
+    """Insert an axis of length 1."""
     array, at = array_of(input), int(axis)
     if not -array.ndim - 1 <= at <= array.ndim:
         raise InvalidArgumentError(
@@ -165,13 +121,7 @@ def expand_dims(input: Any, axis: Any) -> Tensor:  # noqa: A002 (TensorFlow's na
 
 @op("array.transpose")
 def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Tensor:  # noqa: ARG001 (numbers are real)
-    """Axes in another order; turned around unless it is given.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `perm` does not name each axis once.
-    """
+    """Axes in another order; turned around unless it is given."""
     array = array_of(a)
     if perm is None:
         return Tensor(array.T)

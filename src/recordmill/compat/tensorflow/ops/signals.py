@@ -19,23 +19,7 @@ from recordmill.compat.tensorflow.ops.matching import as_ints
 def frame(
     signal: Any, frame_length: Any, frame_step: Any, pad_end: bool = False, pad_value: Any = 0, axis: int = -1
 ) -> Tensor:
-    """Pieces of one length along an axis, that may overlap.
-
-    Parameters
-    ----------
-    signal : array_like
-    frame_length, frame_step : int
-        Length of a piece, and from the beginning of one to that of the next.
-    pad_end : bool, default False
-        Whether a piece begins at every step, filled up with `pad_value`.
-    pad_value : number, default 0
-    axis : int, default -1
-
-    Returns
-    -------
-    Tensor
-        Two axes, pieces and their values, instead of the one.
-    """
+    """Pieces of one length along an axis, that may overlap."""
     array, length, step = array_of(signal), int(frame_length), int(frame_step)
     at = axis % array.ndim
     rows = np.moveaxis(array, at, -1)
@@ -91,23 +75,7 @@ def stft(
     window_fn: Callable[..., Any] | None = hann_window,
     pad_end: bool = False,
 ) -> Tensor:
-    """Frequencies of the pieces of a signal.
-
-    Parameters
-    ----------
-    signals : tensor of float32 or float64, shape (..., samples)
-    frame_length, frame_step : int
-        As `frame` takes them.
-    fft_length : int, optional
-        The next power of two unless given.
-    window_fn : callable, optional
-        Gives the weights of a piece for a length and ``dtype=``; Hann's window by default.
-    pad_end : bool, default False
-
-    Returns
-    -------
-    Tensor of complex64 or complex128, shape (..., frames, fft_length // 2 + 1)
-    """
+    """Frequencies of the pieces of a signal."""
     array, length = array_of(signals), int(frame_length)
     pieces = frame(array, length, frame_step, pad_end).values
     if window_fn is not None:

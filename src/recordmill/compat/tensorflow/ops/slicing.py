@@ -19,24 +19,7 @@ newaxis = None
 
 @op("array.getitem")
 def getitem(tensor: Any, key: Any) -> Any:
-    """Part of a tensor.
-
-    Parameters
-    ----------
-    tensor : Tensor
-    key : int, slice, Ellipsis, None, scalar Tensor, or a tuple or list of them; or a mask of truth values
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Outside the tensor.
-    TypeError
-        What cannot be an index.
-    """
+    """Part of a tensor."""
     if isinstance(
         tensor, list | tuple | Mapping
     ):  # results of an operation that gives several, when a recording is run
@@ -106,24 +89,7 @@ def _check(values: NDArray[Any], keys: list[Any]) -> None:
 
 @op("array.boolean_mask")
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Tensor:
-    """Rows where a mask is true.
-
-    Parameters
-    ----------
-    tensor : array_like
-    mask : array_like of bool
-        Of the shape of the tensor's axes from `axis` on.
-    axis : int, default 0
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    ValueError
-        A mask without axes, or of another shape.
-    """
+    """Rows where a mask is true."""
     values, chosen = array_of(tensor), array_of(mask, "bool")
     at = 0 if axis is None else int(axis) % max(values.ndim, 1)
     if not chosen.ndim:
@@ -136,23 +102,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Tensor:
 
 @op("array.slice")
 def slice_(input_: Any, begin: Any, size: Any) -> Tensor:
-    """Window of a tensor.
-
-    Parameters
-    ----------
-    input_ : array_like
-    begin, size : array_like of int
-        For each axis; a size of -1 goes to the end.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Outside the tensor.
-    """
+    """Window of a tensor."""
     values = array_of(input_)
     starts, sizes = as_ints(begin, "Index", "Slice"), as_ints(size, "Index", "Slice")
     if len(starts) != values.ndim or len(sizes) != values.ndim:

@@ -17,58 +17,20 @@ from recordmill.compat.tensorflow.ops.matching import as_ints, bracketed, matche
 
 
 def parts_of(sparse: Any) -> tuple[NDArray[Any], NDArray[Any], list[int]]:
-    """Take a sparse tensor apart; TypeError for anything else.
-
-    Parameters
-    ----------
-    sparse : SparseTensor
-
-    Returns
-    -------
-    tuple
-        Indices, values, and the shape of the whole.
-    """
+    """Take a sparse tensor apart; TypeError for anything else."""
     if not isinstance(sparse, SparseTensor):
         raise TypeError(f"Input must be a SparseTensor, not {type(sparse).__name__}.")
     return sparse.indices.values, sparse.values.values, sparse.dense_shape.values.tolist()
 
 
 def made_of(indices: NDArray[Any], values: NDArray[Any], shape: Any) -> SparseTensor:
-    """Make a sparse tensor of its parts.
-
-    Parameters
-    ----------
-    indices : numpy.ndarray of int, shape (n, rank)
-    values : numpy.ndarray, shape (n,)
-    shape : sequence of int
-
-    Returns
-    -------
-    SparseTensor
-    """
+    """Make a sparse tensor of its parts."""
     return SparseTensor(Tensor(indices.astype(np.int64)), Tensor(values), Tensor(np.array(shape, np.int64)))
 
 
 @op("sparse.concat")
 def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False) -> SparseTensor:
-    """Join sparse tensors along an axis.
-
-    Parameters
-    ----------
-    axis : int
-    sp_inputs : sequence of SparseTensor
-    expand_nonconcat_dims : bool, default False
-        Whether other axes may have other lengths, of which the longest counts.
-
-    Returns
-    -------
-    SparseTensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        Shapes that do not go together.
-    """
+    """Join sparse tensors along an axis."""
     given = [parts_of(one) for one in sp_inputs]
     if len(given) == 1:
         return sp_inputs[0]  # type: ignore[no-any-return]

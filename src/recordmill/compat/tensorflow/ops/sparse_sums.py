@@ -23,27 +23,7 @@ from recordmill.compat.tensorflow.ops.sparse_parts import made_of, parts_of
 
 @op("sparse.add")
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
-    """Sum of two tensors.
-
-    Parameters
-    ----------
-    a, b : SparseTensor or tensor
-        Of one shape; at least one is sparse.
-    threshold : number, default 0
-        Sums of two sparse tensors that are smaller are left out.
-
-    Returns
-    -------
-    SparseTensor or Tensor
-        Dense if either is.
-
-    Raises
-    ------
-    TypeError
-        None is sparse.
-    InvalidArgumentError
-        Two shapes or dtypes.
-    """
+    """Sum of two tensors."""
     if not (isinstance(a, SparseTensor) or isinstance(b, SparseTensor)):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
@@ -133,23 +113,7 @@ def eye(num_rows: Any, num_columns: Any = None, dtype: Any = float32) -> SparseT
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
-    """Do something to the values of sparse tensors, which have them at the same places.
-
-    Parameters
-    ----------
-    op : callable
-    *args, **kwargs
-        What it takes; of sparse tensors it is given the values.
-
-    Returns
-    -------
-    SparseTensor
-
-    Raises
-    ------
-    ValueError
-        No argument is sparse, or the result has another number of values.
-    """
+    """Do something to the values of sparse tensors, which have them at the same places."""
     given = [one for one in (*args, *kwargs.values()) if isinstance(one, SparseTensor)]
     if not given:
         raise ValueError("No SparseTensor in argument list of map_values")
@@ -162,20 +126,7 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
 
 @op("sparse.cross")
 def cross(inputs: Any, name: Any = None, separator: Any = None) -> SparseTensor:
-    """Strings of the rows of several matrices, each put together with each.
-
-    Parameters
-    ----------
-    inputs : sequence of SparseTensor or Tensor
-        Of strings or whole numbers, with as many rows.
-    name : str, optional
-        Without influence.
-    separator : str, default "_X_"
-
-    Returns
-    -------
-    SparseTensor of strings
-    """
+    """Strings of the rows of several matrices, each put together with each."""
     del name
     for one in inputs:
         if not isinstance(one, SparseTensor | Tensor):

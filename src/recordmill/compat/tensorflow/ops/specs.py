@@ -39,16 +39,7 @@ class _Spec:
         return found
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a value, or all values of another spec, may stand where this spec does.
-
-        Parameters
-        ----------
-        spec_or_value : object
-
-        Returns
-        -------
-        bool
-        """
+        """Whether a value, or all values of another spec, may stand where this spec does."""
         other = spec_or_value
         if not isinstance(other, _Spec):
             if not isinstance(other, self.value_type):
@@ -63,14 +54,7 @@ class _Spec:
 
 
 class TensorSpec(_Spec):
-    """Shape and dtype of a tensor.
-
-    Parameters
-    ----------
-    shape : TensorShape or what makes one
-    dtype : DType or what names one, default float32
-    name : str, optional
-    """
+    """Shape and dtype of a tensor."""
 
     value_type = Tensor
 
@@ -85,22 +69,12 @@ class TensorSpec(_Spec):
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
-        """Spec of a tensor.
-
-        Returns
-        -------
-        TensorSpec
-        """
+        """Spec of a tensor."""
         return cls(tensor.shape, tensor.dtype, name)
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """Spec with another name.
-
-        Returns
-        -------
-        TensorSpec
-        """
+        """Spec with another name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     def __repr__(self) -> str:
@@ -108,13 +82,7 @@ class TensorSpec(_Spec):
 
 
 class SparseTensorSpec(_Spec):
-    """Shape and dtype of a sparse tensor.
-
-    Parameters
-    ----------
-    shape : TensorShape or what makes one, optional
-    dtype : DType or what names one, default float32
-    """
+    """Shape and dtype of a sparse tensor."""
 
     value_type = SparseTensor
 
@@ -126,21 +94,7 @@ class SparseTensorSpec(_Spec):
 
 
 class RaggedTensorSpec(_Spec):
-    """Shape, dtype and depth of a ragged tensor.
-
-    Parameters
-    ----------
-    shape : TensorShape or what makes one, optional
-    dtype : DType or what names one, default float32
-    ragged_rank : int, optional
-        One less than the number of axes unless given.
-    row_splits_dtype : DType, default int64
-
-    Raises
-    ------
-    ValueError
-        Neither the shape nor `ragged_rank` tells the depth.
-    """
+    """Shape, dtype and depth of a ragged tensor."""
 
     value_type = RaggedTensor
 
@@ -171,16 +125,7 @@ class RaggedTensorSpec(_Spec):
 
 
 def type_spec_from_value(value: Any) -> TensorSpec | SparseTensorSpec | RaggedTensorSpec:
-    """Spec of a value.
-
-    Parameters
-    ----------
-    value : Tensor, SparseTensor, RaggedTensor or array_like
-
-    Returns
-    -------
-    TensorSpec, SparseTensorSpec or RaggedTensorSpec
-    """
+    """Spec of a value."""
     if isinstance(value, SparseTensor):
         return SparseTensorSpec(value.shape, value.dtype)
     if isinstance(value, RaggedTensor):

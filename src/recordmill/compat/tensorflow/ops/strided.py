@@ -23,33 +23,7 @@ def strided_slice(
     shrink_axis_mask: int = 0,
     var: Any = None,
 ) -> Tensor:
-    """Part of a tensor.
-
-    Parameters
-    ----------
-    input_ : array_like
-    begin, end : array_like of int
-        For each of the first axes.
-    strides : array_like of int, optional
-        1 unless given.
-    begin_mask, end_mask : int
-        Bits of axes that begin at their front, or go on to their end.
-    ellipsis_mask, new_axis_mask, shrink_axis_mask : int
-        Bits of entries that are an ellipsis, a new axis, or a single number.
-    var : object, optional
-        Not supported.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        As square brackets do.
-    NotImplementedError
-        A variable to write to.
-    """
+    """Part of a tensor."""
     if var is not None:
         raise NotImplementedError("strided_slice(var=...) is not supported: there are no variables of graphs")
     starts, ends = as_ints(begin, "Index", "StridedSlice"), as_ints(end, "Index", "StridedSlice")

@@ -16,24 +16,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 
 
 class TensorArray:
-    """Tensors of one dtype, each written and read by its number.
-
-    Parameters
-    ----------
-    dtype : DType or what names one
-    size : int, default 0
-        Number of tensors.
-    dynamic_size : bool, default False
-        Whether it grows when larger numbers are written.
-    clear_after_read : bool, default True
-        Whether a tensor can be read only once.
-    tensor_array_name, handle, flow, colocate_with_first_write_call, name : optional
-        Without influence.
-    infer_shape : bool, default True
-        Whether all tensors have the shape of the first one.
-    element_shape : TensorShape or what makes one, optional
-        Of every tensor.
-    """
+    """Tensors of one dtype, each written and read by its number."""
 
     def __init__(
         self,
@@ -68,29 +51,7 @@ class TensorArray:
         return self
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """Write a tensor.
-
-        Parameters
-        ----------
-        index : int
-        value : array_like
-        name : str, optional
-            Without influence.
-
-        Returns
-        -------
-        TensorArray
-            Itself.
-
-        Raises
-        ------
-        OutOfRangeError
-            A number beyond the size of an array that does not grow.
-        InvalidArgumentError
-            Another dtype.
-        ValueError
-            Another shape.
-        """
+        """Write a tensor."""
         del name
         place = int(index)
         if place < 0:
@@ -121,26 +82,7 @@ class TensorArray:
         return tensor
 
     def read(self, index: Any, name: str | None = None) -> Any:
-        """Read a tensor.
-
-        Parameters
-        ----------
-        index : int
-        name : str, optional
-            Without influence.
-
-        Returns
-        -------
-        Tensor
-            Zeros where nothing was written.
-
-        Raises
-        ------
-        OutOfRangeError
-            There is none of that number.
-        InvalidArgumentError
-            It was read already, unless the array keeps what is read.
-        """
+        """Read a tensor."""
         del name
         place = int(index)
         if not 0 <= place < len(self._parts):
@@ -165,17 +107,7 @@ class TensorArray:
         return self._parts[place]
 
     def stack(self, name: str | None = None) -> Any:
-        """All tensors in one, along a new first axis.
-
-        Parameters
-        ----------
-        name : str, optional
-            Without influence.
-
-        Returns
-        -------
-        Tensor
-        """
+        """All tensors in one, along a new first axis."""
         del name
         if not self._parts:
             return Tensor(np.zeros([0, *(one or 0 for one in self._lengths())], self.dtype.numpy_dtype))
@@ -195,19 +127,7 @@ class TensorArray:
         return run("array.concat", [self._part(place) for place in range(len(self._parts))], 0)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """Write the rows of a tensor.
-
-        Parameters
-        ----------
-        value : array_like
-        name : str, optional
-            Without influence.
-
-        Returns
-        -------
-        TensorArray
-            Itself.
-        """
+        """Write the rows of a tensor."""
         del name
         given: Any = value if isinstance(value, Operators) else as_tensor(value, self.dtype)
         rows = list(given)

@@ -20,25 +20,7 @@ _UNITS = ("BYTE", "UTF8_CHAR")
 
 
 def strings_of(value: Any, name: str) -> NDArray[Any]:
-    """Make the array of an input that has to hold strings.
-
-    Parameters
-    ----------
-    value : array_like of str or bytes
-    name : str
-        TensorFlow's name of the operation.
-
-    Returns
-    -------
-    numpy.ndarray of object
-
-    Raises
-    ------
-    InvalidArgumentError
-        It is a tensor of something else.
-    TypeError
-        It is something else of Python's.
-    """
+    """Make the array of an input that has to hold strings."""
     if not isinstance(value, Tensor):
         return array_of(value, "string")
     if value.values.dtype.kind != "O":
@@ -50,21 +32,7 @@ def strings_of(value: Any, name: str) -> NDArray[Any]:
 
 
 def each(array: NDArray[Any], compute: Callable[[bytes], Any], dtype: Any = object) -> Tensor:
-    """Call a function on each string.
-
-    Parameters
-    ----------
-    array : numpy.ndarray of object
-    compute : callable
-        Takes bytes.
-    dtype : dtype_like, default object
-        Of the results.
-
-    Returns
-    -------
-    Tensor
-        Of the array's shape.
-    """
+    """Call a function on each string."""
     out = np.empty(array.shape, dtype)
     flat = out.reshape(-1)
     for place, one in enumerate(array.reshape(-1).tolist()):
@@ -130,26 +98,7 @@ def _characters(value: bytes) -> bytes | list[bytes]:
 
 @op("strings.substr")
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Tensor:  # noqa: A002 (TensorFlow's names)
-    """Part of each string.
-
-    Parameters
-    ----------
-    input : array_like of str or bytes
-    pos : array_like of int
-        First byte or character; a negative one counts from the end.
-    len : array_like of int
-        Cut to what there is; -1 goes to the end.
-    unit : {"BYTE", "UTF8_CHAR"}, default "BYTE"
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    InvalidArgumentError
-        A position outside the string.
-    """
+    """Part of each string."""
     _unit(unit, "Substr")
     array = strings_of(input, "Substr")
     if unit == "BYTE" and (parts := _cut(array, array_of(pos), array_of(len))) is not None:
@@ -185,13 +134,7 @@ def _cut(array: NDArray[Any], start: NDArray[Any], count: NDArray[Any]) -> NDArr
 
 @op("strings.join")
 def join(inputs: Any, separator: Any = "") -> Tensor:
-    """Strings of several tensors of one shape, or without axes, put together.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Several shapes.
-    """
+    """Strings of several tensors of one shape, or without axes, put together."""
     arrays = [strings_of(one, "StringJoin") for one in inputs]
     between = separator.encode() if isinstance(separator, str) else separator
     if not arrays:

@@ -10,16 +10,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 
 
 def number(value: Any) -> str:
-    """Write a number as shortly as six digits allow, or in full.
-
-    Parameters
-    ----------
-    value : numpy scalar or bytes
-
-    Returns
-    -------
-    str
-    """
+    """Write a number as shortly as six digits allow, or in full."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, bool | np.bool_):
@@ -33,19 +24,7 @@ def number(value: Any) -> str:
 
 
 def summary(value: Any, summarize: int = 3) -> str:
-    """Write a tensor in brackets, long axes by their ends.
-
-    Parameters
-    ----------
-    value : Tensor
-    summarize : int, default 3
-        Values at either end of an axis; -1 for all.
-
-    Returns
-    -------
-    str
-        Strings are in double quotes.
-    """
+    """Write a tensor in brackets, long axes by their ends."""
     array = value.values
     return _axis(array, 0, array.ndim, max(array.shape, default=0) if summarize < 0 else summarize)
 
@@ -64,19 +43,7 @@ def _axis(array: Any, depth: int, ndim: int, ends: int) -> str:
 
 
 def printed(value: Any, summarize: int = 3) -> str:
-    """Write what ``tf.print`` is given.
-
-    Parameters
-    ----------
-    value : object
-        A tensor, anything else of Python's, or a structure with tensors in it.
-    summarize : int, default 3
-        As in `summary`.
-
-    Returns
-    -------
-    str
-    """
+    """Write what ``tf.print`` is given."""
     return value if isinstance(value, str) else _shown(value, summarize)
 
 

@@ -7,16 +7,7 @@ from typing import Any
 
 
 def is_nested(structure: Any) -> bool:
-    """Tell whether a value holds others.
-
-    Parameters
-    ----------
-    structure : object
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether a value holds others."""
     return isinstance(structure, dict | list | tuple)
 
 
@@ -25,44 +16,14 @@ def _inner(structure: Any) -> list[Any]:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:  # noqa: ARG001 (tensors of parts stay whole)
-    """List the innermost values, those of dictionaries in order of their keys.
-
-    Parameters
-    ----------
-    structure : object
-    expand_composites : bool, default False
-        Without influence: sparse and ragged tensors are single values here.
-
-    Returns
-    -------
-    list
-    """
+    """List the innermost values, those of dictionaries in order of their keys."""
     if not is_nested(structure):
         return [structure]
     return [one for inner in _inner(structure) for one in flatten(inner)]
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:  # noqa: ARG001
-    """Put values into the places of a structure.
-
-    Parameters
-    ----------
-    structure : object
-    flat_sequence : sequence
-        As many values as `flatten` finds.
-    expand_composites : bool, default False
-        As in `flatten`.
-
-    Returns
-    -------
-    object
-        Of the same kinds of tuples, lists and dictionaries.
-
-    Raises
-    ------
-    ValueError
-        More or fewer values.
-    """
+    """Put values into the places of a structure."""
     values = list(flat_sequence)
     count = len(flatten(structure))
     if len(values) != count:
@@ -84,27 +45,7 @@ def _packed(structure: Any, values: Any) -> Any:
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """Call a function on the values of structures that are alike.
-
-    Parameters
-    ----------
-    func : callable
-    *structure : object
-    **kwargs
-        Only ``expand_composites``.
-
-    Returns
-    -------
-    object
-        Structure of the results.
-
-    Raises
-    ------
-    TypeError
-        No function, or another option.
-    ValueError
-        Structures that differ.
-    """
+    """Call a function on the values of structures that are alike."""
     if not callable(func):
         raise TypeError(f"Argument `func` must be callable, got: {func}")
     unknown = set(kwargs) - {"expand_composites", "check_types"}
@@ -117,23 +58,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:  # noqa: ARG001
-    """Refuse structures that differ.
-
-    Parameters
-    ----------
-    nest1, nest2 : object
-    check_types : bool, default True
-        Whether a tuple differs from a list.
-    expand_composites : bool, default False
-        As in `flatten`.
-
-    Raises
-    ------
-    ValueError
-        Other lengths, keys, or depths.
-    TypeError
-        Other kinds, if they are checked.
-    """
+    """Refuse structures that differ."""
     if is_nested(nest1) != is_nested(nest2):
         raise ValueError(f"The two structures don't have the same nested structure: {nest1!r} and {nest2!r}")
     if not is_nested(nest1):

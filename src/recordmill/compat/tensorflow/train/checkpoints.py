@@ -18,24 +18,7 @@ class Checkpoint(str):
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> Checkpoint | None:
-    """Find the file of weights, or of a model, that was written last.
-
-    Parameters
-    ----------
-    checkpoint_dir : str or path
-    latest_filename : str, optional
-        Only TensorFlow's own checkpoints have such a list.
-
-    Returns
-    -------
-    Checkpoint or None
-        A str, for ``model.load_weights``; None if the folder holds no such file, or is not there.
-
-    Raises
-    ------
-    UnimplementedError
-        The folder holds only checkpoints in TensorFlow's own format, or `latest_filename` is given.
-    """
+    """Find the file of weights, or of a model, that was written last."""
     if latest_filename is not None:
         raise UnimplementedError("latest_filename: here the newest file is the latest checkpoint, without a list")
     folder = Path(os.fsdecode(checkpoint_dir))

@@ -15,16 +15,7 @@ from recordmill.compat.mxnet.gluon.data.sampler import BatchSampler, RandomSampl
 
 
 def default_batchify_fn(data: Any) -> Any:
-    """Batch of samples: arrays stacked, tuples part by part.
-
-    Parameters
-    ----------
-    data : list of NDArray, tuple or number
-
-    Returns
-    -------
-    NDArray or list of NDArray
-    """
+    """Batch of samples: arrays stacked, tuples part by part."""
     if isinstance(data[0], nd.NDArray):
         return nd.stack(*data)
     if isinstance(data[0], tuple):
@@ -34,33 +25,7 @@ def default_batchify_fn(data: Any) -> Any:
 
 
 class DataLoader:
-    """Batches of samples, in order or shuffled.
-
-    Parameters
-    ----------
-    dataset : Dataset, or anything with a length and positions
-    batch_size : int, optional
-        Needed unless `batch_sampler` is given.
-    shuffle : bool, default False
-    sampler : Sampler, optional
-        Instead of `shuffle`.
-    last_batch : {"keep", "discard", "rollover"}, optional
-    batch_sampler : BatchSampler, optional
-        Instead of all these.
-    batchify_fn : callable, optional
-        Makes a batch of a list of samples; `default_batchify_fn` unless given.
-    num_workers : int, default 0
-        Threads that make batches ahead.
-    pin_memory, pin_device_id, thread_pool, timeout, auto_reload : optional
-        Without influence.
-    prefetch : int, optional
-        Batches that are made ahead; twice the threads unless given.
-
-    Raises
-    ------
-    ParameterError
-        Options that do not go together.
-    """
+    """Batches of samples, in order or shuffled."""
 
     def __init__(
         self,

@@ -31,21 +31,7 @@ class Dataset:
         return _Sampled(self, FilterSampler(fn, self))
 
     def shard(self, num_shards: int, index: int) -> Dataset:
-        """One of several parts of neighbours; the first parts have one more where it does not come out even.
-
-        Parameters
-        ----------
-        num_shards, index : int
-
-        Returns
-        -------
-        Dataset
-
-        Raises
-        ------
-        ParameterError
-            There is no such part.
-        """
+        """One of several parts of neighbours; the first parts have one more where it does not come out even."""
         if not 0 <= index < num_shards:
             raise ParameterError(f"Shard index of out bound: {index} out of {num_shards}")
         even, more = divmod(len(self), num_shards)
@@ -61,18 +47,7 @@ class Dataset:
         return _Sampled(self, sampler)
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """What a function makes of the samples, when they are asked for, or at once.
-
-        Parameters
-        ----------
-        fn : callable
-            Takes the parts of a sample.
-        lazy : bool, default True
-
-        Returns
-        -------
-        Dataset
-        """
+        """What a function makes of the samples, when they are asked for, or at once."""
         made = _Transformed(self, fn)
         return made if lazy else SimpleDataset([made[place] for place in range(len(made))])
 
@@ -82,12 +57,7 @@ class Dataset:
 
 
 class SimpleDataset(Dataset):
-    """Samples of a list or an array.
-
-    Parameters
-    ----------
-    data : sequence
-    """
+    """Samples of a list or an array."""
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -133,17 +103,7 @@ class _Sampled(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """Rows of several arrays together.
-
-    Parameters
-    ----------
-    *args : array_like or Dataset, of one length
-
-    Raises
-    ------
-    ParameterError
-        Of several lengths, or none.
-    """
+    """Rows of several arrays together."""
 
     def __init__(self, *args: Any) -> None:
         lengths = {len(one) for one in args}
@@ -164,13 +124,7 @@ class ArrayDataset(Dataset):
 
 
 class RecordFileDataset(Dataset):
-    """Records of a file by position in its ``.idx`` file.
-
-    Parameters
-    ----------
-    filename : str or path
-        Of the ``.rec`` file.
-    """
+    """Records of a file by position in its ``.idx`` file."""
 
     def __init__(self, filename: str | os.PathLike[str]) -> None:
         self.filename = os.fspath(filename)

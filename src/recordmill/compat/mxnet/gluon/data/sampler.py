@@ -23,13 +23,7 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    """Positions in order.
-
-    Parameters
-    ----------
-    length : int
-    start : int, default 0
-    """
+    """Positions in order."""
 
     def __init__(self, length: int, start: int = 0) -> None:
         self._places = range(start, start + length)
@@ -44,12 +38,7 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """Positions in an order that ``numpy.random`` draws for each pass.
-
-    Parameters
-    ----------
-    length : int
-    """
+    """Positions in an order that ``numpy.random`` draws for each pass."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -66,13 +55,7 @@ class RandomSampler(Sampler):
 
 
 class FilterSampler(Sampler):
-    """Positions of the samples of which a function is true.
-
-    Parameters
-    ----------
-    fn : callable
-    dataset : Dataset
-    """
+    """Positions of the samples of which a function is true."""
 
     def __init__(self, fn: Callable[[Any], Any], dataset: Any) -> None:
         self._places = [place for place in range(len(dataset)) if fn(dataset[place])]
@@ -87,20 +70,7 @@ class FilterSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Batches of positions.
-
-    Parameters
-    ----------
-    sampler : Sampler
-    batch_size : int
-    last_batch : {"keep", "discard", "rollover"}
-        What becomes of a last batch that is smaller; "rollover" begins the next pass with it.
-
-    Raises
-    ------
-    ParameterError
-        Another `last_batch`.
-    """
+    """Batches of positions."""
 
     def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard", "rollover"):

@@ -20,24 +20,7 @@ _SIDE = 32
 
 
 class _Kept(Dataset):
-    """Pictures and labels in memory.
-
-    Parameters
-    ----------
-    root : path, optional
-        Folder of the files; by default ``datasets`` and the name of the set in ``$MXNET_HOME`` or ``~/.mxnet``.
-    train : bool
-        Whether pictures are those for training, or those for tests.
-    transform : callable, optional
-        Takes picture and label, gives the sample.
-
-    Raises
-    ------
-    MissingFileError
-        A file that is not there: nothing is downloaded.
-    MXNetError
-        A file of another form.
-    """
+    """Pictures and labels in memory."""
 
     _name = ""
 
@@ -118,15 +101,7 @@ class CIFAR10(_Kept):
 
 
 class CIFAR100(CIFAR10):
-    """Photographs of 32 by 32 pixels in a hundred classes, or twenty, of the files in ``cifar-100-binary.tar.gz``.
-
-    Parameters
-    ----------
-    root, train, transform
-        As `CIFAR10` takes them.
-    fine_label : bool
-        Whether labels are of the hundred classes.
-    """
+    """Photographs of 32 by 32 pixels in a hundred classes, or twenty, of the files in ``cifar-100-binary.tar.gz``."""
 
     _name = "cifar100"
     _labels = 2

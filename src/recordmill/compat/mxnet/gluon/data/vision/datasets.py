@@ -13,17 +13,7 @@ from recordmill.compat.mxnet.recordio import unpack
 
 
 class ImageRecordDataset(RecordFileDataset):
-    """Pictures and labels of a record file.
-
-    Parameters
-    ----------
-    filename : str or path
-        Of the ``.rec`` file, beside which lies its ``.idx`` file.
-    flag : {1, 0}
-        Colours, or grey.
-    transform : callable, optional
-        Takes picture and label, gives the sample.
-    """
+    """Pictures and labels of a record file."""
 
     def __init__(
         self, filename: str | os.PathLike[str], flag: int = 1, transform: Callable[[Any, Any], Any] | None = None
@@ -39,23 +29,7 @@ class ImageRecordDataset(RecordFileDataset):
 
 
 class ImageFolderDataset(Dataset):
-    """Pictures of a folder that has a folder for each class.
-
-    Parameters
-    ----------
-    root : str or path
-    flag : {1, 0}
-        Colours, or grey.
-    transform : callable, optional
-        Takes picture and label, gives the sample.
-
-    Attributes
-    ----------
-    synsets : list of str
-        Names of the classes, in order.
-    items : list of (str, int)
-        Path and class of each picture.
-    """
+    """Pictures of a folder that has a folder for each class."""
 
     def __init__(
         self, root: str | os.PathLike[str], flag: int = 1, transform: Callable[[Any, Any], Any] | None = None

@@ -12,14 +12,7 @@ from recordmill.compat.mxnet.image import rotation
 
 
 class Rotate(Block):
-    """Pictures turned by an angle; their size stays.
-
-    Parameters
-    ----------
-    rotation_degrees : float
-    zoom_in, zoom_out : bool
-        As `mx.image.imrotate` takes them.
-    """
+    """Pictures turned by an angle; their size stays."""
 
     def __init__(self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False) -> None:
         self._args = (rotation_degrees, zoom_in, zoom_out)
@@ -30,15 +23,7 @@ class Rotate(Block):
 
 
 class RandomRotation(Block):
-    """Pictures turned by angles that `numpy.random` draws.
-
-    Parameters
-    ----------
-    angle_limits : (float, float)
-    zoom_in, zoom_out : bool
-        As `mx.image.imrotate` takes them.
-    rotate_with_proba : float
-    """
+    """Pictures turned by angles that `numpy.random` draws."""
 
     def __init__(
         self,

@@ -21,12 +21,7 @@ __getattr__ = absent(__name__, {}, "do it with NumPy or OpenCV in a function giv
 
 
 class Compose(Sequential):
-    """Steps, one after the other.
-
-    Parameters
-    ----------
-    transforms : sequence of callable
-    """
+    """Steps, one after the other."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
         super().__init__()
@@ -34,13 +29,7 @@ class Compose(Sequential):
 
 
 class RandomApply(Sequential):
-    """Steps that are done with a probability, as Python's ``random`` draws.
-
-    Parameters
-    ----------
-    transforms : callable, or sequence of callable
-    p : float, default 0.5
-    """
+    """Steps that are done with a probability, as Python's ``random`` draws."""
 
     def __init__(self, transforms: Any, p: float = 0.5) -> None:
         super().__init__()
@@ -53,12 +42,7 @@ class RandomApply(Sequential):
 
 
 class Cast(Block):
-    """Another dtype.
-
-    Parameters
-    ----------
-    dtype : str or dtype
-    """
+    """Another dtype."""
 
     def __init__(self, dtype: Any = "float32") -> None:
         self._dtype = dtype
@@ -77,12 +61,7 @@ class ToTensor(Block):
 
 
 class Normalize(Block):
-    """Values minus `mean`, divided by `std`, of each channel.
-
-    Parameters
-    ----------
-    mean, std : float or sequence of float
-    """
+    """Values minus `mean`, divided by `std`, of each channel."""
 
     def __init__(self, mean: Any = 0.0, std: Any = 1.0) -> None:
         self._mean, self._std = mean, std
@@ -93,16 +72,7 @@ class Normalize(Block):
 
 
 class Resize(Block):
-    """Another size.
-
-    Parameters
-    ----------
-    size : int or (width, height)
-        A number is both, or with `keep_ratio` the shorter side.
-    keep_ratio : bool, default False
-    interpolation : int, default 1
-        As `mx.image.imresize` takes it.
-    """
+    """Another size."""
 
     def __init__(self, size: Any, keep_ratio: bool = False, interpolation: int = 1) -> None:
         self._size, self._keep, self._kernel = size, keep_ratio, interpolation
@@ -117,13 +87,7 @@ def _pair(size: Any) -> tuple[int, int]:
 
 
 class CenterCrop(Block):
-    """The middle of a picture; smaller pictures are enlarged.
-
-    Parameters
-    ----------
-    size : int or (width, height)
-    interpolation : int, default 1
-    """
+    """The middle of a picture; smaller pictures are enlarged."""
 
     def __init__(self, size: Any, interpolation: int = 1) -> None:
         self._size, self._kernel = _pair(size), interpolation
@@ -134,16 +98,7 @@ class CenterCrop(Block):
 
 
 class CropResize(Block):
-    """One part of a picture, of another size if one is given.
-
-    Parameters
-    ----------
-    x, y, width, height : int
-        Of the part.
-    size : int or (width, height), optional
-    interpolation : int, optional
-        Bilinear unless given.
-    """
+    """One part of a picture, of another size if one is given."""
 
     def __init__(
         self, x: int, y: int, width: int, height: int, size: Any = None, interpolation: int | None = None
@@ -158,17 +113,7 @@ class CropResize(Block):
 
 
 class RandomResizedCrop(Block):
-    """A random part of a picture, of one size.
-
-    Parameters
-    ----------
-    size : int or (width, height)
-    scale : (float, float)
-        Share of the picture.
-    ratio : (float, float)
-        Of width and height.
-    interpolation : int, default 1
-    """
+    """A random part of a picture, of one size."""
 
     def __init__(
         self, size: Any, scale: Any = (0.08, 1.0), ratio: Any = (3.0 / 4.0, 4.0 / 3.0), interpolation: int = 1
