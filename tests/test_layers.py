@@ -17,7 +17,7 @@ import pytest
 PACKAGE = "recordmill"
 ROOT = Path(__file__).parents[1] / "src" / PACKAGE
 
-BASE = {"errors", "types", "schema", "dataclass", "allocator"}
+BASE = {"errors", "types", "schema", "dataclass", "allocator", "concurrency"}
 NATIVE = BASE | {"_core"}
 # A format is reached by its interfaces and the registry, never by its name.
 ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "registry", "values")}
@@ -26,6 +26,7 @@ ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "regis
 MAY_IMPORT: dict[str, set[str]] = {
     "dataclass": set(),
     "allocator": set(),
+    "concurrency": set(),
     "errors": {"types", "dataclass"},
     "types": {"errors", "dataclass", "_core"},
     "schema": {"errors", "dataclass"},

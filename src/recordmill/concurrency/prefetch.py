@@ -1,0 +1,89 @@
+"""Advance an iterator in a background thread."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from threading import Condition, Thread
+from typing import Generic, Self, TypeVar
+
+T = TypeVar("T")
+_JOIN_TIMEOUT_S = 5.0
+
+
+class Prefetcher(Generic[T]):
+    """Iterator over the same items, which a daemon thread takes from `items` ahead of the caller.
+
+    Behaves like `items` itself: an error is raised in place of its item, and the next call continues with whatever
+    `items` yields after it. The thread stops at the end of `items` or on `close`.
+
+    Parameters
+    ----------
+    items : iterator
+        Advanced, and closed if it has a `close` method, by the thread only.
+    depth : int
+        Number of finished items that may wait for the caller while the next one is in progress.
+    name : str
+        Name of the thread.
+    """
+
+    def __init__(self, items: Iterator[T], depth: int, name: str = "recordmill-prefetch") -> None:
+        self._items, self._depth = items, depth
+        self._results: deque[tuple[T | None, BaseException | None]] = deque()
+        self._changed = Condition()
+        self._is_closed = False
+        self._process = os.getpid()
+        self._thread = Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    def __iter__(self) -> Self:
+        """Return the iterator itself."""
+        return self
+
+    def __next__(self) -> T:
+        """Wait for the next item; raise what producing it raised."""
+        if self._process != os.getpid():
+            raise RuntimeError("this iterator belongs to the process that created it; create a new one after a fork")
+        with self._changed:
+            self._changed.wait_for(lambda: self._results or self._is_closed)
+            if self._is_closed:
+                raise StopIteration
+            item, error = self._results[0]
+            if not isinstance(error, StopIteration):  # the end of the items stays in place
+                self._results.popleft()
+                self._changed.notify_all()
+        if error is not None:
+            raise error
+        return item  # type: ignore[return-value]
+
+    def close(self) -> None:
+        """Stop the thread after its current item and drop finished items; waits at most 5 s for a blocked item."""
+        if self._process != os.getpid():
+            return
+        with self._changed:
+            self._is_closed = True
+            self._results.clear()
+            self._changed.notify_all()
+        self._thread.join(_JOIN_TIMEOUT_S)
+
+    def _work(self) -> None:
+        error: BaseException | None = None
+        try:
+            while not isinstance(error, StopIteration) and self._has_room():
+                try:
+                    item, error = next(self._items), None
+                except BaseException as caught:  # noqa: BLE001 (raised in the caller's thread)
+                    item, error = None, caught
+                with self._changed:
+                    self._results.append((item, error))
+                    self._changed.notify_all()
+        finally:
+            close = getattr(self._items, "close", None)
+            if close is not None:
+                close()
+
+    def _has_room(self) -> bool:
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or len(self._results) <= self._depth)
+            return not self._is_closed

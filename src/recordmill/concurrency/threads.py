@@ -1,0 +1,75 @@
+"""Apply a function to many inputs in threads, with results in the order of the inputs."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+
+def num_cpus() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def map_range(function: Callable[[int], Out], count: int, threads: int | None = None) -> list[Out]:
+    """Return ``[function(0), …, function(count - 1)]``, computed by up to `threads` threads (default: all processors)."""
+    threads = min(num_cpus() if threads is None else threads, count)
+    if threads <= 1:
+        return [function(position) for position in range(count)]
+    with ThreadPoolExecutor(threads, "recordmill-map") as pool:
+        return list(pool.map(function, range(count)))
+
+
+def map_ordered(
+    function: Callable[[In], Out], inputs: Iterator[In], threads: int, ahead: int = 0, name: str = "recordmill-map"
+) -> Generator[Out]:
+    """Yield the results of a function for each input, in order, computed by threads.
+
+    Parameters
+    ----------
+    function : callable
+        Called from several threads at once.
+    inputs : iterator
+        Advanced by the caller's thread, up to ``threads + ahead`` inputs in advance; closed at the end.
+    threads : int
+        Number of threads.
+    ahead : int
+        Number of finished results that may wait for the caller.
+    name : str
+        Prefix of the threads' names.
+    """
+    pool = ThreadPoolExecutor(threads, name)
+    pending: deque[Future[Out]] = deque()
+    try:
+        failure: Exception | None = None
+        while True:
+            while failure is None and len(pending) < threads + ahead:
+                try:
+                    pending.append(pool.submit(function, next(inputs)))
+                except Exception as error:  # noqa: BLE001 (raised below, after the results before it)
+                    failure = error
+            if not pending:
+                break
+            yield pending.popleft().result()
+        if failure is not None and not isinstance(failure, StopIteration):
+            raise failure
+    finally:
+        _stop(pool, pending)
+        close = getattr(inputs, "close", None)
+        if close is not None:
+            close()
+
+
+def _stop(pool: ThreadPoolExecutor, pending: deque[Future[Out]]) -> None:
+    for future in pending:
+        future.cancel()
+    try:
+        pool.shutdown(wait=True, cancel_futures=True)
+    except RuntimeError:  # garbage collection runs this in one of the pool's own threads, which cannot join itself
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,93 @@
+"""Prefetching yields the items of an iterator, its errors and its end, and leaves no thread behind."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import threading
+
+import pytest
+
+from recordmill.concurrency.prefetch import Prefetcher
+
+
+class Flaky:
+    """Iterator that raises in place of every third item and continues after it."""
+
+    def __init__(self, count: int) -> None:
+        self._numbers = iter(range(count))
+
+    def __next__(self) -> int:
+        number = next(self._numbers)
+        if number % 3 == 2:
+            raise ValueError(f"item {number}")
+        return number
+
+
+def _threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "recordmill-prefetch"]
+
+
+@pytest.mark.parametrize("depth", [0, 1, 5, 100])
+def test_prefetcher_yields_items_in_order_and_then_ends(depth: int) -> None:
+    items = Prefetcher(iter(range(50)), depth)
+    assert list(items) == list(range(50))
+    assert list(items) == []
+    items.close()
+    assert _threads() == []
+
+
+def test_prefetcher_raises_errors_in_place_of_their_items() -> None:
+    items, seen = Prefetcher(Flaky(7), 2), []
+    while True:
+        try:
+            seen.append(next(items))
+        except ValueError as error:
+            seen.append(str(error))
+        except StopIteration:
+            break
+    assert seen == [0, 1, "item 2", 3, 4, "item 5", 6]
+
+
+def test_prefetcher_takes_at_most_depth_items_ahead() -> None:
+    taken = itertools.count()
+    items = Prefetcher(taken, 3)
+    assert next(items) == 0
+    items.close()
+    assert next(taken) <= 6
+
+
+def test_close_stops_the_thread_and_closes_the_iterator() -> None:
+    closed = threading.Event()
+
+    def generate():
+        try:
+            yield from itertools.count()
+        finally:
+            closed.set()
+
+    items = Prefetcher(generate(), 1)
+    assert next(items) == 0
+    items.close()
+    assert closed.wait(5) and _threads() == []
+    with pytest.raises(StopIteration):
+        next(items)
+
+
+def _next_in_child(items: Prefetcher[int], answers: multiprocessing.Queue[str]) -> None:
+    try:
+        next(items)
+    except RuntimeError as error:
+        answers.put(str(error))
+    items.close()
+
+
+def test_prefetcher_refuses_to_continue_after_a_fork() -> None:
+    context = multiprocessing.get_context("fork")
+    items, answers = Prefetcher(iter(range(10)), 1), context.Queue()
+    child = context.Process(target=_next_in_child, args=(items, answers))
+    child.start()
+    assert "after a fork" in answers.get(timeout=30)
+    child.join(30)
+    assert child.exitcode == 0
+    assert list(items) == list(range(10))
