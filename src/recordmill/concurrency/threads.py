@@ -18,7 +18,7 @@ def num_cpus() -> int:
 
 
 def map_range(function: Callable[[int], Out], count: int, threads: int | None = None) -> list[Out]:
-    """Return ``[function(0), …, function(count - 1)]``, computed by up to `threads` threads (default: all processors)."""
+    """Return ``[function(0), …, function(count - 1)]``, computed by up to `threads` (default: all CPUs) threads."""
     threads = min(num_cpus() if threads is None else threads, count)
     if threads <= 1:
         return [function(position) for position in range(count)]
