@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,12 @@ from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
 from recordmill.schema import Feature, Schema
 from recordmill.testing import protobuf
 from recordmill.types import FeatureList, Ragged
+
+
+def _short_repr(value: Any) -> str:
+    """Return a test id without memory addresses, which differ between processes."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))[:30]
+
 
 TAKEN: list[tuple[Any, tuple[str, list[Any]], tuple[str, list[Any]]]] = [
     # value, in an Example, in an OFRecord
@@ -47,7 +54,7 @@ TAKEN: list[tuple[Any, tuple[str, list[Any]], tuple[str, list[Any]]]] = [
 ]
 
 
-@pytest.mark.parametrize("value, example, ofrecord", TAKEN, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize("value, example, ofrecord", TAKEN, ids=_short_repr)
 def test_value_when_taken_then_is_stored_with_its_kind(value: Any, example: Any, ofrecord: Any) -> None:
     assert protobuf.decode_example(EXAMPLE.serialize([{"v": value}], None, 0)[0]) == {"v": example}
     assert protobuf.decode_ofrecord(OFRECORD_MESSAGE.serialize([{"v": value}], None, 0)[0]) == {"v": ofrecord}
@@ -71,7 +78,7 @@ REFUSED: list[Any] = [
 
 
 @pytest.mark.parametrize("codec", [EXAMPLE, OFRECORD_MESSAGE, SEQUENCE_EXAMPLE], ids=lambda codec: codec.name)
-@pytest.mark.parametrize("value", REFUSED, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize("value", REFUSED, ids=_short_repr)
 def test_value_when_it_cannot_be_stored_then_the_feature_is_named(codec: NativeCodec, value: Any) -> None:
     with pytest.raises(FeatureError) as caught:
         codec.serialize([{"the feature": value}], None, 0)
@@ -94,7 +101,7 @@ MISFITS = [
 ]
 
 
-@pytest.mark.parametrize("feature, value", MISFITS, ids=repr)
+@pytest.mark.parametrize("feature, value", MISFITS, ids=_short_repr)
 def test_value_when_it_breaks_the_schema_then_is_refused(feature: Feature, value: Any) -> None:
     with pytest.raises(FeatureError):
         SEQUENCE_EXAMPLE.serialize([{"v": value}], Schema({"v": feature}), 0)
