@@ -24,6 +24,7 @@ from tools.behavior.loaders import record_states
 from tools.behavior.orders import record_orders
 from tools.behavior.packed import record_packed
 from tools.behavior.pixels import record_decoded, record_random
+from tools.behavior.reading import record_reading
 from tools.behavior.steps import record_steps
 
 GROUPS: dict[str, Callable[[Path], Results]] = {
@@ -32,6 +33,7 @@ GROUPS: dict[str, Callable[[Path], Results]] = {
     "decoded": record_decoded,
     "steps": record_steps,
     "states": record_states,
+    "reading": record_reading,
     "packed": record_packed,
     "commands": record_commands,
 }
@@ -81,9 +83,7 @@ def main() -> int:
     if args.check:
         expected = json.loads(EXPECTED.read_text("utf-8"))
         different = [
-            f"{group}/{name}"
-            for group in GROUPS
-            for name in find_differences(expected.get(group, {}), found[group])
+            f"{group}/{name}" for group in GROUPS for name in find_differences(expected.get(group, {}), found[group])
         ]
         print("\n".join(different) or "no differences")
         return int(bool(different))

@@ -29,10 +29,7 @@ def _ids(dataset: rm.Dataset, epoch: int = 0, **options: Any) -> list[Any]:
     """Return the ids of each batch of an epoch; padded rows are -1."""
     with dataset.loader(threads=0, **options) as loader:
         loader.set_epoch(epoch)
-        batches = [
-            np.where(batch["valid"], batch["id"], -1) if "valid" in batch else batch["id"]
-            for batch in loader
-        ]
+        batches = [np.where(batch["valid"], batch["id"], -1) if "valid" in batch else batch["id"] for batch in loader]
     return [batch.tolist() for batch in batches]
 
 

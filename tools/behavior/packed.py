@@ -142,10 +142,25 @@ def _pack_options(folder: Path) -> Results:
         for format_name in FORMATS:
             packed = _pack(folder, sources["ImageFolder"](), format=format_name, **options)
             yield f"option/{name}/{format_name}", packed
+    yield from _encoded(folder)
     for mask in ("png", "raw"):
         for format_name in FORMATS:
             packed = _pack(folder, sources["ImagePairs"](), format=format_name, mask=mask)
             yield f"option/mask={mask}/{format_name}", packed
+
+
+def _encoded(folder: Path) -> Results:
+    """Yield pixels only: Pillow writes these files, and their bytes depend on its version."""
+    choices: dict[str, dict[str, Any]] = {
+        "png": {},
+        "gray": {"color": False},
+        "upright": {"color": True, "exif": True, "workers": 2},
+        "cropped": {"center_crop": 40},
+    }
+    for name, options in choices.items():
+        path = folder / f"encoded-{name}"
+        rm.pack(make_sources(folder)["ImageFolder"](), path / "part", format="tfrecord", encode="png", **options)
+        yield f"encode/{name}", [rm.decode_png(sample["image"]) for sample in rm.open(path)]
 
 
 def _examples(folder: Path) -> Results:

@@ -228,7 +228,9 @@ def record_decoded(folder: Path) -> Results:
     """Yield images, masks, arrays, text, boxes and keypoints of specs that are not random."""
     del folder
     for name, options in PLAIN_IMAGES.items():
-        yield f"image/{name}/jpeg", _decode(JPEGS, options | {"stack": False})
+        # Pillow decodes CMYK to gray and to stored inks; its results depend on its version.
+        names = JPEGS[:-1] if options.get("channels") in ("grey", "stored") else JPEGS
+        yield f"image/{name}/jpeg", _decode(names, options | {"stack": False})
         yield f"image/{name}/png", _decode(PNGS, options | {"stack": False})
     for name, options in REDUCED_IMAGES.items():
         yield f"image/{name}", _decode(JPEGS, options | {"stack": False})

@@ -53,7 +53,8 @@ def _decoders() -> Results:
         "plain": {"upsampling": "plain"},
     }
     for name, options in choices.items():
-        for image in JPEGS:
+        # Pillow decodes CMYK to gray and to stored inks; its results depend on its version.
+        for image in JPEGS[:-1] if name in ("gray", "stored") else JPEGS:
             yield f"decode_jpeg/{name}/{image}", _result_of(rm.decode_jpeg, read_image(image), **options)
             yield f"decode_image/{name}/{image}", _result_of(rm.decode_image, read_image(image), **options)
     for image in JPEGS:
@@ -120,7 +121,11 @@ def _geometry() -> Results:
 
 
 def _colors() -> Results:
-    for name, pixels in {"rgb": make_pixels(), "gray": make_pixels(channels=1), "plane": make_pixels()[:, :, 1]}.items():
+    for name, pixels in {
+        "rgb": make_pixels(),
+        "gray": make_pixels(channels=1),
+        "plane": make_pixels()[:, :, 1],
+    }.items():
         for factor in (0, 0.3, 1, 2.5):
             yield f"adjust_brightness/{name}/{factor}", rm.adjust_brightness(pixels, factor)
             yield f"adjust_contrast/{name}/{factor}", rm.adjust_contrast(pixels, factor)
