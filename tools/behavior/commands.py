@@ -12,7 +12,7 @@ from typing import Any
 import recordmill as rm
 from recordmill.cli.main import main
 from tools.behavior.digest import Results
-from tools.behavior.packed import FORMATS, make_examples, make_sources, read_files
+from tools.behavior.packed import FORMATS, make_examples, make_sources, read_files, to_image_record
 
 SENTENCES = ("message", "error", "hint", "guarantees", "damage")
 
@@ -69,12 +69,12 @@ def _write_shards(folder: Path, format_name: str) -> None:
     good = folder / f"{format_name}-good"
     examples: Any = make_examples(9)
     if format_name == "recordio":
-        examples = ({"image": row["name"] * 9, "label": row["weight"], "id": row["id"]} for row in examples)
+        examples = map(to_image_record, examples)
     with rm.ShardWriter(good, format=format_name, shards=2) as writer:
         for example in examples:
             writer.write(example)
     rm.pack(rm.ImageFolder("sources/classes"), f"{format_name}-images", format=format_name)
-    shard = sorted(folder.glob(f"{format_name}-good*"))[0]
+    shard = min(folder.glob(f"{format_name}-good*"))
     data, suffix = shard.read_bytes(), shard.suffix
     flipped = bytearray(data)
     flipped[len(data) // 2] ^= 4

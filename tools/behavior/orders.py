@@ -178,6 +178,6 @@ def _fail_in_third(sample: dict[str, Any]) -> dict[str, Any]:
 def _failures(numbers: rm.Dataset) -> Results:
     pipeline = numbers.shuffle(5).map(_fail_in_third).batch(8)
     for on_error in ("skip", "substitute"):
-        with pipeline.loader(threads=0, on_error=on_error) as loader:  # type: ignore[arg-type]
+        with pipeline.loader(threads=0, on_error=on_error) as loader:
             yield f"errors/{on_error}", [batch["id"].tolist() for batch in loader]
             yield f"errors/{on_error}/positions", [one.position for one in loader.report.skipped]

@@ -40,6 +40,11 @@ def make_examples(count: int = 11) -> Iterator[dict[str, Any]]:
         }
 
 
+def to_image_record(example: dict[str, Any]) -> dict[str, Any]:
+    """Return the features of an example that an image record can hold."""
+    return {"image": example["name"], "label": example["weight"], "id": example["id"]}
+
+
 def make_sources(folder: Path) -> dict[str, Callable[[], Any]]:
     """Write image files, lists and tables once; return sources by name."""
     root = folder / "sources"
@@ -168,7 +173,7 @@ def _examples(folder: Path) -> Results:
         for payload in payloads:
             rows: Any = (example["name"] for example in make_examples()) if payload == "raw" else make_examples()
             if payload == "irheader":
-                rows = ({"image": row["name"], "label": row["weight"], "id": row["id"]} for row in make_examples())
+                rows = map(to_image_record, make_examples())
             packed = _pack(folder, rows, format=format_name, payload=payload, shards=2)
             yield f"examples/{format_name}/{payload}", packed
     yield "examples/shuffle", _pack(folder, list(make_examples()), format="tfrecord", shuffle=4)
@@ -203,9 +208,7 @@ def _write(folder: Path, format_name: str, options: dict[str, Any]) -> Any:
     try:
         with rm.ShardWriter(path / "part", format=format_name, **options) as writer:
             for example in make_examples():
-                if format_name == "recordio":
-                    example = {"image": example["name"], "label": example["weight"], "id": example["id"]}
-                writer.write(example)
+                writer.write(to_image_record(example) if format_name == "recordio" else example)
     except (rm.RecordmillError, ValueError) as error:
         return type(error).__name__
     files = read_files(path)

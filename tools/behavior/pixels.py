@@ -168,7 +168,7 @@ def _followers() -> Results:
         "given_crop_fill": rm.Image(crop=rm.GivenCrop("window", fill=(3, 4, 5))),
     }
     for name, image in images.items():
-        specs = {
+        specs: dict[str, Any] = {
             "image": image,
             "mask": rm.Mask(fill=255),
             "wide_mask": rm.Mask(fill=300, dtype="int32", feature="mask"),
@@ -250,13 +250,13 @@ def record_decoded(folder: Path) -> Results:
 def _masks() -> Results:
     for dtype in ("uint8", "uint16", "int32", "int64"):
         masks = [read_image(name) for name in ("mask_palette", "mask_gray")]
-        yield f"mask/dtype={dtype}", rm.decode_batch(masks, {"mask": rm.Mask(of=None, dtype=dtype)})["mask"]  # type: ignore[arg-type]
+        yield f"mask/dtype={dtype}", rm.decode_batch(masks, {"mask": rm.Mask(of=None, dtype=dtype)})["mask"]
     for name in ("bilevel", "gray16", "rgb", "photo_420"):
         try:
             yield f"mask/{name}", rm.decode_batch([read_image(name)], {"mask": rm.Mask(of=None, dtype="int32")})["mask"]
         except rm.DecodeError as error:
             yield f"mask/{name}", type(error.cause).__name__
-    fitted = {"image": rm.Image(resize=20), "mask": rm.Mask(fit=True)}
+    fitted: dict[str, Any] = {"image": rm.Image(resize=20), "mask": rm.Mask(fit=True)}
     samples = [{"image": read_image("photo_420"), "mask": read_image("mask_palette")}]
     yield "mask/fit", rm.decode_batch(samples, fitted)["mask"]
 

@@ -93,7 +93,7 @@ def _batches(folder: Path) -> Results:
         rm.pack(make_examples(), path / "part", format=format_name, shards=2)
         dataset = rm.open(path)
         for ragged in ("ragged", "pad", "list"):
-            yield f"batch/{format_name}/ragged={ragged}", dataset.batch(4, ragged=ragged)[:]  # type: ignore[arg-type]
+            yield f"batch/{format_name}/ragged={ragged}", dataset.batch(4, ragged=ragged)[:]
         yield f"batch/{format_name}/samples", dataset[:]
         yield f"batch/{format_name}/schema", _describe(dataset.schema)
         payloads = [record for shard in sorted(path.glob("part*")) for record in rm.ShardReader(shard)]

@@ -59,7 +59,7 @@ def _decoders() -> Results:
             yield f"decode_image/{name}/{image}", _result_of(rm.decode_image, read_image(image), **options)
     for image in JPEGS:
         for library in ("pillow", "opencv", "tensorflow"):
-            yield f"decode_jpeg/cmyk={library}/{image}", rm.decode_jpeg(read_image(image), cmyk=library)  # type: ignore[arg-type]
+            yield f"decode_jpeg/cmyk={library}/{image}", rm.decode_jpeg(read_image(image), cmyk=library)
         yield f"decode_jpeg/fast/{image}", rm.decode_jpeg(read_image(image), mode="fast")
     truncated = read_image("photo_420")[:1500]
     yield "decode_jpeg/truncated", _result_of(rm.decode_jpeg, truncated)
@@ -101,20 +101,28 @@ def _geometry() -> Results:
         for vertical in (False, True):
             flipped = rm.flip(make_pixels("uint16"), horizontal=horizontal, vertical=vertical)
             yield f"flip/horizontal={horizontal}/vertical={vertical}", flipped
+    yield from _affine_maps()
+    yield from _normalization()
+
+
+def _affine_maps() -> Results:
     matrix = np.array([[0.9, -0.3, 4.5], [0.25, 1.1, -3.0]])
     for dtype in ("uint8", "uint16", "float32"):
         for kernel in ("nearest", "bilinear"):
-            moved = rm.affine(make_pixels(dtype), matrix, kernel=kernel, fill=(5, 6, 7))  # type: ignore[arg-type]
+            moved = rm.affine(make_pixels(dtype), matrix, kernel=kernel, fill=(5, 6, 7))
             yield f"affine/{kernel}/{dtype}", moved
     for warp_kernel in ("nearest", "bilinear", "cubic", "lanczos4"):
         for inverse in (False, True):
             options: dict[str, Any] = {"kernel": warp_kernel, "inverse": inverse, "fill": (5, 6, 7)}
             warped = rm.warp_affine(make_pixels(), matrix, (30, 52), **options)
             yield f"warp_affine/{warp_kernel}/inverse={inverse}", warped
+
+
+def _normalization() -> Results:
     for dtype in ("uint8", "uint16", "float32"):
         for layout in ("chw", "hwc"):
             for result in ("float16", "float32"):
-                options = {"layout": layout, "dtype": result}
+                options: dict[str, Any] = {"layout": layout, "dtype": result}
                 fractions = rm.normalize(make_pixels(dtype), rm.IMAGENET_MEAN, rm.IMAGENET_STD, **options)
                 yield f"normalize/{dtype}/{layout}/{result}", fractions
     yield "normalize/white", rm.normalize(make_pixels(), 3.0, 2.0, white=255.0)
@@ -150,5 +158,5 @@ def _boxes() -> Results:
     for dtype in ("uint8", "uint16", "float32"):
         images = np.stack([make_pixels(dtype), make_pixels(dtype)[::-1]])
         for kernel in ("bilinear", "nearest"):
-            cut = rm.resize_boxes(images, boxes, [0, 1, 1, 0], (14, 15), kernel=kernel, fill=9.0)  # type: ignore[arg-type]
+            cut = rm.resize_boxes(images, boxes, [0, 1, 1, 0], (14, 15), kernel=kernel, fill=9.0)
             yield f"resize_boxes/{kernel}/{dtype}", round_floats(cut, 3)
