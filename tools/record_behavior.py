@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import tempfile
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -47,17 +47,12 @@ def compute_group(group: str) -> dict[str, str]:
 
 def compute_results(group: str) -> dict[str, Any]:
     """Return the results of a group, computed in a temporary folder that is the working directory meanwhile."""
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            results: dict[str, Any] = {}
-            for name, value in GROUPS[group](Path()):
-                if name in results:
-                    raise ValueError(f"two results of {group} have the name {name!r}")
-                results[name] = value
-        finally:
-            os.chdir(before)
+    results: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for name, value in GROUPS[group](Path()):
+            if name in results:
+                raise ValueError(f"two results of {group} have the name {name!r}")
+            results[name] = value
     return results
 
 
