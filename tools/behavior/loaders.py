@@ -18,12 +18,19 @@ from tools.behavior.orders import is_in_third, open_numbers
 NUMBER_KEYS = ("version", "epoch", "position", "passed")
 
 
-def _add_noise(sample: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def add_noise(sample: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Add random numbers to a sample."""
     return sample | {"noise": rng.integers(0, 1000, 4)}
 
 
-def _double(batch: dict[str, Any]) -> dict[str, Any]:
+def double(batch: dict[str, Any]) -> dict[str, Any]:
+    """Add a feature to a batch."""
     return batch | {"double": batch["id"] * 2}
+
+
+def shift_pixels(sample: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Add a random number to every level, modulo 256."""
+    return sample | {"image": sample["image"] + rng.integers(0, 256, dtype=np.uint8)}
 
 
 def open_photos(folder: Path) -> rm.Dataset:
@@ -50,16 +57,44 @@ def make_pipelines(folder: Path) -> dict[str, rm.Dataset]:
         "cuts": numbers.shuffle(3).take(70).skip(5).batch(8).skip(1).take(7),
         "repeat": numbers.shuffle(3).repeat(2).batch(8),
         "endless": numbers.shuffle(3).take(21).repeat().batch(8),
-        "map": numbers.shuffle(3).map(_add_noise, rng=True).batch(8).map(_double),
-        "map_seed": numbers.map(_add_noise, rng=True, seed=9).batch(8),
+        "map": numbers.shuffle(3).map(add_noise, rng=True).batch(8).map(double),
+        "map_seed": numbers.map(add_noise, rng=True, seed=9).batch(8),
         "filter": numbers.shuffle(3).filter(is_in_third).batch(4),
-        "filter_map": numbers.shuffle(3).map(_add_noise, rng=True).filter(is_in_third).batch(4, last="drop"),
+        "filter_map": numbers.shuffle(3).map(add_noise, rng=True).filter(is_in_third).batch(4, last="drop"),
         "filter_repeat": numbers.shuffle(3).repeat().filter(is_in_third).batch(4),
         "mix": rm.mix([numbers.shuffle(3), seven.shuffle(4)], [3, 1], num_samples=120).batch(8),
         "mix_filter": rm.mix([numbers.shuffle(3), seven], [3, 1], num_samples=120).filter(is_in_third).batch(4),
         "photos": open_photos(folder).shuffle(3).decode(image=image).batch(5),
         "photos_text": open_photos(folder).shuffle(3).decode(image=image, name=rm.Text(), seed=8).batch(5),
     }
+
+
+def _deliver(pipeline: rm.Dataset, **options: Any) -> Any:
+    with pipeline.loader(**options) as loader:
+        batches = list(loader)
+        return [batches, [one.position for one in loader.report.skipped]]
+
+
+def is_multiple_of_5(sample: dict[str, Any]) -> bool:
+    """Tell whether the id is a multiple of 5; refuse one of them."""
+    if sample["id"] == 15:
+        raise ValueError("sample 15 is refused")
+    return bool(sample["id"] % 5 == 0)
+
+
+def _workers(folder: Path) -> Results:
+    """Yield an epoch by number and kind of workers: all of one pipeline are equal."""
+    numbers = open_numbers(folder, 100).shuffle(3)
+    photos = open_photos(folder).shuffle(3).decode(image=rm.Image(crop=rm.RandomResizedCrop(24), flip=True))
+    for kind in ("threads", "processes"):
+        pipelines = {
+            "map": numbers.map(add_noise, rng=True, workers=kind).batch(8).map(double),
+            "filter": numbers.map(add_noise, rng=True, workers=kind).filter(is_multiple_of_5).batch(4),
+            "photos": photos.map(shift_pixels, rng=True, workers=kind).batch(5),
+        }
+        for name, pipeline in pipelines.items():
+            for threads in (0, 2) if kind == "processes" else (0, 1, 3):
+                yield f"workers/{name}/{kind}={threads}", _deliver(pipeline, threads=threads, on_error="skip")
 
 
 def _take_from(batches: Iterable[Any], count: int) -> list[Any]:
@@ -86,6 +121,7 @@ def record_states(folder: Path) -> Results:
             for _ in range(2):
                 _take_from(loader, 5)
             yield f"after_two_epochs/{name}", {key: loader.state_dict()[key] for key in NUMBER_KEYS}
+    yield from _workers(folder)
     for rank in range(2):
         pipeline = make_pipelines(folder)["shuffle"].shard(rank, 2)
         with pipeline.loader(threads=0) as loader:

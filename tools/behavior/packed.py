@@ -122,6 +122,12 @@ def _sources(folder: Path) -> Results:
             for workers in (1, 2):
                 options = {"format": format_name, "shards": 2, "workers": workers}
                 yield f"source/{name}/{format_name}/workers={workers}", _pack(folder, make_source(), **options)
+    source, options = make_sources(folder)["ImageFolder"](), {"shards": 2, "workers": 2, "worker_kind": "processes"}
+    yield "source/processes", _pack(folder, source, keep_shape=True, **options)
+    (folder / "sources/classes/a/broken.jpg").write_bytes(b"\xff\xd8 not an image")
+    for on_error in ("stop", "skip"):
+        yield f"on_error={on_error}", _pack(folder, source, check="decode", on_error=on_error)
+    (folder / "sources/classes/a/broken.jpg").unlink()
 
 
 def _pack_options(folder: Path) -> Results:

@@ -130,6 +130,9 @@ def record_random(folder: Path) -> Results:
     options = RANDOM_IMAGES["affine/all"]
     yield "image/positions", _decode(COLOR_JPEGS, options, rng=3, positions=np.arange(7) * 2**40 // 3)
     yield "image/pngs", _decode(PNGS[:2], options, rng=3, epoch=2)
+    for name, options in RANDOM_IMAGES.items():
+        if "reduce" not in options:
+            yield f"pillow/{name}", _decode(PNGS[:1], options | {"decoder": "pillow"}, rng=3, epoch=2)
     yield from _followers()
     yield from _numbers()
     yield from _mixtures()
@@ -242,6 +245,12 @@ def record_decoded(folder: Path) -> Results:
             for size in ((24, 30), (130, 151)):
                 options = {"resize": size, "kernel": f"{library}:{kernel}"}
                 yield f"image/kernel={library}:{kernel}/size={size}", _decode(COLOR_JPEGS[:3], options)
+    for name, options in PLAIN_IMAGES.items():
+        # Pixels of PNG do not depend on Pillow's version.
+        yield f"pillow/{name}", _decode(PNGS, options | {"stack": False, "decoder": "pillow"})
+    for like in LIBRARIES:
+        options = {"like": like, "resize": (24, 30), "stack": False, "decoder": "pillow"}
+        yield f"pillow/like={like}", _decode(PNGS, options)
     yield from _masks()
     yield from _values()
     yield from _options()
