@@ -251,13 +251,17 @@ def record_decoded(folder: Path) -> Results:
     for like in LIBRARIES:
         options = {"like": like, "resize": (24, 30), "stack": False, "decoder": "pillow"}
         yield f"pillow/like={like}", _decode(PNGS, options)
-        for size in (41, (40, 81), (111, 52)):
-            options = {"like": like, "crop": rm.CenterCrop(size, small="pad"), "stack": False}
-            yield f"center_crop/like={like}/size={size}", _decode(COLOR_JPEGS, options)
-            yield f"pillow/center_crop/like={like}/size={size}", _decode(PNGS, options | {"decoder": "pillow"})
+        yield from _center_crops(like)
     yield from _masks()
     yield from _values()
     yield from _options()
+
+
+def _center_crops(like: str) -> Results:
+    for size in (41, (40, 81), (111, 52)):
+        options = {"like": like, "crop": rm.CenterCrop(size, small="pad"), "stack": False}
+        yield f"center_crop/like={like}/size={size}", _decode(COLOR_JPEGS, options)
+        yield f"pillow/center_crop/like={like}/size={size}", _decode(PNGS, options | {"decoder": "pillow"})
 
 
 def _masks() -> Results:
