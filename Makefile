@@ -34,7 +34,7 @@ export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-}}"; \
 [ -z "$${PIP_CERT:-}" ] || export SSL_CERT_FILE="$${SSL_CERT_FILE:-$$PIP_CERT}"
 endef
 
-.PHONY: help setup demo test test-deep bench lint format docs wheel fuzz clean
+.PHONY: help setup demo test test-deep coverage bench lint format docs wheel fuzz clean
 
 help: ## Show the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,12 @@ test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
 test-deep: $(NATIVE) $(DONE)/demo $(DONE)/frameworks ## Run the tests that take minutes or need a framework.
 	cargo test --quiet --locked --release --workspace --exclude recordmill-py -- --include-ignored
 	OMP_NUM_THREADS=1 python -m pytest -m deep
+
+coverage: $(NATIVE) ## Run the fast Python tests; print the coverage of each package and the change since d92920a.
+	@mkdir -p build
+	coverage run -m pytest
+	coverage json --quiet -o build/coverage.json
+	python -m tools.coverage_by_package tests/behavior/coverage.json build/coverage.json
 
 bench: $(NATIVE) $(DONE)/bench ## Measure against the peers, with the options in BENCH; see docs/performance.md.
 	python -m benches $(BENCH)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +69,22 @@ OPTIONAL: dict[str, set[str]] = {
     "sklearn": {"demo"},
     "skimage": {"demo"},
 }
+# Import cycles at run time that are still there, by their modules; no other cycle is allowed.
+KNOWN_CYCLES: list[set[str]] = [
+    {f"compat.mxnet.image.{name}" for name in ("augmenters", "colours")},
+    {f"compat.tensorflow.core.{name}" for name in ("ragged", "ragged_making", "ragged_ops", "ragged_sparse")},
+    {f"compat.tensorflow.data.{name}" for name in ("base", "dataset", "iterators", "keeping", "making")}
+    | {f"compat.tensorflow.data.{name}" for name in ("older_ways", "saved", "together")}
+    | {
+        f"compat.tensorflow.graphs.{name}"
+        for name in ("at_once", "feeding", "graph", "iterators", "sessions", "symbols")
+    },
+    {f"compat.tensorflow.files.{name}" for name in ("file", "gfile")},
+    {
+        f"compat.tensorflow.keras.{name}"
+        for name in ("adapting", "folders", "loading", "operations", "operations_table")
+    },
+]
 EVERYWHERE = set(sys.stdlib_module_names) | {PACKAGE}
 # layer: third-party modules that it may import at the top of a module
 AT_TOP: dict[str, set[str]] = {layer: {"numpy"} for layer in MAY_IMPORT} | {
@@ -87,6 +103,7 @@ class Import:
     target: str
     name: str
     at_top: bool
+    at_run_time: bool
 
     def __str__(self) -> str:
         path = self.importer.replace(".", "/") or "__init__"
@@ -113,13 +130,17 @@ def _is_typing_block(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-def _statements(node: ast.AST, at_top: bool = True) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+def _statements(
+    node: ast.AST, at_top: bool = True, at_run_time: bool = True
+) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
+    """Yield each import, whether it runs when the module is imported, and whether it runs at all."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
-            yield child, at_top
+            yield child, at_top, at_run_time
         else:
-            deferred = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or _is_typing_block(child)
-            yield from _statements(child, at_top and not deferred)
+            is_typing = _is_typing_block(child)
+            deferred = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or is_typing
+            yield from _statements(child, at_top and not deferred, at_run_time and not is_typing)
 
 
 def _absolute(module: str, statement: ast.ImportFrom) -> str:
@@ -134,7 +155,7 @@ def _absolute(module: str, statement: ast.ImportFrom) -> str:
 
 def _imports(module: str) -> Iterator[Import]:
     tree = ast.parse(MODULES[module].read_text("utf-8"))
-    for statement, at_top in _statements(tree):
+    for statement, at_top, at_run_time in _statements(tree):
         for alias in statement.names:
             name = ""
             target = alias.name
@@ -143,7 +164,7 @@ def _imports(module: str) -> Iterator[Import]:
                 inner = f"{target}.{name}".removeprefix(PACKAGE + ".")
                 if target.startswith(PACKAGE) and (inner in MODULES or inner == "_core"):
                     target, name = f"{PACKAGE}.{inner}", ""
-            yield Import(module, statement.lineno, target, name, at_top)
+            yield Import(module, statement.lineno, target, name, at_top, at_run_time)
 
 
 ALL = [found for module in MODULES for found in _imports(module)]
@@ -181,6 +202,54 @@ def _report(found: list[Import]) -> str:
     return "\n".join(str(one) for one in found)
 
 
+def _import_graph() -> dict[str, set[str]]:
+    """Return the modules that each module imports at run time, inside functions too."""
+    graph: dict[str, set[str]] = {module: set() for module in MODULES}
+    for found in OURS:
+        target = found.target.removeprefix(PACKAGE).removeprefix(".")
+        if found.at_run_time and target in MODULES:
+            graph[found.importer].add(target)
+    return graph
+
+
+def _find_cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Return the strongly connected components of more than one module (Tarjan 1972), each one sorted."""
+    numbers: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    components: list[list[str]] = []
+
+    def visit(module: str) -> None:
+        numbers[module] = lowest[module] = len(numbers)
+        stack.append(module)
+        for target in sorted(graph[module]):
+            if target not in numbers:
+                visit(target)
+                lowest[module] = min(lowest[module], lowest[target])
+            elif target in stack:
+                lowest[module] = min(lowest[module], numbers[target])
+        if lowest[module] == numbers[module]:
+            start = stack.index(module)
+            components.append(sorted(stack[start:]))
+            del stack[start:]
+
+    for module in sorted(graph):
+        if module not in numbers:
+            visit(module)
+    return sorted(component for component in components if len(component) > 1)
+
+
+def _report_cycle(component: list[str]) -> str:
+    inside = [
+        found
+        for found in OURS
+        if found.at_run_time
+        and found.importer in component
+        and found.target.removeprefix(PACKAGE).removeprefix(".") in component
+    ]
+    return f"{len(component)} modules import each other:\n{_report(inside)}"
+
+
 def test_package_when_searched_then_has_modules_and_imports() -> None:
     assert len(MODULES) > 10 and len(OURS) > 10
 
@@ -206,6 +275,16 @@ def test_members_of_a_folder_when_importing_then_do_not_know_one_another(folder:
     here = [found for found in OURS if _layer(found.importer) == folder]
     wrong = [found for found in here if _meets_a_stranger(found, folder)]
     assert wrong == [], _report(wrong)
+
+
+def test_modules_do_not_import_each_other_at_run_time() -> None:
+    cycles = [cycle for cycle in _find_cycles(_import_graph()) if not any(known >= {*cycle} for known in KNOWN_CYCLES)]
+    assert cycles == [], "\n\n".join(map(_report_cycle, cycles))
+
+
+def test_find_cycles_returns_strongly_connected_components() -> None:
+    graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": {"f"}, "f": {"e"}, "g": {"a", "g"}}
+    assert _find_cycles(graph) == [["a", "b", "c"], ["e", "f"]]
 
 
 def test_third_party_modules_when_imported_at_the_top_then_are_needed_by_every_user() -> None:

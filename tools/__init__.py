@@ -1,0 +1,1 @@
+"""Scripts for developers, run as `python -m tools.NAME`."""

@@ -1,0 +1,1 @@
+"""Groups of results whose digests `tools/record_behavior.py` computes."""
