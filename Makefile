@@ -34,7 +34,7 @@ export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-}}"; \
 [ -z "$${PIP_CERT:-}" ] || export SSL_CERT_FILE="$${SSL_CERT_FILE:-$$PIP_CERT}"
 endef
 
-.PHONY: help setup demo test test-deep coverage bench lint format docs wheel fuzz clean
+.PHONY: help setup demo test test-deep campaign coverage bench lint format docs wheel fuzz clean
 
 help: ## Show the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,11 +46,14 @@ demo: $(NATIVE) $(DONE)/demo ## Pack real images in all three formats, check the
 
 test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
 	cargo test --quiet --locked --workspace --exclude recordmill-py
-	python -m pytest
+	python -m pytest --numprocesses auto
 
 test-deep: $(NATIVE) $(DONE)/demo $(DONE)/frameworks ## Run the tests that take minutes or need a framework.
 	cargo test --quiet --locked --release --workspace --exclude recordmill-py -- --include-ignored
 	OMP_NUM_THREADS=1 python -m pytest -m deep
+
+campaign: $(NATIVE) $(DONE)/demo $(DONE)/frameworks fuzz ## Fuzz, and run the tests that take many minutes; docs/campaign.md records results.
+	OMP_NUM_THREADS=1 python -m pytest -m campaign
 
 coverage: $(NATIVE) ## Run the fast Python tests; print the coverage of each package and the change since d92920a.
 	@mkdir -p build

@@ -1,4 +1,4 @@
-"""Settings of all tests: Hypothesis profiles, what `-m deep` selects, a private cache folder."""
+"""Settings of all tests: Hypothesis profiles, what `-m deep` and `-m campaign` select, a private cache folder."""
 
 from __future__ import annotations
 
@@ -8,32 +8,38 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-DEEP_LIMIT_S = 1200
+# Marker: time limit of a test in seconds, unless it has its own.
+TIME_LIMITS_S = {"deep": 1200, "campaign": 3600}
 
 # The machine may be busy: how long an example takes says nothing.
 _UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fast", max_examples=50, derandomize=True, **_UNTIMED)
 # The same tree gets the same verdict from CI; by hand, deep tests look elsewhere every time.
 settings.register_profile("deep", max_examples=100, print_blob=True, derandomize="CI" in os.environ, **_UNTIMED)
+settings.register_profile("campaign", max_examples=2000, print_blob=True, **_UNTIMED)
 
 
-def _deep_only(config: pytest.Config) -> bool:
-    return config.getoption("markexpr") == "deep"
+def _tier(config: pytest.Config) -> str:
+    """Return the tier that `-m` selects: "deep", "campaign", or "fast"."""
+    expression = config.getoption("markexpr")
+    return expression if expression in TIME_LIMITS_S else "fast"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the profile: HYPOTHESIS_PROFILE, else `deep` under `-m deep`, else `fast`."""
-    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("deep" if _deep_only(config) else "fast"))
+    """Choose the profile: HYPOTHESIS_PROFILE, else the one of the tier."""
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or _tier(config))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let `-m deep` run the property tests too, with the deep profile, and give deep tests more time."""
+    """Let the slow tiers run the property tests too, with their own profile, and give slow tests more time."""
+    tier = _tier(config)
     for item in items:
-        if _deep_only(config) and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
-            item.add_marker(pytest.mark.deep)
-        if item.get_closest_marker("deep") and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(DEEP_LIMIT_S))
+        if tier != "fast" and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker(tier)
+        slow = next((name for name in TIME_LIMITS_S if item.get_closest_marker(name)), None)
+        if slow is not None and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(TIME_LIMITS_S[slow]))
 
 
 @pytest.fixture(scope="session", autouse=True)
