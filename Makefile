@@ -19,6 +19,7 @@ RUST := Cargo.toml Cargo.lock $(shell find rust -path '*/target' -prune -o -path
 SECONDS_EACH ?= 60
 DEMO_OUT ?= demo-out
 BENCH ?=
+PARALLEL ?= --numprocesses auto --dist loadfile
 
 export PATH := $(VENV)/bin:$(TOOLS)/bin:$(PATH)
 export VIRTUAL_ENV := $(VENV)
@@ -46,14 +47,14 @@ demo: $(NATIVE) $(DONE)/demo ## Pack real images in all three formats, check the
 
 test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
 	cargo test --quiet --locked --workspace --exclude recordmill-py
-	python -m pytest --numprocesses auto
+	python -m pytest $(PARALLEL)
 
 test-deep: $(NATIVE) $(DONE)/demo $(DONE)/frameworks ## Run the tests that take minutes or need a framework.
 	cargo test --quiet --locked --release --workspace --exclude recordmill-py -- --include-ignored
-	OMP_NUM_THREADS=1 python -m pytest -m deep
+	OMP_NUM_THREADS=1 python -m pytest -m deep $(PARALLEL)
 
 campaign: $(NATIVE) $(DONE)/demo $(DONE)/frameworks fuzz ## Fuzz, and run the tests that take many minutes; docs/campaign.md records results.
-	OMP_NUM_THREADS=1 python -m pytest -m campaign
+	OMP_NUM_THREADS=1 python -m pytest -m campaign $(PARALLEL)
 
 coverage: $(NATIVE) ## Run the fast Python tests; print the coverage of each package and the change since d92920a.
 	@mkdir -p build
