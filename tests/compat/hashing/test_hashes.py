@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recordmill.hashing import farm, murmur, sip
+from recordmill.compat.hashing import farm, murmur, sip
 from tests.golden import load
 
 MANY = 20

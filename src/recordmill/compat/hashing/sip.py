@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.hashing.words import Word, of_each, plus, turned
+from recordmill.compat.hashing.words import Word, of_each, plus, turned
 
 # "somepseudorandomlygeneratedbytes"
 _START = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.hashing.words import Word, folded, of_each, plus, times, turned
+from recordmill.compat.hashing.words import Word, folded, of_each, plus, times, turned
 
 _FIRST = 0xC3A5C85C97CB3127
 _SECOND = 0xB492B66FBE98F273

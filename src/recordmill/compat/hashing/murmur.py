@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.hashing.words import Word, folded, of_each, times
+from recordmill.compat.hashing.words import Word, folded, of_each, times
 
 _FACTOR = 0xC6A4A7935BD1E995
 _SEED = 0xDECAFCAFFE
