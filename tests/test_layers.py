@@ -26,7 +26,7 @@ ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "regis
 MAY_IMPORT: dict[str, set[str]] = {
     "dataclass": set(),
     "allocator": set(),
-    "concurrency": set(),
+    "concurrency": {"errors", "dataclass", "allocator", "_core"},
     "philox": set(),
     "errors": {"types", "dataclass"},
     "types": {"errors", "dataclass", "_core"},

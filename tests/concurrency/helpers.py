@@ -1,4 +1,4 @@
-"""What tests of crews share: things to make, what a process has open, scripts that run by themselves."""
+"""Helpers for tests of worker pools: values, what a process has open, scripts that run in a process of their own."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ PATIENCE_S = 60.0
 
 
 def until(condition: Callable[[], Any], patience_s: float = PATIENCE_S) -> bool:
-    """Wait for something to become true; what it says in the end."""
+    """Wait until a condition is true; return its last value."""
     deadline = time.monotonic() + patience_s
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.005)
     return bool(condition())
 
 
-def tasks() -> int:
-    """Threads of this process, native ones too."""
+def num_threads() -> int:
+    """Return the number of threads of this process, including native ones."""
     return len(os.listdir("/proc/self/task"))
 
 
@@ -39,7 +39,7 @@ def descriptors() -> int:
 
 
 def opened() -> list[str]:
-    """What the descriptors of this process are of."""
+    """Return number and target of each descriptor of this process."""
     found = []
     for name in os.listdir("/proc/self/fd"):
         with suppress(FileNotFoundError):  # the one that the list was read with
@@ -48,7 +48,7 @@ def opened() -> list[str]:
 
 
 def children(process: int | None = None) -> list[int]:
-    """Processes whose parent is the given one, this one by default; zombies too."""
+    """Return the children of a process, this one by default, including zombies."""
     parent, found = process or os.getpid(), []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -70,21 +70,23 @@ def is_running(process: int) -> bool:
 
 @contextmanager
 def nothing_left() -> Iterator[None]:
-    """Threads, descriptors and child processes are no more than before, perhaps after a moment.
+    """Check that no threads, descriptors or child processes remain, perhaps after a moment.
 
-    A fork may end threads of native libraries, so that there may be fewer.
+    There may be fewer threads than before, as a fork may end threads of native libraries.
     """
-    gc.collect()  # what the tests before have left
-    before, files = (tasks(), descriptors(), sorted(children())), opened()
+    gc.collect()  # what earlier tests have left
+    before, files = (num_threads(), descriptors(), sorted(children())), opened()
     yield
-    assert until(lambda: tasks() <= before[0] and descriptors() <= before[1] and sorted(children()) == before[2]), (
-        f"threads, descriptors, children were {before}, are {tasks(), descriptors(), children()}; "
+    assert until(
+        lambda: num_threads() <= before[0] and descriptors() <= before[1] and sorted(children()) == before[2]
+    ), (
+        f"threads, descriptors, children were {before}, are {num_threads(), descriptors(), children()}; "
         f"{[thread.name for thread in threading.enumerate()]}; new are {sorted(set(opened()) - set(files))}"
     )
 
 
 def run_script(text: str, folder: Path, *, name: str = "script.py") -> subprocess.CompletedProcess[str]:
-    """Run a script to its end."""
+    """Run a script in a process of its own and wait for it."""
     with script(text, folder, name=name) as process:
         out, err = process.communicate(timeout=PATIENCE_S)
     return subprocess.CompletedProcess(name, process.returncode, out, err)
@@ -92,7 +94,7 @@ def run_script(text: str, folder: Path, *, name: str = "script.py") -> subproces
 
 @contextmanager
 def script(text: str, folder: Path, *, name: str = "script.py") -> Iterator[subprocess.Popen[str]]:
-    """A script that is running, its output in pipes."""
+    """Run a script in a process of its own, with its output in pipes."""
     path = folder / name
     path.write_text(text, "utf-8")
     pipe = subprocess.PIPE
@@ -104,8 +106,8 @@ def script(text: str, folder: Path, *, name: str = "script.py") -> Iterator[subp
         process.communicate()
 
 
-def interrupted(go_on: Callable[[], Any], after_s: float = 0.002) -> None:
-    """Call something again and again until Ctrl-C is pressed, which is soon."""
+def call_until_interrupted(go_on: Callable[[], Any], after_s: float = 0.002) -> None:
+    """Call a function repeatedly until a simulated Ctrl-C arrives."""
     main = threading.main_thread().ident
     timer = threading.Timer(after_s, lambda: signal.pthread_kill(main or 0, signal.SIGINT))
     try:
@@ -116,28 +118,28 @@ def interrupted(go_on: Callable[[], Any], after_s: float = 0.002) -> None:
         timer.join()
 
 
-def batch(place: int) -> dict[str, Any]:
-    """What a batch is made of, large and small."""
-    rng = np.random.default_rng(place)
+def batch(number: int) -> dict[str, Any]:
+    """Return a batch with values of many types and sizes."""
+    rng = np.random.default_rng(number)
     return {
         "image": rng.integers(0, 255, (4, 32, 32, 3), np.uint8),
         "large": rng.random((3, 70_000), np.float32),
         "empty": np.zeros((0, 5), np.int16),
         "fortran": np.asfortranarray(rng.random((40, 50))),
         "part": rng.random((200, 100))[::2, 1::3],
-        "text": Ragged.from_rows([b"x" * n for n in range(place % 7)]),
+        "text": Ragged.from_rows([b"x" * n for n in range(number % 7)]),
         "deep": Ragged(Ragged.from_rows([b"ab", b"", b"c" * 9000]), np.array([0, 1, 3])),
         "names": [b"a" * 5000, b"", b"\0"],
         "rows": [np.arange(n * 1000) for n in range(3)],
-        "number": place,
-        "scalar": np.float32(place),
+        "number": number,
+        "scalar": np.float32(number),
         "none": None,
         "word": "ü",
     }
 
 
 def same(first: Any, second: Any) -> bool:
-    """Equal in kind, dtype, shape and values."""
+    """Compare two values by type, dtype, shape and content."""
     if type(first) is not type(second):
         return False
     if isinstance(first, dict):

@@ -1,4 +1,4 @@
-"""Memory that is used again: never while somebody looks at it, always when nobody does."""
+"""`Memory` reuses the memory of an array as soon as no view of it is left, and never earlier."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from recordmill.pipeline.crew.memory import SMALLEST, Memory
+from recordmill.allocator import MIN_REUSED_BYTES, Memory
 
 MIB = 1 << 20
 WAYS = {
@@ -29,7 +29,7 @@ def address(array: np.ndarray) -> int:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_memory_when_any_view_lives_then_is_not_given_out_again(way: str) -> None:
+def test_memory_is_not_reused_while_a_view_lives(way: str) -> None:
     memory = Memory(8 * MIB)
     array = memory.empty((256, 2048), np.float32)
     array[:] = 7
@@ -46,17 +46,22 @@ def test_memory_when_any_view_lives_then_is_not_given_out_again(way: str) -> Non
     assert address(memory.empty((2048, 256), np.int32)) == place
 
 
-def test_array_when_given_out_then_is_as_asked_for() -> None:
+def test_empty_returns_the_requested_shape_and_dtype() -> None:
     memory = Memory(8 * MIB)
-    for shape, kind in (((3, 5), np.uint8), ((1, 700, 900), np.float64), ((0, 9), np.int64), ((SMALLEST,), ">u2")):
+    for shape, kind in (
+        ((3, 5), np.uint8),
+        ((1, 700, 900), np.float64),
+        ((0, 9), np.int64),
+        ((MIN_REUSED_BYTES,), ">u2"),
+    ):
         array = memory.empty(shape, kind)
         assert (array.shape, array.dtype) == (shape, np.dtype(kind))
         assert array.flags.writeable and array.flags.c_contiguous
-        assert array.nbytes < SMALLEST or address(array) % 64 == 0
-    assert memory.empty((SMALLEST,), object)[5] is None
+        assert array.nbytes < MIN_REUSED_BYTES or address(array) % 64 == 0
+    assert memory.empty((MIN_REUSED_BYTES,), object)[5] is None
 
 
-def test_memory_when_more_comes_back_than_may_be_kept_then_the_oldest_goes() -> None:
+def test_oldest_block_is_freed_beyond_max_bytes() -> None:
     memory = Memory(5 * MIB)
     arrays = [memory.empty((2, MIB), np.uint8) for _ in range(4)]
     addresses = [address(array) for array in arrays]
@@ -69,7 +74,7 @@ def test_memory_when_more_comes_back_than_may_be_kept_then_the_oldest_goes() -> 
     assert memory.kept_bytes <= 5 * MIB
 
 
-def test_array_when_its_memory_has_nobody_any_more_then_lives_on() -> None:
+def test_array_outlives_its_memory_object() -> None:
     memory = Memory(8 * MIB)
     array = memory.empty((MIB,), np.int64)
     array[:] = 5
@@ -78,7 +83,7 @@ def test_array_when_its_memory_has_nobody_any_more_then_lives_on() -> None:
 
 
 @given(st.integers(0, 1 << 32))
-def test_arrays_when_made_and_dropped_by_threads_then_never_change(seed: int) -> None:
+def test_arrays_of_several_threads_never_change(seed: int) -> None:
     memory = Memory(6 * MIB)
 
     def work(number: int) -> bool:
@@ -98,7 +103,7 @@ def test_arrays_when_made_and_dropped_by_threads_then_never_change(seed: int) ->
         assert all(pool.map(work, range(4)))
 
 
-def test_memory_when_closed_then_lets_go_and_keeps_no_more() -> None:
+def test_closed_memory_keeps_nothing() -> None:
     memory = Memory(8 * MIB)
     first, second = memory.empty((2, MIB), np.uint8), memory.empty((2, MIB), np.uint8)
     del first

@@ -1,4 +1,4 @@
-"""Elements between processes: whole and equal, in memory that is never filled again while somebody looks at it."""
+"""Values travel between processes unchanged, in memory that is not refilled while a view of it is left."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from recordmill.pipeline.crew.failures import packed
-from recordmill.pipeline.crew.messages import Kind, Message, heard, tell
-from recordmill.pipeline.crew.passing import Parts, rebuild
-from recordmill.pipeline.crew.segments import MAX_SLOTS, NO_SLOT, Slots, Views
-from tests.pipeline.crews import batch, descriptors, same
-from tests.pipeline.made import HeavyError, UnpicklableError
+from recordmill.concurrency.messages import Message, MessageKind, receive_message, send_message
+from recordmill.concurrency.serialization import ErrorChain, PickleParts, load_parts
+from recordmill.concurrency.shared_memory import MAX_SEGMENTS, NO_SLOT, SegmentPool, SegmentViews
+from tests.concurrency.helpers import batch, descriptors, same
+from tests.concurrency.tasks import HeavyError, UnpicklableError
 
 ARRAYS = st.builds(
     lambda shape, dtype, order: np.asarray(np.arange(np.prod(shape)).reshape(shape), dtype, order=order),
@@ -35,11 +34,11 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_element_when_taken_apart_then_is_built_again(value: Any) -> None:
-    parts = Parts(value)
+def test_pickle_parts_round_trip(value: Any) -> None:
+    parts = PickleParts(value)
     whole = parts.tobytes()
     assert len(whole) == parts.nbytes
-    assert same(rebuild(memoryview(whole)), value)
+    assert same(load_parts(memoryview(whole)), value)
     file = os.memfd_create("test")
     try:
         parts.write(file)
@@ -48,68 +47,68 @@ def test_element_when_taken_apart_then_is_built_again(value: Any) -> None:
         os.close(file)
 
 
-def test_large_arrays_when_built_again_then_are_aligned_views_that_may_be_written_to() -> None:
-    lent = np.zeros(9_000_000, np.uint8)
-    start = -lent.ctypes.data % 64
+def test_large_arrays_become_aligned_writable_views() -> None:
+    segment = np.zeros(9_000_000, np.uint8)
+    start = -segment.ctypes.data % 64
     value = batch(3) | {"fixed": np.arange(9_000)}
     value["fixed"].flags.writeable = False
-    parts = Parts(value)
-    lent[start : start + parts.nbytes] = parts.tobytes()
-    again = rebuild(lent.data[start : start + parts.nbytes])
+    parts = PickleParts(value)
+    segment[start : start + parts.nbytes] = parts.tobytes()
+    again = load_parts(segment.data[start : start + parts.nbytes])
     assert same(again, value)
     for name in ("image", "large", "fortran"):
-        assert np.shares_memory(again[name], lent)
+        assert np.shares_memory(again[name], segment)
         assert again[name].flags.writeable and again[name].ctypes.data % 64 == 0
     assert not again["fixed"].flags.writeable
 
 
 class Pair:
-    """A worker's slots and the consumer's views of them, in one process."""
+    """The segments of a worker and the consumer's views of them, in one process."""
 
     def __init__(self) -> None:
-        self.slots, self.views = Slots(), Views()
-        self.ours, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.segments, self.views = SegmentPool(), SegmentViews()
+        self.consumer_end, self.worker_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
-    def pass_on(self, value: Any) -> tuple[Any, int]:
-        while self.views.returned:
-            slot, again = self.views.returned.popleft()
-            self.slots.give_back(slot, again=again)
-            if not again:
-                self.views.forget(slot)
-        parts = Parts(value)
-        lent = self.slots.lend(parts.nbytes)
-        parts.write(lent.file)
-        tell(self.theirs, Message(Kind.MADE), lent.file if lent.is_new else None)
-        message = heard(self.ours)
+    def transfer(self, value: Any) -> tuple[Any, int]:
+        while self.views.released:
+            slot, reusable = self.views.released.popleft()
+            self.segments.release(slot, reusable=reusable)
+            if not reusable:
+                self.views.unmap(slot)
+        parts = PickleParts(value)
+        segment = self.segments.acquire(parts.nbytes)
+        parts.write(segment.file)
+        send_message(self.worker_end, Message(MessageKind.RESULT), segment.file if segment.is_new else None)
+        message = receive_message(self.consumer_end)
         assert message is not None
-        root = self.views.receive(lent.slot, parts.nbytes, message.file)
-        if lent.slot == NO_SLOT:
-            os.close(lent.file)
-        return rebuild(root.data), lent.slot
+        root = self.views.view(segment.slot, parts.nbytes, message.file)
+        if segment.slot == NO_SLOT:
+            os.close(segment.file)
+        return load_parts(root.data), segment.slot
 
     def close(self) -> None:
-        for file, _ in self.slots._files.values():
+        for file, _ in self.segments._files.values():
             os.close(file)
-        self.ours.close()
-        self.theirs.close()
+        self.consumer_end.close()
+        self.worker_end.close()
 
 
-def test_file_of_a_message_when_nobody_has_it_then_is_closed() -> None:
+def test_file_of_a_message_is_closed_when_it_is_freed() -> None:
     pair = Pair()
     before = descriptors()
     with open(os.memfd_create("test"), "wb") as file:
-        tell(pair.theirs, Message(Kind.MADE, 3, inside=b"here"), file.fileno())
-    message = heard(pair.ours)
-    assert message is not None and message.file is not None and (message.place, message.inside) == (3, b"here")
+        send_message(pair.worker_end, Message(MessageKind.RESULT, 3, data=b"here"), file.fileno())
+    message = receive_message(pair.consumer_end)
+    assert message is not None and message.file is not None and (message.task, message.data) == (3, b"here")
     assert os.readlink(f"/proc/self/fd/{message.file.fileno()}").startswith("/memfd:test")
     assert not os.get_inheritable(message.file.fileno())
     assert descriptors() == before + 1
     del message
     assert descriptors() == before
     with pytest.raises(BlockingIOError):
-        heard(pair.ours)
-    pair.theirs.close()
-    assert heard(pair.ours) is None
+        receive_message(pair.consumer_end)
+    pair.worker_end.close()
+    assert receive_message(pair.consumer_end) is None
     pair.close()
 
 
@@ -122,53 +121,53 @@ WAYS = [
 
 
 @given(st.integers(0, 1 << 32))
-def test_arrays_when_kept_in_any_way_then_never_change(seed: int) -> None:
+def test_arrays_kept_in_any_way_never_change(seed: int) -> None:
     before, choose, pair = descriptors(), random.Random(seed), Pair()
     held: list[tuple[Any, int]] = []
     for number in range(25):
-        element, _ = pair.pass_on({"a": np.full(choose.randrange(2000, 90_000), number), "b": b"x" * 5000})
+        element, _ = pair.transfer({"a": np.full(choose.randrange(2000, 90_000), number), "b": b"x" * 5000})
         held.append((choose.choice(WAYS)(element["a"]), number))
         del element
         choose.shuffle(held)
         del held[choose.randrange(1, 12) :]
         for view, expected in held:
             assert (np.asarray(view) == expected).all()
-        assert descriptors() - before <= 2 + 2 * MAX_SLOTS
+        assert descriptors() - before <= 2 + 2 * MAX_SEGMENTS
     held.clear()
     pair.close()
     del pair, view
     assert descriptors() == before
 
 
-def test_memory_when_let_go_then_is_filled_again() -> None:
+def test_segment_without_views_is_reused() -> None:
     pair, used = Pair(), set[int]()
     for number in range(20):
-        element, slot = pair.pass_on(np.full(100_000, number))
+        element, slot = pair.transfer(np.full(100_000, number))
         used.add(slot)
         assert set(element.tolist()) == {number}
         del element
     assert used == {0}
-    held = [pair.pass_on(np.full(100_000, number)) for number in range(MAX_SLOTS + 3)]
-    assert [slot for _, slot in held] == [*range(MAX_SLOTS), NO_SLOT, NO_SLOT, NO_SLOT]
-    assert [int(array[-1]) for array, _ in held] == list(range(MAX_SLOTS + 3))
-    assert all(array.ctypes.data % 64 == 0 for array, _ in (pair.pass_on(np.zeros((10, 7000))) for _ in range(3)))
+    held = [pair.transfer(np.full(100_000, number)) for number in range(MAX_SEGMENTS + 3)]
+    assert [slot for _, slot in held] == [*range(MAX_SEGMENTS), NO_SLOT, NO_SLOT, NO_SLOT]
+    assert [int(array[-1]) for array, _ in held] == list(range(MAX_SEGMENTS + 3))
+    assert all(array.ctypes.data % 64 == 0 for array, _ in (pair.transfer(np.zeros((10, 7000))) for _ in range(3)))
     pair.close()
 
 
-def test_memory_when_too_small_then_is_replaced() -> None:
+def test_segment_that_is_too_small_is_replaced() -> None:
     pair = Pair()
     for power in range(12, 22):
-        element, slot = pair.pass_on(np.full(1 << power, power, np.uint8))
+        element, slot = pair.transfer(np.full(1 << power, power, np.uint8))
         assert set(element.tolist()) == {power}
-        assert slot < MAX_SLOTS
+        assert slot < MAX_SEGMENTS
         del element
-    assert len(pair.slots._files) <= MAX_SLOTS
+    assert len(pair.segments._files) <= MAX_SEGMENTS
     pair.close()
 
 
-def test_arrays_when_a_copy_of_the_process_may_look_at_them_then_are_not_overwritten() -> None:
+def test_arrays_that_a_forked_process_may_read_are_not_overwritten() -> None:
     pair = Pair()
-    first, slot = pair.pass_on(np.full(100_000, 1))
+    first, slot = pair.transfer(np.full(100_000, 1))
     ask, tell = os.pipe()
     child = os.fork()
     if child == 0:
@@ -176,7 +175,7 @@ def test_arrays_when_a_copy_of_the_process_may_look_at_them_then_are_not_overwri
         os._exit(0 if set(first.tolist()) == {1} else 3)
     address = first.ctypes.data
     del first
-    others = [pair.pass_on(np.full(100_000, 2))[0] for _ in range(MAX_SLOTS + 1)]
+    others = [pair.transfer(np.full(100_000, 2))[0] for _ in range(MAX_SEGMENTS + 1)]
     assert slot == 0 and address
     os.write(tell, b"1")
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -193,34 +192,34 @@ def raised(error: BaseException, cause: BaseException | None = None) -> BaseExce
         return caught
 
 
-def test_errors_when_packed_then_keep_causes_notes_and_payload() -> None:
+def test_error_chain_keeps_causes_notes_and_attributes() -> None:
     cause = raised(KeyError("inner"), raised(OSError(2, "innermost")))
     error = HeavyError(np.arange(200_000))
     error.add_note("a note")
-    failure = packed(raised(error, cause))
-    again = rebuild(memoryview(Parts(failure).tobytes())).error()
+    failure = ErrorChain.from_exception(raised(error, cause))
+    again = load_parts(memoryview(PickleParts(failure).tobytes())).link()
     assert type(again) is HeavyError and np.array_equal(again.payload, np.arange(200_000))
     assert again.__notes__[0] == "a note" and "innermost" in again.__notes__[1]
     assert type(again.__cause__) is KeyError and type(again.__cause__.__cause__) is FileNotFoundError
-    pickle.loads(pickle.dumps(packed(raised(UnpicklableError(1, 2))))).error()
+    pickle.loads(pickle.dumps(ErrorChain.from_exception(raised(UnpicklableError(1, 2))))).link()
 
 
-def test_errors_when_they_go_round_in_circles_then_end() -> None:
+def test_error_chain_ends_in_a_cycle() -> None:
     first, second = ValueError(1), ValueError(2)
     first.__context__, second.__context__ = second, first
-    again = packed(first).error()
+    again = ErrorChain.from_exception(first).link()
     assert again.__context__ is not None and str(again.__context__) == "2"
 
 
 @pytest.mark.parametrize("keep", ["array", "view", "memoryview"])
-def test_memory_when_any_view_lives_then_is_not_given_back(keep: str) -> None:
+def test_segment_is_not_released_while_a_view_lives(keep: str) -> None:
     pair = Pair()
-    element, slot = pair.pass_on(np.arange(10_000))
+    element, slot = pair.transfer(np.arange(10_000))
     kept = {"array": element, "view": element[3:5].reshape(1, 2), "memoryview": memoryview(element)}[keep]
     seen = weakref.ref(element)
     del element
-    assert not pair.views.returned and (keep == "view" or seen() is not None)
+    assert not pair.views.released and (keep == "view" or seen() is not None)
     del kept
-    assert list(pair.views.returned) == [(slot, True)]
-    pair.views.returned.clear()
+    assert list(pair.views.released) == [(slot, True)]
+    pair.views.released.clear()
     pair.close()

@@ -1,4 +1,4 @@
-"""What worker processes make in tests of crews; they import it by name."""
+"""Task functions for tests of worker processes, which import this module."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 
 class UnpicklableError(Exception):
-    """An error that cannot be built again from what pickle notes of it."""
+    """An error that can be pickled but not unpickled."""
 
     def __init__(self, first: int, second: int) -> None:
         super().__init__(f"{first} and {second}")
@@ -28,17 +28,17 @@ class HeavyError(Exception):
 
 
 class Refuses:
-    """A work that arrives nowhere."""
+    """A task function that cannot be unpickled."""
 
     def __reduce__(self) -> Any:
         return _refuse, ()
 
-    def __call__(self, place: int) -> int:
-        return place
+    def __call__(self, task: int) -> int:
+        return task
 
 
 class Kills(Refuses):
-    """A work that ends the process where it arrives."""
+    """A task function that kills the process that unpickles it."""
 
     def __reduce__(self) -> Any:
         return signal.raise_signal, (signal.SIGTERM,)
@@ -48,54 +48,54 @@ def _refuse() -> None:
     raise ModuleNotFoundError("no module named 'elsewhere'", name="elsewhere")
 
 
-def pid(place: int) -> int:
+def pid(task: int) -> int:
     return os.getpid()
 
 
-def napping(place: int) -> int:
-    time.sleep(place * 7 % 5 * 1e-3)
-    return place * place
+def nap(task: int) -> int:
+    time.sleep(task * 7 % 5 * 1e-3)
+    return task * task
 
 
-def pattern(place: int, count: int = 50_000) -> np.ndarray:
-    return np.full(count + 1000 * (place % 7), place, np.int32)
+def pattern(task: int, count: int = 50_000) -> np.ndarray:
+    return np.full(count + 1000 * (task % 7), task, np.int32)
 
 
-def prints(place: int) -> None:
-    print(f"made {place}")
+def prints(task: int) -> None:
+    print(f"task {task}")
 
 
-def hang(folder: str, place: int, at: int = 2) -> int:
-    """Make all but one element; the file tells that its making has begun."""
-    if place == at:
+def hang(folder: str, task: int, at: int = 2) -> int:
+    """Return all tasks but one, which hangs; a file shows that it has started."""
+    if task == at:
         Path(folder, "hangs").write_text(str(os.getpid()))
         time.sleep(10_000)
-    return place
+    return task
 
 
-def exit_at(place: int, at: int = 3, code: int = 7) -> int:
-    if place == at:
+def exit_at(task: int, at: int = 3, code: int = 7) -> int:
+    if task == at:
         os._exit(code)
-    return place
+    return task
 
 
-def fail(place: int) -> Any:
-    """Fail in a way of its own at each place."""
-    if place == 1:
+def fail(task: int) -> Any:
+    """Fail in a different way in each task."""
+    if task == 1:
         try:
             return {}["missing"]
         except KeyError as error:
             raise ValueError("has a cause") from error
-    if place == 2:
+    if task == 2:
         error = UnpicklableError(4, 5)
         error.add_note("a note")
         raise error
-    if place == 3:
+    if task == 3:
         raise HeavyError(np.arange(300_000))
-    if place == 4:
+    if task == 4:
         sys.exit(5)
-    if place == 5:
+    if task == 5:
         return lambda: None
-    if place == 6:
+    if task == 6:
         raise KeyboardInterrupt
-    return place
+    return task
