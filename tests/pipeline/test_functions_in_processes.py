@@ -1,4 +1,4 @@
-"""Functions in worker processes that end them, hang in them, or return what they cannot hand over: they are named."""
+"""Functions that end a worker process, hang in it, or return what cannot be sent are named."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_function_when_what_it_returns_cannot_be_handed_over_then_is_named(
 ) -> None:
     error = raised_by(dataset, rm.MapError)
     assert (error.shard, error.record, error.position) == ("numbers-0", position, position)
-    assert f"{error.function} returned 'call' as {kind}, which a worker process cannot hand over" in str(error)
+    assert f"{error.function} returned 'call' as {kind}, which a worker process cannot send" in str(error)
     assert error.stage.startswith(f"map({error.function}") and "pickled" in error.hint
 
 

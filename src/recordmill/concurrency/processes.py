@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MAIN_GUARD_HINT = "a script needs `if __name__ == '__main__':` around its calls, because each worker process imports it"
 MEMORY_HINT = "memory may be short: use fewer workers"
+PICKLE_HINT = "worker processes exchange what can be pickled: arrays, numbers, strings, and dicts and lists of them"
 
 
 def prepare_worker_process(parent: int) -> None:

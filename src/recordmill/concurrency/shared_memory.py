@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from recordmill._core import HandedFile
 from recordmill.allocator import ALIGNMENT
 from recordmill.concurrency.forks import Forks
+from recordmill.concurrency.processes import PICKLE_HINT
 from recordmill.concurrency.serialization import PickleParts, load_parts
 from recordmill.dataclass import dataclass
 from recordmill.errors import WorkerError
@@ -194,9 +195,8 @@ class TaskBuffer:
         try:
             parts = PickleParts(value)
         except Exception as error:
-            hint = "processes receive what can be pickled: arrays, numbers, strings, and dicts and lists of them"
             message = f"the input of a task cannot be sent to a worker process: {error}"
-            raise WorkerError(message, place=task, hint=hint) from error
+            raise WorkerError(message, place=task, hint=PICKLE_HINT) from error
         slot = min(set(range(len(self._slots) + 1)) - set(self._slots.values()))
         self._slots[task] = slot
         parts.write(self.file, _slot_offset(slot))

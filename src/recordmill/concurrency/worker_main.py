@@ -22,7 +22,7 @@ from recordmill.concurrency.messages import (
     send_message,
 )
 from recordmill.concurrency.pool import TaskFunction
-from recordmill.concurrency.processes import MEMORY_HINT, prepare_worker_process
+from recordmill.concurrency.processes import MEMORY_HINT, PICKLE_HINT, prepare_worker_process
 from recordmill.concurrency.serialization import ErrorChain, PickleParts
 from recordmill.concurrency.shared_memory import NO_SLOT, SegmentPool, TaskBuffer
 from recordmill.concurrency.status_page import StatusPage
@@ -181,10 +181,7 @@ class _Worker:
 
 
 def _build_send_error(task: int, value: Any, cause: Exception) -> WorkerError:
-    if isinstance(cause, OSError):
-        hint = f"{MEMORY_HINT} or a smaller prefetch"
-    else:
-        hint = "processes send what can be pickled: arrays, numbers, strings, and dicts and lists of them"
+    hint = f"{MEMORY_HINT} or a smaller prefetch" if isinstance(cause, OSError) else PICKLE_HINT
     error = WorkerError(f"a worker process cannot send a result of type {type(value).__name__}", place=task, hint=hint)
     error.__cause__ = cause
     return error
