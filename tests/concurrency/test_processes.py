@@ -23,7 +23,7 @@ import os, time
 from recordmill.concurrency.processes import create_executor
 
 if __name__ == "__main__":
-    executor = create_executor(2, os.getpid)
+    executor = create_executor(1, os.getpid)
     executor.submit(os.getpid).result()
     executor.submit(time.sleep, 10_000)
     print("ready", flush=True)
@@ -46,7 +46,7 @@ def test_executor_processes_exit_when_the_parent_is_killed(tmp_path: Path) -> No
     with script(SCRIPT, tmp_path) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         workers = [one for one in children(process.pid) if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
-        assert len(workers) == 2
+        assert workers
         process.kill()
         assert until(lambda: not any(map(is_running, workers)))
 
