@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import types
 from collections.abc import Iterator
 
 import pytest
@@ -48,3 +50,9 @@ def _private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture
+def _light_main(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let worker processes import an empty main module instead of pytest's, which is large."""
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))

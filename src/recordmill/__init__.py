@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _PLACES = {
+    "allocator": "Memory",
     "decode.adjust": "adjust_brightness adjust_contrast adjust_hue adjust_saturation greyscale",
     "decode.batch": "decode_batch",
     "decode.cutting": "resize_boxes",
@@ -42,7 +43,6 @@ _PLACES = {
     "packing.pack": "pack",
     "packing.result": "PackResult",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
-    "pipeline.crew.memory": "Memory",
     "pipeline.dataset": "Dataset",
     "pipeline.loader": "Loader",
     "pipeline.opening": "mix open",
@@ -66,6 +66,9 @@ if TYPE_CHECKING:
         jax as jax,
         keras as keras,
         torch as torch,
+    )
+    from recordmill.allocator import (
+        Memory as Memory,
     )
     from recordmill.decode.adjust import (
         adjust_brightness as adjust_brightness,
@@ -193,9 +196,6 @@ if TYPE_CHECKING:
         LabelFile as LabelFile,
         ListFile as ListFile,
         Table as Table,
-    )
-    from recordmill.pipeline.crew.memory import (
-        Memory as Memory,
     )
     from recordmill.pipeline.dataset import (
         Dataset as Dataset,

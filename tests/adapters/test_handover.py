@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from recordmill.adapters.ahead import Ahead
 from recordmill.adapters.handover import Handover, Stated
+from recordmill.concurrency.prefetch import Prefetcher
 from tests.adapters.conftest import same
 from tests.adapters.digits import BATCH, NUM_BATCHES, batches
 
@@ -26,7 +26,7 @@ class Hasty(Handover):
     """Runs three batches ahead."""
 
     def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
-        return Ahead(batches, depth=2)
+        return Prefetcher(batches, depth=2)
 
 
 class Asked(Hasty):

@@ -74,6 +74,51 @@ def test_close_stops_the_thread_and_closes_the_iterator() -> None:
         next(items)
 
 
+def test_prefetcher_stops_when_depth_items_wait_and_one_is_next() -> None:
+    changed, taken = threading.Condition(), 0
+
+    def generate():
+        nonlocal taken
+        for number in range(100):
+            with changed:
+                taken += 1
+                changed.notify_all()
+            yield number
+
+    def wait_for(count: int) -> None:
+        with changed:
+            assert changed.wait_for(lambda: taken >= count, timeout=30)
+
+    items = Prefetcher(generate(), 2)
+    wait_for(3)
+    next(items)
+    wait_for(4)
+    assert taken == 4
+    items.close()
+    assert taken <= 5 and _threads() == []
+
+
+def test_close_can_be_repeated_and_ends_the_iteration() -> None:
+    items = Prefetcher(iter(range(10)), 1)
+    items.close()
+    items.close()
+    assert list(items) == [] and _threads() == []
+
+
+def test_error_of_a_generator_ends_the_iteration() -> None:
+    def generate():
+        yield 0
+        raise OSError("gone")
+
+    items = Prefetcher(generate(), 5)
+    assert next(items) == 0
+    with pytest.raises(OSError, match="gone"):
+        next(items)
+    assert list(items) == []
+    items.close()
+    assert _threads() == []
+
+
 def _next_in_child(items: Prefetcher[int], answers: multiprocessing.Queue[str]) -> None:
     try:
         next(items)

@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as arrays
 from PIL import Image, ImageEnhance, ImageOps
 
 import recordmill as rm
-from recordmill.decode.pixels.greys import grey_like_pillow
 from recordmill.decode.pixels.moving import cut, orient
 from recordmill.decode.presets import KERNELS
 from tests.decode.pictures import colours, jpeg, turned
@@ -136,9 +135,8 @@ def test_hue_when_turned_then_is_a_shift_in_pillows_hsv(pixels: np.ndarray, turn
 
 
 @given(images(dtypes=("uint8",), channels=(3,)))
-def test_grey_when_made_then_has_pillows_weights(pixels: np.ndarray) -> None:
+def test_greyscale_equals_pillow(pixels: np.ndarray) -> None:
     expected = np.asarray(Image.fromarray(pixels).convert("L"))
-    np.testing.assert_array_equal(grey_like_pillow(pixels)[:, :, 0], expected)
     np.testing.assert_array_equal(rm.greyscale(pixels), np.repeat(expected[:, :, None], 3, axis=2))
 
 

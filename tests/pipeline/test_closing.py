@@ -11,7 +11,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.pipeline.loader import Loader
-from tests.pipeline.crews import nothing_left, run_script
+from tests.concurrency.helpers import nothing_left, run_script
 from tests.pipeline.sources import ids, numbers
 
 
@@ -49,7 +49,7 @@ def test_loader_when_closed_by_another_thread_then_whoever_waits_is_told(filtere
         thread.join(30)
         gate.opened.set()
         closing.join(30)
-    assert isinstance(found[-1], rm.WorkerError) and "were dismissed" in str(found[-1])
+    assert isinstance(found[-1], rm.WorkerError) and "were stopped" in str(found[-1])
 
 
 def test_loader_without_workers_when_closed_by_another_thread_then_ends_behind_the_element() -> None:
@@ -75,7 +75,7 @@ def test_loader_when_closed_by_a_signal_handler_then_the_loop_ends_with_an_error
 
     before = signal.signal(signal.SIGUSR1, close)
     try:
-        with pytest.raises(rm.WorkerError, match="dismissed"):
+        with pytest.raises(rm.WorkerError, match="were stopped"):
             ids(loader)
     finally:
         signal.signal(signal.SIGUSR1, before)

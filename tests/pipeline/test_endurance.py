@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
+from tests.concurrency.helpers import call_until_interrupted, until
 from tests.pictures import encode
-from tests.pipeline.crews import interrupted, until
 from tests.pipeline.sources import numbers
 
 
@@ -52,7 +52,7 @@ def cycle(number: int) -> None:
             run = iter(loader)
             next(run)
     elif way == 4:
-        interrupted(lambda: list(loader))
+        call_until_interrupted(lambda: list(loader))
     else:
         run = iter(loader)
         next(run)

@@ -15,8 +15,8 @@ from PIL import Image
 
 import recordmill as rm
 from recordmill.pipeline.stages.map import Map
+from tests.concurrency.tasks import UnpicklableError
 from tests.pictures import encode
-from tests.pipeline.made import UnpicklableError
 from tests.pipeline.sources import ids, numbers
 
 

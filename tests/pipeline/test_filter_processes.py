@@ -12,7 +12,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.pipeline.dataset import Dataset
-from tests.pipeline.crews import nothing_left, same
+from tests.concurrency.helpers import nothing_left, same
 from tests.pipeline.sources import ids, numbers
 
 pytestmark = pytest.mark.usefixtures("_light_main")
@@ -147,7 +147,7 @@ def test_function_when_it_raises_beside_a_filter_then_batches_before_it_come_fir
     assert [one.error.shard for one in loader.report.skipped] == ["numbers-11"]
 
 
-def test_samples_when_they_cannot_be_given_to_a_process_then_says_so() -> None:
+def test_samples_that_cannot_be_pickled_raise_worker_error() -> None:
     samples = numbers(200).map(closes_over).filter(passes).map(behind, workers="processes")
-    with nothing_left(), pytest.raises(rm.WorkerError, match="cannot be given to a worker process"):
+    with nothing_left(), pytest.raises(rm.WorkerError, match="cannot be sent to a worker process"):
         list(samples.batch(4).loader(threads=1))

@@ -1,4 +1,4 @@
-"""Functions in worker processes that end them, hang in them, or return what they cannot hand over: they are named."""
+"""Functions that end a worker process, hang in it, or return what cannot be sent are named."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.pipeline.crew.processes import ProcessCrew
-from recordmill.pipeline.crew.slate import Slate
+from recordmill.concurrency.process_pool import ProcessPool
+from recordmill.concurrency.status_page import StatusPage
 from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.origins import SourceOrigin
-from tests.pipeline import made
-from tests.pipeline.crews import nothing_left
+from tests.concurrency import tasks
+from tests.concurrency.helpers import nothing_left
 from tests.pipeline.sources import Numbers, ids, numbers
 
 pytestmark = pytest.mark.usefixtures("_light_main")
@@ -29,7 +29,7 @@ class Deadly(Numbers):
     """Examples of which one ends the worker process that reads it."""
 
     def columns(self, positions: Any, schema: rm.Schema | None = None) -> dict[str, Any]:
-        if Slate.here is not None and 13 in positions:
+        if StatusPage.current is not None and 13 in positions:
             os.kill(os.getpid(), signal.SIGKILL)
         return super().columns(positions, schema)
 
@@ -123,7 +123,7 @@ def test_function_when_what_it_returns_cannot_be_handed_over_then_is_named(
 ) -> None:
     error = raised_by(dataset, rm.MapError)
     assert (error.shard, error.record, error.position) == ("numbers-0", position, position)
-    assert f"{error.function} returned 'call' as {kind}, which a worker process cannot hand over" in str(error)
+    assert f"{error.function} returned 'call' as {kind}, which a worker process cannot send" in str(error)
     assert error.stage.startswith(f"map({error.function}") and "pickled" in error.hint
 
 
@@ -159,9 +159,9 @@ def test_process_when_it_dies_between_functions_then_the_stage_and_its_first_sam
 
 
 def test_worker_when_killed_while_it_starts_then_the_hint_is_not_about_scripts() -> None:
-    crew = ProcessCrew(made.Kills(), 1)
-    crew.order(1)
+    pool = ProcessPool(tasks.Kills(), 1)
+    pool.submit(1)
     with pytest.raises(rm.WorkerError, match=r"SIGTERM.* while it was starting") as caught:
-        crew.take(0)
-    crew.dismiss()
+        pool.result(0)
+    pool.close()
     assert "__main__" not in (caught.value.hint or "")

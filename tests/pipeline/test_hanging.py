@@ -13,7 +13,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.pipeline import watching
-from tests.pipeline.crews import run_script, script
+from tests.concurrency.helpers import run_script, script
 from tests.pipeline.sources import ids, numbers
 
 ROOT = str(Path(__file__).parents[2])

@@ -14,7 +14,7 @@ import pytest
 import recordmill as rm
 from recordmill.shards import held
 from recordmill.shards.collection import ShardSet
-from tests.pipeline.crews import opened, run_script
+from tests.concurrency.helpers import opened, run_script
 from tests.shards.made import FAMILIES, message, shard
 
 SHARDS, RECORDS = 60, 3

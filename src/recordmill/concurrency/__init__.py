@@ -1,1 +1,5 @@
-"""Threads and processes that work ahead of their consumer; knows nothing of records or images."""
+"""Background threads, worker threads and worker processes; knows nothing of records, images or datasets.
+
+`prefetch` advances one iterator in a thread, and `threads` maps a function over inputs in threads. `thread_pool` and
+`process_pool` compute numbered tasks ahead of a consumer.
+"""

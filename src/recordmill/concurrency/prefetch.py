@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterator
 from threading import Condition, Thread
 from typing import Generic, Self, TypeVar
+
+from recordmill.concurrency.forks import Forks
 
 T = TypeVar("T")
 _JOIN_TIMEOUT_S = 5.0
@@ -33,7 +34,7 @@ class Prefetcher(Generic[T]):
         self._results: deque[tuple[T | None, BaseException | None]] = deque()
         self._changed = Condition()
         self._is_closed = False
-        self._process = os.getpid()
+        self._fork_depth = Forks.depth
         self._thread = Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
@@ -43,7 +44,7 @@ class Prefetcher(Generic[T]):
 
     def __next__(self) -> T:
         """Wait for the next item; raise what producing it raised."""
-        if self._process != os.getpid():
+        if self._fork_depth != Forks.depth:
             raise RuntimeError("this iterator belongs to the process that created it; create a new one after a fork")
         with self._changed:
             self._changed.wait_for(lambda: self._results or self._is_closed)
@@ -59,7 +60,7 @@ class Prefetcher(Generic[T]):
 
     def close(self) -> None:
         """Stop the thread after its current item and drop finished items; waits at most 5 s for a blocked item."""
-        if self._process != os.getpid():
+        if self._fork_depth != Forks.depth:
             return
         with self._changed:
             self._is_closed = True

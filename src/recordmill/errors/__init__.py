@@ -21,7 +21,7 @@
     ├── DecodeError (ValueError)            a feature of one sample of a batch that does not become an array
     ├── MapError (RuntimeError)             a function in a pipeline that fails, hangs, or returns what does not fit
     ├── StateError (ValueError)             a saved state of another pipeline, or of none
-    ├── WorkerError (RuntimeError)          a worker of a loader ended, did not start, or cannot hand over what it made
+    ├── WorkerError (RuntimeError)          a worker of a loader ended, did not start, or cannot send its result
     └── MissingExtraError (ImportError)     an optional package is not installed
 """
 

@@ -54,7 +54,7 @@ class DecodeError(RecordmillError, ValueError):
 
 
 class WorkerError(RecordmillError, RuntimeError):
-    """A worker of a loader ended, did not start, or cannot hand over what it made.
+    """A worker of a loader ended, did not start, or cannot send its result.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
+from recordmill.concurrency.threads import num_cpus
 from recordmill.formats.registry import format_for
 from recordmill.packing.examples import pack_examples
 from recordmill.packing.files import FilePacking, Show
@@ -118,7 +119,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     shuffle : int, optional
         Seed of a permutation of all items.
     workers : int or None
-        Threads or processes at work; None for the number of processors.
+        Number of threads or processes; by default the number of processors that this process may use.
     worker_kind : {"threads", "processes"}
     check : {"signature", "header", "decode", "none"} or bool
         Look at the first bytes of each file, at its header (True) or all of it, or at nothing (False).
@@ -171,7 +172,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     images = ImageOptions(recoding, mask, checked, keep_shape)
     name_feature = ("name" if keep_name else None) if isinstance(keep_name, bool) else keep_name
     records = RecordOptions(payload, image_feature, label_feature, label_kind, name_feature)
-    run = RunOptions(os.cpu_count() or 1 if workers is None else workers, worker_kind, on_error)
+    run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error)
     if not os.fspath(destination):
         raise ValueError("destination is empty: it names the shards, such as 'packed/train'")
     written = format_for(destination, format)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
+from recordmill.concurrency.processes import MAIN_GUARD_HINT, MEMORY_HINT, create_executor
 from recordmill.errors import WriteError
 from recordmill.packing.job import Job, Packed
 from recordmill.packing.sources.base import Items
@@ -20,7 +16,7 @@ _job: Job | None = None
 
 
 class ProcessPool:
-    """Worker processes, started afresh (spawn), so that threads and locks of the caller do them no harm.
+    """Worker processes that pack items.
 
     Parameters
     ----------
@@ -29,31 +25,14 @@ class ProcessPool:
     """
 
     def __init__(self, job: Job, workers: int) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(job,))
+        self._executor = create_executor(workers, _set_job, job)
 
     def pack(self, items: Items) -> Packed:
-        """Pack items in one of the processes.
-
-        Parameters
-        ----------
-        items : Items
-
-        Returns
-        -------
-        Packed
-
-        Raises
-        ------
-        WriteError
-            A process died.
-        """
+        """Pack items in one of the processes; raise WriteError if a process died."""
         try:
-            return self._pool.submit(_pack, items).result()
+            return self._executor.submit(_pack, items).result()
         except BrokenProcessPool as error:
-            hint = (
-                "memory may be short: use fewer workers; a script needs `if __name__ == '__main__':` around its calls"
-            )
+            hint = f"{MEMORY_HINT}; {MAIN_GUARD_HINT}"
             raise WriteError("a worker process ended unexpectedly", hint=hint) from error
 
     def __enter__(self) -> Self:
@@ -63,27 +42,17 @@ class ProcessPool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the processes; what is not yet begun is dropped."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """End the processes, and drop items that are still waiting."""
+        self._executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin(job: Job) -> None:
+def _set_job(job: Job) -> None:
     global _job  # noqa: PLW0603 (one job per process, sent once)
     _job = job
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent ends us
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when the parent does: a parent that was killed tells nobody, and the queue stays open."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _pack(items: Items) -> Packed:
     if _job is None:
-        raise RuntimeError("the worker process was not told its job")
+        raise RuntimeError("the worker process received no job")
     packed = _job.run(items)
     return replace(packed, framed=replace(packed.framed, data=bytes(packed.framed.data)))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from recordmill.allocator import Memory
+from recordmill.concurrency.status_page import StatusPage
 from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
-from recordmill.pipeline.crew.memory import Memory
-from recordmill.pipeline.crew.slate import Slate
 from recordmill.pipeline.failing import Skipped
 from recordmill.pipeline.spent import Spent
 from recordmill.pipeline.turns import Turns
@@ -212,9 +212,9 @@ class Context:
         source, record : int
             Where the first of them comes from.
         """
-        if Slate.here is not None and len(asked):
+        if StatusPage.current is not None and len(asked):
             first = Calling(str(stage), "", asked.at(0)[1], self.first_source + source, record, None, monotonic())
-            Slate.here.write(first.note())
+            StatusPage.current.write(first.note())
 
     def weigh(self, columns: Mapping[str, Any]) -> int:
         """Note how many bytes samples take behind a stage.
@@ -234,8 +234,8 @@ class Context:
 
     def leave(self) -> None:
         """Note that they are through."""
-        if Slate.here is not None:
-            Slate.here.clear()
+        if StatusPage.current is not None:
+            StatusPage.current.clear()
 
     def begin(self, caller: Called, row: int) -> None:
         """Note that a function is called; told in full where another process may have to tell of it.
@@ -247,8 +247,8 @@ class Context:
         """
         begun = monotonic()
         self.called = caller, row, begun
-        if Slate.here is not None:
-            Slate.here.write(caller.calling(row, begun).note())
+        if StatusPage.current is not None:
+            StatusPage.current.write(caller.calling(row, begun).note())
 
     def end(self) -> None:
         """Note that it has returned."""

@@ -11,14 +11,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
+from recordmill.allocator import Memory
+from recordmill.concurrency.thread_pool import ThreadPool
 from recordmill.dataclass import dataclass
 from recordmill.pipeline.checks import epoch_of, is_whole, settle
-from recordmill.pipeline.crew.memory import Memory
-from recordmill.pipeline.crew.threads import ThreadCrew
 from recordmill.pipeline.ending import close_at_exit
 from recordmill.pipeline.failing import Barren, OnError, Report
 from recordmill.pipeline.maker import Made, Maker
-from recordmill.pipeline.run import MakeCrew, Pace, run
+from recordmill.pipeline.run import CreatePool, Pace, run
 from recordmill.pipeline.state import State, check_inside, state_from
 from recordmill.pipeline.stats import LoaderStats, Tally
 
@@ -174,7 +174,7 @@ class Loader:
 
     def _of_positions(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
         processes, barren = not maker.shares_memory, self._barren(maker, state)
-        for made in run(maker, self._pace(processes), self._crew(processes), self._tally, processes=processes):
+        for made in run(maker, self._pace(processes), self._pool_factory(processes), self._tally, processes=processes):
             self._note(made)
             for number, element in made.elements:
                 if not barren.lacks(element, made.skipped):
@@ -188,7 +188,7 @@ class Loader:
         from recordmill.pipeline.run_stream import StreamRun
 
         barren = self._barren(maker, state)
-        for made, stand in StreamRun(maker, state, self._pace(False), self._crew, self._tally):
+        for made, stand in StreamRun(maker, state, self._pace(False), self._pool_factory, self._tally):
             self._note(made)
             if made.error is not None:
                 raise made.error
@@ -209,15 +209,15 @@ class Loader:
         options = self._options
         return Pace(options.threads, options.prefetch, options.workers, not processes)
 
-    def _crew(self, processes: bool) -> MakeCrew | None:
+    def _pool_factory(self, processes: bool) -> CreatePool | None:
         threads = self._options.threads
         if not threads:
             return None
         if processes:
-            from recordmill.pipeline.crew.processes import ProcessCrew
+            from recordmill.concurrency.process_pool import ProcessPool
 
-            return lambda make: ProcessCrew(make, threads)
-        return lambda make: ThreadCrew(make, threads)
+            return lambda function: ProcessPool(function, threads)
+        return lambda function: ThreadPool(function, threads)
 
     def set_epoch(self, epoch: int) -> None:
         """Choose the epoch of the next iteration; one that a loaded state is in goes on where that says.
@@ -280,8 +280,9 @@ class Loader:
         except ValueError:
             if getgeneratorstate(running) != GEN_RUNNING:
                 raise
-            for crew in list(self._tally.crews):  # it waits for them, in another thread or below a signal handler
-                crew.dismiss()
+            # The iteration waits for its workers, in another thread or in the frame below a signal handler.
+            for pool in list(self._tally.pools):
+                pool.close()
 
     def __enter__(self) -> Self:
         """Return the loader itself."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.allocator import Memory
 from recordmill.dataclass import dataclass
 from recordmill.pipeline.context import Calling, Context
-from recordmill.pipeline.crew.memory import Memory
 from recordmill.pipeline.cuts import Cuts
 from recordmill.pipeline.failing import IN_A_ROW, OnError, Skipped
 from recordmill.pipeline.order.places import Places, joined

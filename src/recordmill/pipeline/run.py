@@ -8,8 +8,8 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
+from recordmill.concurrency.pool import WorkerPool
 from recordmill.dataclass import dataclass
-from recordmill.pipeline.crew.base import Crew
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.sizes import mean_bytes, num_bytes
 from recordmill.pipeline.stages.decode import Decode
@@ -27,7 +27,7 @@ _SAMPLES_AT_FIRST = 16
 # An error must reach the caller, whatever other workers are in the middle of.
 _HURRY_S = 0.5
 
-MakeCrew = Callable[[Callable[[int], Any]], Crew]
+CreatePool = Callable[[Callable[[int], Any]], WorkerPool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +166,14 @@ def _sound(made: Made) -> Made:
     return made
 
 
-def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, processes: bool) -> Iterator[Made]:
+def run(maker: Maker, pace: Pace, create_pool: CreatePool | None, tally: Tally, *, processes: bool) -> Iterator[Made]:
     """What makes up an epoch, in order.
 
     Parameters
     ----------
     maker : Maker
     pace : Pace
-    make_crew : callable, optional
+    create_pool : callable, optional
         None for no workers.
     tally : Tally
     processes : bool
@@ -190,20 +190,20 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
     if is_known:
         jobs.size_known(tally.element_bytes, tally.element_s)
     work = PlainWork(maker, pace.part) if processes else _Work(maker, jobs, pace.workers if together else maker.threads)
-    crew = None if make_crew is None else make_crew(work)
-    if crew is not None:
-        tally.open(crew)
+    pool = None if create_pool is None else create_pool(work)
+    if pool is not None:
+        tally.open(pool)
     failed = True
     try:
         taken = 0
         while jobs.plan(taken) > taken:
             begun = perf_counter()
-            if crew is None:
+            if pool is None:
                 made = work(taken)
             else:
-                crew.order(jobs.ordered)
-                tally.ask(crew)
-                made = take_watched(crew, taken, maker)
+                pool.submit(jobs.ordered)
+                tally.ask(pool)
+                made = take_watched(pool, taken, maker)
             tally.waited_s += perf_counter() - begun
             jobs.done(taken)
             taken += 1
@@ -217,25 +217,17 @@ def run(maker: Maker, pace: Pace, make_crew: MakeCrew | None, tally: Tally, *, p
             failed = True
         failed = False
     finally:
-        if crew is not None:
-            dismiss(crew, tally, failed=failed)
+        if pool is not None:
+            close_pool(pool, tally, failed=failed)
 
 
-def dismiss(crew: Crew, tally: Tally, *, failed: bool) -> None:
-    """End a crew and count what it did.
-
-    Parameters
-    ----------
-    crew : Crew
-    tally : Tally
-    failed : bool
-        Whether an error waits for that.
-    """
-    tally.close(crew)
+def close_pool(pool: WorkerPool, tally: Tally, *, failed: bool) -> None:
+    """Close a pool and add its counters; does not wait long if an error is about to be raised."""
+    tally.close(pool)
     if failed:
-        crew.dismiss(timeout=_HURRY_S)
+        pool.close(timeout=_HURRY_S)
     else:
-        crew.dismiss()
+        pool.close()
 
 
 def _is_native(maker: Maker) -> bool:

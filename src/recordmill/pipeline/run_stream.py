@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.concurrency.pool import WorkerPool
+from recordmill.concurrency.process_pool import ProcessPool
+from recordmill.concurrency.shared_memory import TaskBuffer
 from recordmill.errors import MapError
 from recordmill.pipeline.context import Context
-from recordmill.pipeline.crew.base import Crew
-from recordmill.pipeline.crew.desk import Desk
-from recordmill.pipeline.crew.processes import ProcessCrew
 from recordmill.pipeline.maker import Made, Maker
 from recordmill.pipeline.order.places import Ints, Places
 from recordmill.pipeline.program import Program
 from recordmill.pipeline.rows import Rows
-from recordmill.pipeline.run import MakeCrew, Pace, dismiss
+from recordmill.pipeline.run import CreatePool, Pace, close_pool
 from recordmill.pipeline.sizes import mean_bytes
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import in_processes
@@ -120,22 +120,22 @@ class _Tails:
 
 
 class _FarTails:
-    """The same in a worker process: portions lie on its desk, and errors are raised."""
+    """The same in a worker process: portions are inputs of tasks, and errors are raised."""
 
     def __init__(self, maker: Maker) -> None:
         self._maker = replace(maker, program=maker.program.without_head)
 
     def __call__(self, number: int) -> Made:
-        return _Tails(self._maker).made(number, _on_desk(number))
+        return _Tails(self._maker).made(number, _read_portion(number))
 
     def carefully(self, number: int) -> Made:
-        return _Tails(self._maker.careful()).made(number, _on_desk(number))
+        return _Tails(self._maker.careful()).made(number, _read_portion(number))
 
 
-def _on_desk(number: int) -> Portion:
-    if Desk.here is None:
-        raise RuntimeError("only worker processes have a desk")
-    portion: Portion = Desk.here.get(number)
+def _read_portion(number: int) -> Portion:
+    if TaskBuffer.current is None:
+        raise RuntimeError("only worker processes have a task buffer")
+    portion: Portion = TaskBuffer.current.read(number)
     return portion
 
 
@@ -148,34 +148,34 @@ class StreamRun:
     state : State
         Where the epoch goes on.
     pace : Pace
-    make_crew : callable
-        Takes whether workers are processes, and gives what makes a crew, or None for no workers.
+    create_pool : callable
+        Takes whether workers are processes; returns a function that creates a pool, or None for no workers.
     tally : Tally
     """
 
     def __init__(
-        self, maker: Maker, state: State, pace: Pace, make_crew: Callable[[bool], MakeCrew | None], tally: Tally
+        self, maker: Maker, state: State, pace: Pace, create_pool: Callable[[bool], CreatePool | None], tally: Tally
     ) -> None:
         self._maker, self._pace, self._tally = maker, pace, tally
         self._heads, self._tails = _Heads(maker, state.position), _Tails(maker)
         self._stands: dict[int, Stand] = {}
         self._is_whole = not state.position
-        self._crews: tuple[Crew, Crew] | None = None
-        near = make_crew(False)
-        far = make_crew(True) if near is not None and in_processes(maker.functions) else near
+        self._pools: tuple[WorkerPool, WorkerPool] | None = None
+        near = create_pool(False)
+        far = create_pool(True) if near is not None and in_processes(maker.functions) else near
         if near is not None and far is not None:
             program = maker.program
             heads = far(_FarHeads(maker, state.position)) if in_processes(program.head.functions) else near(self._heads)
             behind = in_processes([*program.tail_functions, *maker.maps])
-            self._crews = heads, far(_FarTails(maker)) if behind else near(self._tails)
+            self._pools = heads, far(_FarTails(maker)) if behind else near(self._tails)
         cuts, last = maker.cuts, "drop" if maker.batch is None else maker.batch.last
         wanted = (cuts.start, cuts.length)
         self._gatherer = Gatherer(cuts.size, last, cuts.rank, cuts.world_size, wanted, state.passed)
 
     def __iter__(self) -> Iterator[tuple[Made, Stand | None]]:
         """Elements, each with where the epoch stands behind it."""
-        for crew in self._crews or ():
-            self._tally.open(crew)
+        for pool in self._pools or ():
+            self._tally.open(pool)
         failed = True
         try:
             for made, portion in self._elements():
@@ -184,8 +184,8 @@ class StreamRun:
                 failed = True
             failed = False
         finally:
-            for crew in self._crews or ():
-                dismiss(crew, self._tally, failed=failed)
+            for pool in self._pools or ():
+                close_pool(pool, self._tally, failed=failed)
 
     def _elements(self) -> Iterator[tuple[Made, Stand | None]]:
         ahead = self._pace.workers + self._pace.prefetch
@@ -209,28 +209,28 @@ class StreamRun:
 
     def _order(self, number: int, portion: Portion) -> None:
         self._stands[number] = portion.position, portion.passed
-        crew = None if self._crews is None else self._crews[1]
-        if isinstance(crew, ProcessCrew):
-            crew.put(number, portion)
+        pool = None if self._pools is None else self._pools[1]
+        if isinstance(pool, ProcessPool):
+            pool.write_input(number, portion)
         else:
             self._tails.add(number, portion)
-        if crew is not None:
-            crew.order(number + 1)
+        if pool is not None:
+            pool.submit(number + 1)
 
     def _take(self, number: int) -> tuple[Made, Stand]:
         begun = perf_counter()
-        if self._crews is None:
+        if self._pools is None:
             made = self._tails(number)
         else:
-            self._tally.ask(self._crews[1])
-            made = self._taken(self._crews[1], number, lambda error: Made([], error))
+            self._tally.ask(self._pools[1])
+            made = self._taken(self._pools[1], number, lambda error: Made([], error))
         self._tally.waited_s += perf_counter() - begun
         return made, self._stands.pop(number)
 
-    def _taken(self, crew: Crew, place: int, failed: Callable[[Exception], Any]) -> Any:
+    def _taken(self, pool: WorkerPool, task: int, failed: Callable[[Exception], Any]) -> Any:
         """What workers made, or what it failed with: threads and processes hand errors over in different ways."""
         try:
-            return take_watched(crew, place, self._maker)
+            return take_watched(pool, task, self._maker)
         except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
             return failed(error)
 
@@ -288,10 +288,10 @@ class StreamRun:
 
     def _head(self, chunk: int) -> Any:
         begun = perf_counter()
-        if self._crews is None:
+        if self._pools is None:
             return self._heads(chunk)
         ahead = chunk + self._pace.workers + 2
-        self._crews[0].order(ahead if self._heads.count is None else min(ahead, self._heads.count))
-        found = self._taken(self._crews[0], chunk, lambda error: (Made([], error), None, None))
+        self._pools[0].submit(ahead if self._heads.count is None else min(ahead, self._heads.count))
+        found = self._taken(self._pools[0], chunk, lambda error: (Made([], error), None, None))
         self._tally.waited_s += perf_counter() - begun
         return found

@@ -9,7 +9,7 @@ from recordmill.dataclass import dataclass
 from recordmill.pipeline.spent import Spent
 
 if TYPE_CHECKING:
-    from recordmill.pipeline.crew.base import Counters, Crew
+    from recordmill.concurrency.pool import PoolCounters, WorkerPool
     from recordmill.pipeline.maker import Made
 
 # A consumer that waits for less than this share of the time is itself what everything waits for.
@@ -188,7 +188,7 @@ class Tally:
     depths: int = 0
     in_processes: bool = False
     spent: Spent = field(default_factory=Spent)
-    crews: list[Crew] = field(default_factory=list)
+    pools: list[WorkerPool] = field(default_factory=list)
 
     def count(self, made: Made) -> None:
         """Add what making some elements cost.
@@ -201,43 +201,28 @@ class Tally:
         self.num_bytes += made.num_bytes
         self.spent.add(made.spent)
 
-    def ask(self, crew: Crew) -> None:
-        """Note how much is ready before something is taken.
-
-        Parameters
-        ----------
-        crew : Crew
-        """
+    def ask(self, pool: WorkerPool) -> None:
+        """Count the results that are ready when the consumer asks for one."""
         self.asked += 1
-        self.depths += crew.num_ready
+        self.depths += pool.num_ready
 
-    def open(self, crew: Crew) -> None:
-        """Count what a crew does from now on.
+    def open(self, pool: WorkerPool) -> None:
+        """Include the counters of a pool from now on."""
+        self.pools.append(pool)
 
-        Parameters
-        ----------
-        crew : Crew
-        """
-        self.crews.append(crew)
+    def close(self, pool: WorkerPool) -> None:
+        """Add the final counters of a pool."""
+        self.workers, self.worker_wait_s = self._with(pool.counters())
+        self.pools.remove(pool)
 
-    def close(self, crew: Crew) -> None:
-        """Add what a crew did, at its end.
-
-        Parameters
-        ----------
-        crew : Crew
-        """
-        self.workers, self.worker_wait_s = self._with(crew.counters())
-        self.crews.remove(crew)
-
-    def _with(self, *counters: Counters) -> tuple[int, float]:
-        """Workers, and seconds that they waited, with those of crews that go on."""
+    def _with(self, *counters: PoolCounters) -> tuple[int, float]:
+        """Return the number of workers and the seconds that they waited, including those of pools still in use."""
         workers = max([self.workers, *(len(one.workers) for one in counters)])
         return workers, self.worker_wait_s + sum(worker.waited_s for one in counters for worker in one.workers)
 
     def stats(self) -> LoaderStats:
         """Return the figures of this moment."""
-        workers, worker_wait_s = self._with(*(crew.counters() for crew in list(self.crews)))
+        workers, worker_wait_s = self._with(*(pool.counters() for pool in list(self.pools)))
         busy, waited = self.spent.busy, self.spent.waited
         stages = [StageStats(name, busy[name], waited[name]) for name in list(busy)]
         return LoaderStats(

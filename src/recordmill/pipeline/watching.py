@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from recordmill.concurrency.pool import NotReadyError
 from recordmill.errors import MapError, WorkerError
 from recordmill.pipeline.context import Calling
-from recordmill.pipeline.crew.base import NotReadyError
 
 if TYPE_CHECKING:
-    from recordmill.pipeline.crew.base import Crew
+    from recordmill.concurrency.pool import WorkerPool
     from recordmill.pipeline.maker import Maker
     from recordmill.pipeline.source import ExampleSource
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _TELL_S = 60.0
 
 
-def take_watched(crew: Crew, place: int, maker: Maker) -> Any:
-    """Wait for an element, but not for a function that hangs.
+def take_watched(pool: WorkerPool, task: int, maker: Maker) -> Any:
+    """Wait for the result of a task, but not for a function that hangs.
 
     Parameters
     ----------
-    crew : Crew
-    place : int
+    pool : WorkerPool
+    task : int
     maker : Maker
         Whose functions are called.
 
@@ -50,20 +50,20 @@ def take_watched(crew: Crew, place: int, maker: Maker) -> Any:
     begun = monotonic()
     while True:
         try:
-            return crew.take(place, timeout=look_s)
+            return pool.result(task, timeout=look_s)
         except NotReadyError:
-            told = _told(crew, maker, monotonic() - begun >= _TELL_S)
+            told = _told(pool, maker, monotonic() - begun >= _TELL_S)
             begun = float("inf") if told else begun
         except WorkerError as error:
             if error.exit_code is None:
                 raise
-            raise _named(crew, error, maker.program.sources) from error.__cause__
+            raise _named(pool, error, maker.program.sources) from error.__cause__
 
 
-def _told(crew: Crew, maker: Maker, long: bool) -> bool:
+def _told(pool: WorkerPool, maker: Maker, long: bool) -> bool:
     """Whether a warning was given; raises where a call has taken longer than it may."""
     sources = maker.program.sources
-    callings = [*maker.calling(), *(one for one in _noted(crew).values() if one.function)]
+    callings = [*maker.calling(), *(one for one in _noted(pool).values() if one.function)]
     for calling in callings:
         if calling.timeout is not None and calling.seconds > calling.timeout:
             raise MapError(
@@ -92,15 +92,15 @@ def _words(calling: Calling, sources: Sequence[ExampleSource]) -> str:
     return ", ".join([f"stage {calling.stage}", f"sample {calling.position} of the epoch", *place])
 
 
-def _noted(crew: Crew) -> dict[int, Calling]:
-    """Calls that worker processes are in, or were when they ended, by the place of the element."""
-    found = {place: Calling.from_note(note) for place, note in crew.notes().items()}
-    return {place: calling for place, calling in found.items() if calling is not None}
+def _noted(pool: WorkerPool) -> dict[int, Calling]:
+    """Return the calls that worker processes are in, or were in when they died, by task."""
+    found = {task: Calling.from_note(status) for task, status in pool.statuses().items()}
+    return {task: calling for task, calling in found.items() if calling is not None}
 
 
-def _named(crew: Crew, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
+def _named(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
     """The same error with the call, or the stage, that the process was in."""
-    calling = None if error.place is None else _noted(crew).get(error.place)
+    calling = None if error.place is None else _noted(pool).get(error.place)
     if calling is None:
         return error
     where = f" in {calling.function}" if calling.function else ", with samples in one stage, of which this is the first"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.concurrency.threads import num_cpus
 from recordmill.errors import FormatError, WriteError
 from recordmill.shards.entries import keep_entry_points
 from recordmill.shards.foreign import write_foreign
@@ -48,7 +48,7 @@ def build_index(
         Features whose JPEG images get entry points, by which crops are decoded without the rows above them: True for
         all that hold one byte string per record. They take at most 1 % of the images' bytes, about 0.2 % of photos.
     threads : int, optional
-        That look for entry points side by side; the number of processors by default.
+        Number of threads that look for entry points; by default the number of processors that this process may use.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def build_index(
     WriteError
         Neither the shard's folder nor the cache can be written to.
     """
-    threads = threads or os.cpu_count() or 1
+    threads = threads or num_cpus()
     written: list[str | None] = []
     for files in groups(expand(paths), {"format": format, "compression": compression}):
         if len(files) > 1:

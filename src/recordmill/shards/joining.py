@@ -13,6 +13,8 @@ from recordmill.shards.reader import ShardReader
 from recordmill.shards.strangers import leaving_out
 from recordmill.storage.local import LOCAL
 
+_MAX_SCANS = 8  # shards that are scanned at the same time
+
 
 def open_all(names: Sequence[str], format: str | None, options: dict[str, Any]) -> list[ShardReader]:  # noqa: A002
     """Open shards of one format.
@@ -58,12 +60,12 @@ def _damages(readers: list[ShardReader]) -> list[RecordmillError | None]:
     if all(LOCAL.exists(sidecar_path(reader.path)) for reader in readers):
         return [_damage(reader) for reader in readers]
     import hashlib  # noqa: F401 (what threads need is imported while there is a descriptor for it)
-    from concurrent.futures import ThreadPoolExecutor
+
+    from recordmill.concurrency.threads import map_range
 
     try:
         if not is_short():
-            with ThreadPoolExecutor(min(8, len(readers))) as pool:
-                return list(pool.map(_damage, readers))
+            return map_range(lambda number: _damage(readers[number]), len(readers), _MAX_SCANS)
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise

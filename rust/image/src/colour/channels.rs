@@ -2,10 +2,24 @@
 use crate::fault::Result;
 use crate::geometry::view::refuse;
 
+/// Weights of red, green and blue, of 65,536.
+const WEIGHTS: [u32; 3] = [19_595, 38_470, 7_471];
+
 /// ITU-R 601 luma as Pillow's conversion to mode `L` computes it: 16 bits after the point, halves up.
 #[inline(always)]
 pub fn luma(red: u8, green: u8, blue: u8) -> u8 {
-    ((u32::from(red) * 19595 + u32::from(green) * 38470 + u32::from(blue) * 7471 + 0x8000) >> 16) as u8
+    weigh([red, green, blue].map(u32::from)) as u8
+}
+
+/// The same for samples of 16 bits.
+#[inline(always)]
+pub fn luma_16(red: u16, green: u16, blue: u16) -> u16 {
+    weigh([red, green, blue].map(u32::from)) as u16
+}
+
+#[inline(always)]
+fn weigh([red, green, blue]: [u32; 3]) -> u32 {
+    (WEIGHTS[0] * red + WEIGHTS[1] * green + WEIGHTS[2] * blue + 0x8000) >> 16
 }
 
 /// One grey value per pixel of an RGB image.

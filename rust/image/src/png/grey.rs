@@ -1,10 +1,9 @@
 //! From colour to grey, exactly as Pillow and as libpng compute it.
 use super::layout::Encoding;
 use super::options::GreyRule;
+use crate::colour::channels::{luma, luma_16};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
-/// Pillow's weights of red, green and blue, of 65,536.
-const PILLOW: [u32; 3] = [19_595, 38_470, 7_471];
 /// What libpng makes of the weights 0.299 and 0.587, of 32,768: cut to integers, the rest is blue's.
 const LIBPNG: [u32; 3] = [9_797, 19_234, 3_737];
 /// Exponents of 1 within this part are taken for 1 (both in units of 1/100,000).
@@ -86,8 +85,9 @@ fn unsupported(found: &str) -> ImageFault {
     ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found)
 }
 
-fn weigh(weights: [u32; 3], [r, g, b]: [u32; 3]) -> u32 {
-    weights[0] * r + weights[1] * g + weights[2] * b
+/// The sum of a colour's samples with libpng's weights.
+fn weigh([r, g, b]: [u32; 3]) -> u32 {
+    LIBPNG[0] * r + LIBPNG[1] * g + LIBPNG[2] * b
 }
 
 /// A sample of 8 or 16 bits.
@@ -105,12 +105,12 @@ impl Sample for u8 {
     #[inline(always)]
     fn grey(grey: &Grey, rgb: [Self; 3]) -> Self {
         match grey {
-            Grey::Pillow => ((weigh(PILLOW, rgb.map(u32::from)) + 0x8000) >> 16) as u8,
-            Grey::Libpng => (weigh(LIBPNG, rgb.map(u32::from)) >> 15) as u8,
+            Grey::Pillow => luma(rgb[0], rgb[1], rgb[2]),
+            Grey::Libpng => (weigh(rgb.map(u32::from)) >> 15) as u8,
             Grey::Linear(_) if rgb[0] == rgb[1] && rgb[0] == rgb[2] => rgb[0],
             Grey::Linear(curves) => {
                 let linear = rgb.map(|sample| u32::from(curves.to_linear[usize::from(sample)]));
-                curves.from_linear[((weigh(LIBPNG, linear) + 0x4000) >> 15) as usize]
+                curves.from_linear[((weigh(linear) + 0x4000) >> 15) as usize]
             }
         }
     }
@@ -122,8 +122,8 @@ impl Sample for u16 {
     #[inline(always)]
     fn grey(grey: &Grey, rgb: [Self; 3]) -> Self {
         match grey {
-            Grey::Pillow => ((weigh(PILLOW, rgb.map(u32::from)) + 0x8000) >> 16) as u16,
-            Grey::Libpng | Grey::Linear(_) => ((weigh(LIBPNG, rgb.map(u32::from)) + 0x4000) >> 15) as u16,
+            Grey::Pillow => luma_16(rgb[0], rgb[1], rgb[2]),
+            Grey::Libpng | Grey::Linear(_) => ((weigh(rgb.map(u32::from)) + 0x4000) >> 15) as u16,
         }
     }
 }

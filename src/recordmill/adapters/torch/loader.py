@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import recordmill as rm
-from recordmill.adapters.ahead import Ahead
 from recordmill.adapters.handover import Handover, Stated
 from recordmill.adapters.torch.ranks import warn_if_undivided
 from recordmill.adapters.torch.tensors import tensors
 from recordmill.adapters.torch.transfer import Transfer, transfer_to
+from recordmill.concurrency.prefetch import Prefetcher
 
 
 class Loader(Handover):
@@ -39,12 +39,12 @@ class Loader(Handover):
         return converted if self._transfer is None else self._moved(self._transfer, batches)
 
     def _moved(self, transfer: Transfer, batches: Iterator[Stated]) -> Iterator[Stated]:
-        ahead = Ahead(((transfer.send(tensors(batch)), state) for batch, state in batches), depth=1)
+        transfers = Prefetcher(((transfer.send(tensors(batch)), state) for batch, state in batches), depth=1)
         try:
-            for sent, state in ahead:
+            for sent, state in transfers:
                 yield transfer.receive(sent), state
         finally:
-            ahead.close()
+            transfers.close()
 
 
 def loader(dataset: rm.Dataset, *, device: Any = None, pin_memory: bool = False, **options: Any) -> Loader:

@@ -1,4 +1,7 @@
-"""Carries a plan out with Pillow and NumPy, one image after another; what other executors are compared with."""
+"""Decode and move images with Pillow and NumPy, one after another; other executors are compared with this one.
+
+Color steps are native: there is one implementation of each formula, and tests compare it with Pillow.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.decode.colours import ColourStep
 from recordmill.decode.executors.base import Faults, Headers, ImageJob, MaskJob
+from recordmill.decode.executors.native_one import change_one
 from recordmill.decode.executors.native_resize import resize_one
 from recordmill.decode.executors.rows import for_rows
 from recordmill.decode.pillow import need_pillow, opened
-from recordmill.decode.pixels.colouring import brighten, contrast, make_grey, paint, saturate, shift, turn_hue
 from recordmill.decode.pixels.header import read_header
 from recordmill.decode.pixels.indices import read_indices
 from recordmill.decode.pixels.moving import cut, flip_pixels, orient, warp
 from recordmill.decode.pixels.reading import Reading, prepare, read_pixels
 from recordmill.decode.pixels.resizing import RESIZED_HERE, resize_pixels
-from recordmill.decode.pixels.values import finish, scaled_first
+from recordmill.decode.pixels.values import Values, finish, scaled_first
 from recordmill.errors import ImageError
-
-_JITTER = (brighten, contrast, saturate, turn_hue)
 
 
 class PillowExecutor:
-    """An `Executor` without native code; needs the extra ``recordmill[image]``."""
+    """An `Executor` that decodes with Pillow; needs the extra ``recordmill[image]``."""
 
     def __init__(self) -> None:
         need_pillow()
@@ -107,10 +109,11 @@ def _image(job: ImageJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:
         raise ImageError("colours of 16 bits cannot be changed", kind="unsupported", expected="8 bits", found="16")
     pixels, white = scaled_first(pixels, brightest, job.values)
     pixels = _moved(pixels, job, row, brightest // 255)
-    for step in job.colours:
+    if job.colours:
         if pixels.dtype == np.float32:
             pixels = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
-        pixels = _coloured(pixels, step.kind, step.numbers[row], step.fill)
+        steps = [_step_of_row(step, row, pixels.shape[2]) for step in job.colours]
+        pixels = change_one(pixels, Values(), colours=steps)
     return finish(pixels, white, job.values, place)
 
 
@@ -168,18 +171,10 @@ def _fill(levels: tuple[int, ...], channels: int, unit: int) -> tuple[int, ...]:
     return tuple(level * unit for level in (levels if len(levels) == channels else levels * channels))
 
 
-def _coloured(pixels: NDArray[Any], kind: str, numbers: NDArray[np.float64], fill: tuple[int, ...]) -> NDArray[Any]:
-    if kind == "jitter":
-        for which in numbers[4:].astype(int).tolist():
-            if not np.isnan(numbers[which]):
-                pixels = _JITTER[which](pixels, float(numbers[which]))
-        return pixels
-    if kind == "grey":
-        return make_grey(pixels) if numbers[0] else pixels
-    if kind == "shift":
-        return shift(pixels, numbers if pixels.shape[2] == 3 else numbers.mean(keepdims=True))
-    window = _four(numbers.astype(np.int64))
-    return paint(pixels, window, _fill(fill, pixels.shape[2], 1)) if window[2] else pixels
+def _step_of_row(step: ColourStep, row: int, channels: int) -> ColourStep:
+    """Return a color step for one image, whose fill has a level for each channel."""
+    fill = _fill(step.fill, channels, 1) if step.kind == "paint" else step.fill
+    return ColourStep(step.kind, step.numbers[row : row + 1], fill)
 
 
 def _mask(job: MaskJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:

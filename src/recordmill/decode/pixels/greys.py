@@ -8,21 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def grey_like_pillow(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Grey with weights of 16 bits, rounded.
-
-    Parameters
-    ----------
-    colours : ndarray of uint8, shape (height, width, 3)
-        Red, green, blue.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, 1)
-    """
-    return _weighted(colours, (19595, 38470, 7471), 16, 1 << 15)
-
-
 def grey_like_opencv(colours: NDArray[np.uint8], bits: int = 14) -> NDArray[np.uint8]:
     """Grey as OpenCV makes it where the format's own library does not: rounded.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recordmill.concurrency.processes import PICKLE_HINT
 from recordmill.decode.draws import Stage
 from recordmill.errors import MapError
 from recordmill.pipeline.checks import is_number, seed_of
@@ -210,7 +211,7 @@ class Caller:
         return stage in self._work.context.handed_over
 
     def check_portable(self, row: int, result: Mapping[str, Any]) -> None:
-        """Refuse what a worker process cannot hand over.
+        """Raise MapError if a worker process cannot send a result.
 
         Parameters
         ----------
@@ -226,9 +227,8 @@ class Caller:
             try:
                 pickle.dumps(value, 5, buffer_callback=lambda _: False)
             except Exception as error:
-                what = f"returned {name!r} as {type(value).__name__}, which a worker process cannot hand over: {error}"
-                hint = "processes hand over what can be pickled: arrays, numbers, strings, and dicts and lists of them"
-                raise self.error(row, what, error, hint) from error
+                what = f"returned {name!r} as {type(value).__name__}, which a worker process cannot send: {error}"
+                raise self.error(row, what, error, PICKLE_HINT) from error
 
     def check_batch(self, result: Any) -> None:
         """Hold a batch against the first one of the run; sizes may differ, features and their dtypes may not.

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.hashing import farm
 from recordmill.compat.tensorflow.core.dtypes import as_dtype, int64, string
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.lookup.initializers import KeyValueTensorInitializer
 from recordmill.compat.tensorflow.lookup.static import StaticHashTable
-from recordmill.hashing import farm
 
 
 class StaticVocabularyTable(StaticHashTable):

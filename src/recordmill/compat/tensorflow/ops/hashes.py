@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.compat.hashing import farm, murmur, sip
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.ops.matching import bracketed
 from recordmill.compat.tensorflow.ops.texts import strings_of
-from recordmill.hashing import farm, murmur, sip
 
 
 @op("strings.to_hash_bucket_fast")

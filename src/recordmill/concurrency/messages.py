@@ -1,0 +1,132 @@
+"""Messages between a worker process and its consumer, each one packet of a socket, and the pipe of task numbers."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from array import array
+from enum import IntEnum
+
+from recordmill._core import HandedFile, next_packet
+from recordmill.dataclass import dataclass
+
+MAX_INLINE_BYTES = 32 * 1024
+"""Largest result that a message contains itself."""
+STOP = -1
+"""Sent in place of a task number: the worker that reads it exits."""
+
+_HEAD = struct.Struct("<bqqqdd")
+_RELEASE = struct.Struct("<qb")
+_TASK = struct.Struct("<q")
+_TASKS_PER_WRITE = 512  # at most PIPE_BUF bytes, which the system writes together or not at all
+
+
+class MessageKind(IntEnum):
+    """What a worker process reports."""
+
+    READY = 0
+    """It waits for its first task."""
+    STARTED = 1
+    """It started a task."""
+    RESULT = 2
+    """It finished a task."""
+    ERROR = 3
+    """A task raised an error: an `ErrorChain`."""
+    BROKEN = 4
+    """The worker could not start: an `ErrorChain`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message from a worker process.
+
+    Parameters
+    ----------
+    kind : MessageKind
+    task : int
+    slot : int
+        Slot of the segment with the result.
+    nbytes : int
+        Size of a result in a segment; 0 if the message contains it.
+    seconds : float
+        STARTED: time of the monotonic clock. RESULT and ERROR: seconds that the task took.
+    waited_s : float
+        STARTED: seconds that the worker waited for the task.
+    data : bytearray
+        A small result.
+    file : HandedFile, optional
+        A file that came with the message.
+    """
+
+    kind: MessageKind
+    task: int = -1
+    slot: int = -1
+    nbytes: int = 0
+    seconds: float = 0.0
+    waited_s: float = 0.0
+    data: bytes | bytearray = b""
+    file: HandedFile | None = None
+
+
+def send_message(link: socket.socket, message: Message, file: int | None = None) -> None:
+    """Send a message, with the descriptor `file` if given; blocks while the consumer has unread messages."""
+    head = _HEAD.pack(message.kind, message.task, message.slot, message.nbytes, message.seconds, message.waited_s)
+    files = [] if file is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [file]))]
+    link.sendmsg([head, message.data], files, socket.MSG_NOSIGNAL)
+
+
+def receive_message(link: socket.socket) -> Message | None:
+    """Return the next message, or None after the last one; raise BlockingIOError if none has arrived."""
+    packet = next_packet(link.fileno(), _HEAD.size + MAX_INLINE_BYTES)
+    if packet is None:
+        return None
+    raw, file = packet
+    kind, task, slot, nbytes, seconds, waited_s = _HEAD.unpack_from(raw)
+    data = bytearray(memoryview(raw)[_HEAD.size :])
+    return Message(MessageKind(kind), task, slot, nbytes, seconds, waited_s, data, file)
+
+
+def send_release(link: socket.socket, slot: int, reusable: bool) -> bool:
+    """Release a segment to its worker; return False if the worker has to read earlier messages first."""
+    try:
+        link.send(_RELEASE.pack(slot, reusable), socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True  # the worker has exited and needs no segments
+    return True
+
+
+def receive_release(link: socket.socket) -> tuple[int, bool] | None:
+    """Return the next released slot and whether it is reusable; None if the consumer has closed the socket.
+
+    Raises BlockingIOError if nothing has arrived.
+    """
+    try:
+        data = link.recv(_RELEASE.size, socket.MSG_DONTWAIT)
+    except ConnectionError:
+        return None
+    if not data:
+        return None
+    slot, reusable = _RELEASE.unpack(data)
+    return slot, bool(reusable)
+
+
+def send_tasks(pipe: int, tasks: range) -> int:
+    """Write task numbers to the non-blocking pipe that all workers read; return how many fit."""
+    sent = 0
+    while sent < len(tasks):
+        part = tasks[sent : sent + _TASKS_PER_WRITE]
+        try:
+            os.write(pipe, struct.pack(f"<{len(part)}q", *part))
+        except BlockingIOError:
+            break
+        sent += len(part)
+    return sent
+
+
+def receive_task(pipe: int) -> int:
+    """Wait for a task number, which goes to one worker only; return `STOP` if the consumer has closed the pipe."""
+    data = os.read(pipe, _TASK.size)
+    return int(_TASK.unpack(data)[0]) if len(data) == _TASK.size else STOP

@@ -1,0 +1,106 @@
+"""The interface of worker pools, whether their workers are threads or processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from recordmill.dataclass import dataclass
+
+TaskFunction = Callable[[int], Any]
+"""Computes the result of a task from its number.
+
+If a worker process cannot send a result, it calls the method `carefully` of the function, if there is one, with the
+same number: a slower computation that raises an error that names the cause.
+"""
+
+
+class NotReadyError(TimeoutError):
+    """A result was not ready in time; differs from a `TimeoutError` that the task itself raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCounters:
+    """Work of one worker so far.
+
+    Parameters
+    ----------
+    busy_s : float
+        Seconds spent in finished tasks.
+    waited_s : float
+        Seconds spent waiting for tasks.
+    num_finished : int
+        Finished tasks, including those that failed.
+    start_s : float
+        Seconds from the start of a worker process until it was ready for tasks; 0 for threads.
+    """
+
+    busy_s: float = 0.0
+    waited_s: float = 0.0
+    num_finished: int = 0
+    start_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PoolCounters:
+    """Work of a pool so far.
+
+    Parameters
+    ----------
+    waited_s : float
+        Seconds that the consumer spent waiting for results.
+    num_finished : int
+        Finished tasks, including those that failed.
+    num_ready : int
+        Results that were not taken yet.
+    workers : tuple of WorkerCounters
+        One for each worker that was started.
+    """
+
+    waited_s: float
+    num_finished: int
+    num_ready: int
+    workers: tuple[WorkerCounters, ...]
+
+
+class WorkerPool(Protocol):
+    """Workers that compute numbered tasks ahead of one consumer.
+
+    One thread at a time may call `submit` and `result`; any thread may call the other methods.
+    """
+
+    def submit(self, stop: int) -> None:
+        """Submit the tasks below `stop` that were not submitted yet."""
+        ...
+
+    def result(self, task: int, *, timeout: float | None = None) -> Any:
+        """Wait for the result of a submitted task, once; raise what the task raised."""
+        ...
+
+    def close(self, *, timeout: float = 2.0) -> None:
+        """Stop the workers, and wait for them up to `timeout` seconds; repeated calls have no effect."""
+        ...
+
+    @property
+    def num_ready(self) -> int:
+        """Results that were not taken yet, as far as is known without waiting."""
+        ...
+
+    def counters(self) -> PoolCounters:
+        """Return the work so far."""
+        ...
+
+    def running(self) -> list[tuple[int, float]]:
+        """Return the tasks in progress and their seconds so far, the longest first."""
+        ...
+
+    def statuses(self) -> dict[int, bytes]:
+        """Return what worker processes wrote to their status pages, by the task that each runs or died in."""
+        ...
+
+
+def check_num_workers(num_workers: int) -> int:
+    """Return `num_workers`; raise ValueError if it is not positive."""
+    if num_workers < 1:
+        raise ValueError(f"num_workers must be at least 1, got {num_workers}")
+    return num_workers

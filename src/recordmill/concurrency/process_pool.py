@@ -1,0 +1,346 @@
+"""A pool of worker processes, for tasks that hold the interpreter lock."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import resource
+import select
+import threading
+import weakref
+from collections.abc import Collection, Iterator
+from copy import copy
+from time import monotonic
+from typing import Any
+
+from recordmill.concurrency.forks import Forks
+from recordmill.concurrency.messages import STOP, Message, MessageKind, send_tasks
+from recordmill.concurrency.pool import NotReadyError, PoolCounters, TaskFunction, check_num_workers
+from recordmill.concurrency.serialization import ErrorChain, load_parts
+from recordmill.concurrency.shared_memory import TaskBuffer
+from recordmill.concurrency.worker_process import WorkerProcess, create_setup_file
+from recordmill.errors import WorkerError
+
+_POLL_S = 1.0  # a waiting consumer checks this often whether another thread has closed the pool
+
+
+class ProcessPool:
+    """Processes that compute tasks ahead of one consumer.
+
+    They are started afresh with the first task, and import what `function` needs. They end when the pool is closed,
+    when nothing refers to the pool any more, and when the process of the consumer ends in whatever way. Large arrays
+    are views of shared memory, which is filled again only when no view of it is left.
+
+    Parameters
+    ----------
+    function : callable
+        Computes the result of a task; pickled once, and copied to each process.
+    num_workers : int
+    start : int
+        Number of the first task.
+    """
+
+    def __init__(self, function: TaskFunction, num_workers: int, *, start: int = 0) -> None:
+        self._function, self._num_workers = function, check_num_workers(num_workers)
+        self._group, self._lock = WorkerGroup(), threading.Lock()
+        self._results: dict[int, tuple[MessageKind, memoryview]] = {}
+        self._next, self._sent, self._open = start, start, set[int]()
+        self._fault: WorkerError | None = None
+        self._waited_s, self._process, self._fork_depth = 0.0, os.getpid(), Forks.depth
+        weakref.finalize(self, self._group.close)
+
+    def submit(self, stop: int) -> None:
+        """Submit the tasks below `stop` that were not submitted yet.
+
+        Raises
+        ------
+        WorkerError
+            If the function cannot be pickled, the pool is closed, or it belongs to the process that this one was
+            forked from.
+        """
+        if stop <= self._next:
+            return
+        self._check()
+        self._start()
+        self._open.update(range(self._next, stop))
+        self._next = stop
+        self._send()
+
+    def write_input(self, task: int, value: Any) -> None:
+        """Store the input of a task that is submitted later; `TaskBuffer.current` has it for the worker.
+
+        Raises
+        ------
+        WorkerError
+            If the input cannot be pickled, or as `submit`.
+        """
+        self._check()
+        self._start()
+        if self._group.inputs is not None:
+            self._group.inputs.write(task, value)
+
+    def _start(self) -> None:
+        if not self._group.workers:
+            self._group.start(self._function, self._num_workers)
+
+    def result(self, task: int, *, timeout: float | None = None) -> Any:
+        """Wait for the result of a submitted task, once; its large arrays are writable views of shared memory.
+
+        Parameters
+        ----------
+        task : int
+        timeout : float, optional
+            Seconds to wait at most.
+
+        Raises
+        ------
+        BaseException
+            What the task raised, with its causes, and the traceback as a note.
+        NotReadyError
+            If the result is not ready in time; it can be taken later.
+        ValueError
+            If the task was not submitted, or its result was taken.
+        WorkerError
+            If a worker exited, could not start, or cannot send its result; or if the pool is closed, or belongs to the
+            process that this one was forked from.
+        """
+        self._check()
+        if task not in self._open:
+            raise ValueError(f"task {task} was not submitted, or its result was taken")
+        if task not in self._results:
+            self._wait(task, timeout)
+        self._open.remove(task)
+        kind, data = self._results.pop(task)
+        if self._group.inputs is not None:
+            self._group.inputs.discard(task)
+        try:
+            value = load_parts(data)
+        except Exception as error:
+            raise WorkerError("the result of a worker process cannot be unpickled here", place=task) from error
+        if kind is MessageKind.RESULT:
+            return value
+        try:
+            raise value.link()
+        finally:
+            del value  # avoids a reference cycle between the error and this frame
+
+    def close(self, *, timeout: float = 2.0) -> None:
+        """Stop each process after its current task, and kill it after `timeout` seconds.
+
+        Repeated calls have no effect.
+        """
+        with self._lock:
+            self._group.close(timeout)
+            self._results.clear()
+
+    @property
+    def num_ready(self) -> int:
+        """Results that were not taken yet, as far as is known without waiting."""
+        return len(self._results)
+
+    def counters(self) -> PoolCounters:
+        """Return the work so far."""
+        self._receive_all()
+        workers = tuple(worker.counters for worker in self._group.workers)
+        num_finished = sum(worker.num_finished for worker in workers)
+        return PoolCounters(self._waited_s, num_finished, len(self._results), workers)
+
+    def running(self) -> list[tuple[int, float]]:
+        """Return the tasks in progress and their seconds so far, the longest first."""
+        self._receive_all()
+        now, tasks = monotonic(), [worker.running for worker in self._group.workers]
+        return sorted(((task[0], now - task[1]) for task in tasks if task), key=lambda entry: -entry[1])
+
+    def statuses(self) -> dict[int, bytes]:
+        """Return what workers wrote to their status pages, by the task that each runs or died in."""
+        self._receive_all()
+        workers = [] if self._group.closed else self._group.workers
+        return {worker.running[0]: worker.status.read() for worker in workers if worker.running}
+
+    def _check(self) -> None:
+        if self._fork_depth != Forks.depth:
+            hint = "begin a new iteration in this process"
+            raise WorkerError(f"the worker processes of this iteration belong to process {self._process}", hint=hint)
+        if self._group.closed:
+            raise WorkerError("the worker processes of this iteration were stopped", hint="begin a new iteration")
+
+    def _send(self) -> None:
+        """Send task numbers and released segments as far as the workers have room for them."""
+        for worker in self._group.workers:
+            worker.release_segments()
+        if self._sent < self._next:
+            self._sent += self._group.send(range(self._sent, self._next))
+
+    def _wait(self, task: int, timeout: float | None) -> None:
+        begun = monotonic()
+        try:
+            self._receive_all()
+            while task not in self._results:
+                self._check()
+                if self._fault is not None:
+                    raise copy(self._fault) from self._fault.__cause__  # a raised original would refer to this frame
+                self._send()
+                left = _POLL_S if timeout is None else begun + timeout - monotonic()
+                if left <= 0:
+                    raise NotReadyError(f"the result of task {task} was not ready after {timeout} s")
+                ready = {file for file, _ in self._group.poller.poll(min(left, _POLL_S) * 1000)}
+                self._receive_all(ready)
+        finally:
+            self._waited_s += monotonic() - begun
+
+    def _receive_all(self, ready: Collection[int] = ()) -> None:
+        """Read all messages; a worker whose process descriptor is in `ready` has exited."""
+        if self._fork_depth != Forks.depth:
+            return
+        with self._lock:
+            if self._group.closed:
+                return
+            for worker in self._group.workers:
+                for message in worker.receive():
+                    self._receive(worker, message)
+                if worker.pidfd in ready and self._fault is None:
+                    self._fault = worker.exit_error()
+                if worker.is_silent:
+                    self._group.ignore_link(worker)
+
+    def _receive(self, worker: WorkerProcess, message: Message) -> None:
+        if message.kind in (MessageKind.READY, MessageKind.STARTED):
+            return
+        try:
+            if message.nbytes:
+                data = worker.views.view(message.slot, message.nbytes, message.file).data
+            else:
+                data = memoryview(message.data)
+        except OSError as error:
+            self._fault = WorkerError("memory of a worker cannot be mapped", place=message.task, hint=str(error))
+            return
+        if message.kind is MessageKind.BROKEN:
+            self._fault = _build_start_error(load_parts(data))
+        else:
+            self._results[message.task] = message.kind, data
+
+
+def _build_start_error(chain: ErrorChain) -> WorkerError:
+    cause = chain.link()
+    message, hint = "a worker process could not start", getattr(cause, "hint", None)
+    if not hint:
+        message += f": {type(cause).__name__}: {cause}".partition("\n")[0][:200]
+        hint = (
+            "it imports what the work needs: define functions in a module, or in a script file outside of "
+            "`if __name__ == '__main__':`; move functions of a notebook into a module"
+        )
+    error = WorkerError(message, hint=hint)
+    error.__cause__ = cause
+    return error
+
+
+class WorkerGroup:
+    """The processes of a pool, which start and end together, and the pipe from which they read task numbers.
+
+    Does not refer to the pool, so that a pool that nothing refers to can end its processes.
+    """
+
+    def __init__(self) -> None:
+        self.workers: list[WorkerProcess] = []
+        self.tasks: int | None = None
+        self.inputs: TaskBuffer | None = None
+        self.closed = self._is_released = False
+        self.poller = select.poll()
+        self._fork_depth = Forks.depth
+
+    def start(self, function: TaskFunction, count: int) -> None:
+        """Start `count` processes without waiting until they are ready."""
+        with _explain_descriptor_limit(count), contextlib.ExitStack() as stack:
+            setup = create_setup_file(function)
+            stack.callback(os.close, setup)
+            reading_end, self.tasks = os.pipe2(os.O_CLOEXEC)
+            stack.callback(os.close, reading_end)
+            os.set_blocking(self.tasks, False)
+            self.inputs = TaskBuffer.create()
+            try:
+                for _ in range(count):
+                    self._add(WorkerProcess(setup, reading_end, self.inputs.file))
+            except BaseException:
+                self.close()
+                raise
+
+    def _add(self, worker: WorkerProcess) -> None:
+        self.workers.append(worker)
+        self.poller.register(worker.link, select.POLLIN)
+        self.poller.register(worker.pidfd, select.POLLIN)
+
+    def send(self, tasks: range) -> int:
+        """Send task numbers to the next idle workers; return how many the pipe had room for."""
+        try:
+            return 0 if self.tasks is None else send_tasks(self.tasks, tasks)
+        except BrokenPipeError:
+            return 0  # all workers have exited, which is reported to whoever waits for a result
+
+    def ignore_link(self, worker: WorkerProcess) -> None:
+        """Stop polling the socket of a worker that sends no more messages."""
+        with contextlib.suppress(KeyError):
+            self.poller.unregister(worker.link)
+
+    def close(self, grace_s: float = 0.0) -> None:
+        """End all processes; a forked copy of the consumer only closes its own descriptors.
+
+        If Ctrl-C interrupts a call, the next one does what is left, at the latest when nothing refers to the pool any
+        more. Later calls have no effect.
+
+        Parameters
+        ----------
+        grace_s : float
+            Seconds until processes that have not exited are killed.
+        """
+        if self._is_released:
+            return
+        self.closed = True
+        is_parent = self._fork_depth == Forks.depth
+        try:
+            if is_parent:
+                self._stop(grace_s)
+        finally:
+            self._release(is_parent)
+
+    def _release(self, is_parent: bool) -> None:
+        for worker in self.workers:
+            worker.close(is_parent=is_parent)
+        self._is_released = True
+        if self.tasks is not None:
+            os.close(self.tasks)
+        if self.inputs is not None:
+            os.close(self.inputs.file)
+
+    def _stop(self, grace_s: float) -> None:
+        try:
+            for worker in self.workers:
+                worker.disconnect()
+            if grace_s > 0:
+                for _ in self.workers:
+                    self.send(range(STOP, STOP + 1))
+                self._wait_for_exits(monotonic() + grace_s)
+        finally:
+            for worker in self.workers:
+                worker.kill()
+
+    def _wait_for_exits(self, deadline: float) -> None:
+        for worker in self.workers:
+            if worker.is_closed:
+                continue
+            poller = select.poll()
+            poller.register(worker.pidfd, select.POLLIN)
+            poller.poll(max(0.0, deadline - monotonic()) * 1000)
+
+
+@contextlib.contextmanager
+def _explain_descriptor_limit(count: int) -> Iterator[None]:
+    """Name the limit if there are too few file descriptors."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        message = f"too many open files to start {count} worker processes: `ulimit -n` allows {limit}; raise it"
+        raise OSError(errno.EMFILE, f"{message}, or take fewer threads= in the loader") from error

@@ -1,0 +1,60 @@
+"""What all worker processes of the package have in common: they ignore Ctrl-C and exit with their parent process."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+MAIN_GUARD_HINT = "a script needs `if __name__ == '__main__':` around its calls, because each worker process imports it"
+MEMORY_HINT = "memory may be short: use fewer workers"
+PICKLE_HINT = "worker processes exchange what can be pickled: arrays, numbers, strings, and dicts and lists of them"
+
+
+def prepare_worker_process(parent: int) -> None:
+    """Ignore Ctrl-C in this process, and exit when its parent process exits, however that happens.
+
+    Parameters
+    ----------
+    parent : int
+        Descriptor that becomes readable when the parent process exits.
+    """
+    # Ctrl-C goes to the whole process group; the parent decides what its workers do.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_exit_with, args=(parent,), name="recordmill-watch", daemon=True).start()
+
+
+def _exit_with(parent: int) -> None:
+    """Wait for the parent process to exit, then exit at once, even in the middle of a task."""
+    poller = select.poll()
+    poller.register(parent, select.POLLIN)
+    poller.poll()
+    os._exit(1)
+
+
+def create_executor(workers: int, initialize: Callable[..., None], *args: Any) -> ProcessPoolExecutor:
+    """Return an executor of worker processes that call ``initialize(*args)`` first.
+
+    They are started afresh (spawn), so that threads and locks of this process do not affect them.
+    """
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, context, initializer=_initialize, initargs=(initialize, args))
+
+
+def _initialize(initialize: Callable[..., None], args: tuple[Any, ...]) -> None:
+    import multiprocessing
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        prepare_worker_process(parent.sentinel)
+    initialize(*args)

@@ -1,0 +1,220 @@
+"""Anonymous shared memory between a consumer and its worker processes.
+
+Results: each worker has a few segments, each an anonymous file. It fills a free segment and sends it; the consumer maps
+it once, and releases it when the last view of it is gone. When no segment is free, as with a consumer that keeps all
+results, the worker sends a new file and the consumer copies it, so that neither side ever has many open descriptors.
+
+Inputs: the consumer writes what a task needs beyond its number to a `TaskBuffer` that all workers read.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import struct
+import weakref
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill._core import HandedFile
+from recordmill.allocator import ALIGNMENT
+from recordmill.concurrency.forks import Forks
+from recordmill.concurrency.processes import PICKLE_HINT
+from recordmill.concurrency.serialization import PickleParts, load_parts
+from recordmill.dataclass import dataclass
+from recordmill.errors import WorkerError
+
+MAX_SEGMENTS = 8
+NO_SLOT = -1
+"""Slot number of a file that is sent once and not reused."""
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+_ENTRY = struct.Struct("<qq")
+_MAX_INPUTS = 1 << 20  # tasks that may have an input at the same time
+_SLOT_BYTES = 1 << 40  # address range of an input; only written pages take memory
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A file that a worker may fill and send.
+
+    Parameters
+    ----------
+    slot : int
+        `NO_SLOT` for a file that is used once.
+    file : int
+        Descriptor.
+    is_new : bool
+        Whether the consumer has not received the file yet.
+    """
+
+    slot: int
+    file: int
+    is_new: bool
+
+
+class SegmentPool:
+    """The segments of one worker process.
+
+    Parameters
+    ----------
+    max_segments : int
+    """
+
+    def __init__(self, max_segments: int = MAX_SEGMENTS) -> None:
+        self._max_segments = max_segments
+        self._files: dict[int, tuple[int, int]] = {}
+        self._free: set[int] = set()
+
+    def acquire(self, nbytes: int) -> Segment:
+        """Return the smallest free segment of at least `nbytes` bytes, else a new one."""
+        fitting = [slot for slot in self._free if self._files[slot][1] >= nbytes]
+        if fitting:
+            slot = min(fitting, key=lambda one: self._files[one][1])
+            self._free.remove(slot)
+            return Segment(slot, self._files[slot][0], is_new=False)
+        file, size = _create_file(nbytes)
+        slot = self._find_slot()
+        if slot != NO_SLOT:
+            self._files[slot] = file, size
+        return Segment(slot, file, is_new=True)
+
+    def _find_slot(self) -> int:
+        """Return an unused slot, or that of the smallest free segment, which is closed."""
+        unused = set(range(self._max_segments)) - self._files.keys()
+        if not unused and self._free:
+            slot = min(self._free, key=lambda one: self._files[one][1])
+            self.release(slot, reusable=False)
+            return slot
+        return min(unused, default=NO_SLOT)
+
+    def release(self, slot: int, *, reusable: bool) -> None:
+        """Mark a segment as free if it is reusable; close it otherwise."""
+        if reusable:
+            self._free.add(slot)
+        else:
+            self._free.discard(slot)
+            os.close(self._files.pop(slot)[0])
+
+
+def _create_file(nbytes: int) -> tuple[int, int]:
+    size = -(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    file = os.memfd_create("recordmill", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(file, size)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, _SEALS)
+    except BaseException:
+        os.close(file)
+        raise
+    return file, size
+
+
+class SegmentViews:
+    """The consumer's mappings of the segments of one worker.
+
+    Attributes
+    ----------
+    released : deque of (int, bool)
+        Slots whose last view is gone and of which the worker does not know it yet, and whether they are reusable.
+    """
+
+    def __init__(self) -> None:
+        self._maps: dict[int, mmap.mmap] = {}
+        self.released: deque[tuple[int, bool]] = deque()
+
+    def view(self, slot: int, nbytes: int, file: HandedFile | None) -> NDArray[np.uint8]:
+        """Return the first `nbytes` bytes of a segment.
+
+        When the array and all views of it are gone, `released` gets the slot. NumPy arrays do not take part in the
+        collection of reference cycles, so this cannot happen while anything can still reach one.
+
+        Parameters
+        ----------
+        slot, nbytes : int
+        file : HandedFile, optional
+            The file, if it was not received before.
+        """
+        if file is not None:
+            if slot == NO_SLOT:
+                return _read_copy(file.fileno(), nbytes)
+            size = os.fstat(file.fileno()).st_size
+            self._maps[slot] = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE)
+        root = np.frombuffer(self._maps[slot], np.uint8, nbytes)
+        weakref.finalize(root, _release, self.released, slot, Forks.count).atexit = False
+        return root
+
+    def unmap(self, slot: int) -> None:
+        """Drop the mapping of a segment that will not be filled again."""
+        del self._maps[slot]
+
+
+def _release(released: deque[tuple[int, bool]], slot: int, fork_count: int) -> None:
+    """Note that a slot has no views here; it is not reusable if a process forked meanwhile may still have some."""
+    released.append((slot, fork_count == Forks.count))
+
+
+def _read_copy(file: int, nbytes: int) -> NDArray[np.uint8]:
+    buffer = np.empty(nbytes + ALIGNMENT, np.uint8)
+    start = -buffer.ctypes.data % ALIGNMENT
+    data = buffer[start : start + nbytes]
+    done = 0
+    while done < nbytes:
+        done += os.preadv(file, [data.data[done:]], done)
+    return data
+
+
+class TaskBuffer:
+    """Inputs of tasks, written by the consumer and read by whichever worker process runs the task.
+
+    An anonymous file: a table with the slot of each task, then slots so far apart that none is too small. A slot is
+    reused once the result of its task was taken.
+
+    Parameters
+    ----------
+    file : int
+        Descriptor.
+    """
+
+    current: TaskBuffer | None = None
+    """The buffer of the consumer, in a worker process."""
+
+    def __init__(self, file: int) -> None:
+        self.file = file
+        self._slots: dict[int, int] = {}
+
+    @classmethod
+    def create(cls) -> TaskBuffer:
+        """Return an empty buffer in a new anonymous file."""
+        return cls(os.memfd_create("recordmill-inputs", os.MFD_CLOEXEC))
+
+    def write(self, task: int, value: Any) -> None:
+        """Write the input of a task, before the task is submitted; raise WorkerError if it cannot be pickled."""
+        try:
+            parts = PickleParts(value)
+        except Exception as error:
+            message = f"the input of a task cannot be sent to a worker process: {error}"
+            raise WorkerError(message, place=task, hint=PICKLE_HINT) from error
+        slot = min(set(range(len(self._slots) + 1)) - set(self._slots.values()))
+        self._slots[task] = slot
+        parts.write(self.file, _slot_offset(slot))
+        os.pwrite(self.file, _ENTRY.pack(slot, parts.nbytes), task % _MAX_INPUTS * _ENTRY.size)
+
+    def discard(self, task: int) -> None:
+        """Make the slot of a task reusable, if it has one."""
+        self._slots.pop(task, None)
+
+    def read(self, task: int) -> Any:
+        """Return the input of a task."""
+        slot, nbytes = _ENTRY.unpack(os.pread(self.file, _ENTRY.size, task % _MAX_INPUTS * _ENTRY.size))
+        data, done = bytearray(nbytes), 0
+        while done < nbytes:
+            done += os.preadv(self.file, [memoryview(data)[done:]], _slot_offset(slot) + done)
+        return load_parts(memoryview(data))
+
+
+def _slot_offset(slot: int) -> int:
+    table_bytes = -(-_MAX_INPUTS * _ENTRY.size // ALIGNMENT) * ALIGNMENT
+    return table_bytes + slot * _SLOT_BYTES

@@ -1,0 +1,55 @@
+"""The status of a worker process: a page of shared memory that the consumer can read even after the worker has died."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+
+_LENGTH = struct.Struct("<q")
+
+
+class StatusPage:
+    """A short text of bytes that a worker process writes and its consumer reads.
+
+    Parameters
+    ----------
+    file : int
+        Descriptor from `create_file`; may be closed afterwards.
+    """
+
+    current: StatusPage | None = None
+    """The page of this process if it is a worker process."""
+
+    def __init__(self, file: int) -> None:
+        self._memory = mmap.mmap(file, mmap.PAGESIZE)
+
+    @staticmethod
+    def create_file() -> int:
+        """Return the descriptor of a new anonymous file of one page."""
+        file = os.memfd_create("recordmill-status", os.MFD_CLOEXEC)
+        os.ftruncate(file, mmap.PAGESIZE)
+        return file
+
+    def write(self, status: bytes) -> None:
+        """Replace the status, or clear it if the new one does not fit.
+
+        The length is written last, so that a reader never sees part of a status.
+        """
+        self.clear()
+        if len(status) <= mmap.PAGESIZE - _LENGTH.size:
+            self._memory[_LENGTH.size : _LENGTH.size + len(status)] = status
+            _LENGTH.pack_into(self._memory, 0, len(status))
+
+    def clear(self) -> None:
+        """Remove the status."""
+        _LENGTH.pack_into(self._memory, 0, 0)
+
+    def read(self) -> bytes:
+        """Return the status; empty if there is none."""
+        (length,) = _LENGTH.unpack_from(self._memory)
+        return self._memory[_LENGTH.size : _LENGTH.size + length]
+
+    def close(self) -> None:
+        """Unmap the page."""
+        self._memory.close()

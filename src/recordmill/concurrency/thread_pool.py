@@ -1,0 +1,248 @@
+"""A pool of worker threads."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import weakref
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any
+
+from recordmill.concurrency.forks import Forks
+from recordmill.concurrency.pool import NotReadyError, PoolCounters, TaskFunction, WorkerCounters, check_num_workers
+from recordmill.errors import WorkerError
+
+# A waiting consumer is woken when its result is ready. It also looks once a second, so that a lost wake-up cannot
+# block it for ever.
+_POLL_S = 1.0
+
+
+class _Shared:
+    """State that the consumer and the threads share. Does not refer to the pool, so that an unused pool can be freed.
+
+    Parameters
+    ----------
+    function : callable
+    """
+
+    __slots__ = ("awaited", "closed", "function", "results", "tasks", "wake")
+
+    def __init__(self, function: TaskFunction) -> None:
+        self.function = function
+        self.tasks: SimpleQueue[int | None] = SimpleQueue()
+        self.results: dict[int, tuple[Any, BaseException | None]] = {}
+        self.awaited: int | None = None
+        self.wake: SimpleQueue[None] = SimpleQueue()
+        self.closed = False
+
+    def stop(self, num_workers: int) -> None:
+        """Let each thread end after its current task; safe inside a finalizer."""
+        self.closed = True
+        for _ in range(num_workers):
+            self.tasks.put(None)
+        self.wake.put(None)
+
+
+class _WorkerThread(threading.Thread):
+    """Runs tasks until it is stopped.
+
+    Parameters
+    ----------
+    shared : _Shared
+    """
+
+    def __init__(self, shared: _Shared) -> None:
+        super().__init__(name="recordmill-load", daemon=True)
+        self.shared = shared
+        # current task, time of its start or of the last end, busy seconds, waited seconds, finished tasks
+        self.state: tuple[int | None, float, float, float, int] = None, 0.0, 0.0, 0.0, 0
+
+    def run(self) -> None:
+        """Run tasks. No local variable refers to a result, which belongs to the consumer alone."""
+        shared, function, tasks, results = self.shared, self.shared.function, self.shared.tasks, self.shared.results
+        busy_s, waited_s, num_finished = 0.0, 0.0, 0
+        ready = monotonic()
+        while (task := tasks.get()) is not None and not shared.closed:
+            begun = monotonic()
+            waited_s += begun - ready
+            self.state = task, begun, busy_s, waited_s, num_finished
+            try:
+                results[task] = function(task), None
+            except BaseException as error:  # noqa: BLE001 (raised in the consumer's thread)
+                results[task] = None, error
+            ready = monotonic()
+            busy_s += ready - begun
+            num_finished += 1
+            self.state = None, ready, busy_s, waited_s, num_finished
+            if shared.awaited == task:
+                shared.wake.put(None)
+
+
+class ThreadPool:
+    """Threads that compute tasks ahead of one consumer.
+
+    They start with the first task. They stop when the pool is closed, when nothing refers to the pool any more, and
+    before the interpreter exits. `function` must not refer to the pool, or the pool is never freed.
+
+    Parameters
+    ----------
+    function : callable
+        Computes the result of a task; called by all threads.
+    num_workers : int
+    start : int
+        Number of the first task.
+    """
+
+    def __init__(self, function: TaskFunction, num_workers: int, *, start: int = 0) -> None:
+        self._num_workers = check_num_workers(num_workers)
+        self._shared = _Shared(function)
+        self._threads: list[_WorkerThread] = []
+        self._next, self._open = start, set[int]()
+        self._waited_s, self._process, self._fork_depth = 0.0, os.getpid(), Forks.depth
+        weakref.finalize(self, _stop, self._shared, num_workers, Forks.depth).atexit = False
+
+    def submit(self, stop: int) -> None:
+        """Submit the tasks below `stop` that were not submitted yet.
+
+        Raises
+        ------
+        WorkerError
+            If the pool is closed, or belongs to the process that this one was forked from.
+        """
+        if stop <= self._next:
+            return
+        self._check()
+        tasks = range(self._next, stop)
+        self._next = stop
+        self._open.update(tasks)
+        if len(self._threads) < self._num_workers:
+            self._start(len(self._open))
+        for task in tasks:
+            self._shared.tasks.put(task)
+
+    def result(self, task: int, *, timeout: float | None = None) -> Any:
+        """Wait for the result of a submitted task, once.
+
+        Parameters
+        ----------
+        task : int
+        timeout : float, optional
+            Seconds to wait at most.
+
+        Raises
+        ------
+        BaseException
+            What the task raised.
+        NotReadyError
+            If the result is not ready in time; it can be taken later.
+        ValueError
+            If the task was not submitted, or its result was taken.
+        WorkerError
+            If the pool is closed, or belongs to the process that this one was forked from.
+        """
+        self._check()
+        if task not in self._open:
+            raise ValueError(f"task {task} was not submitted, or its result was taken")
+        results = self._shared.results
+        if task not in results:
+            self._wait(task, timeout)
+        self._open.remove(task)
+        value, error = results.pop(task)
+        if error is None:
+            return value
+        try:
+            raise error
+        finally:
+            del error  # avoids a reference cycle between the error and this frame
+
+    def close(self, *, timeout: float = 5.0) -> None:
+        """Stop each thread after its current task; repeated calls have no effect.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds to wait for the threads; a thread whose task hangs ends if the task ever returns.
+        """
+        if self._fork_depth != Forks.depth:
+            return
+        self._shared.stop(self._num_workers)  # counts a thread whose start Ctrl-C interrupted, too
+        _join(self._threads, timeout)
+        self._shared.results.clear()
+
+    @property
+    def num_ready(self) -> int:
+        """Results that were not taken yet."""
+        return len(self._shared.results)
+
+    def counters(self) -> PoolCounters:
+        """Return the work so far."""
+        workers = tuple(WorkerCounters(*thread.state[2:]) for thread in self._threads)
+        num_finished = sum(worker.num_finished for worker in workers)
+        return PoolCounters(self._waited_s, num_finished, len(self._shared.results), workers)
+
+    def running(self) -> list[tuple[int, float]]:
+        """Return the tasks in progress and their seconds so far, the longest first."""
+        now, states = monotonic(), [thread.state for thread in self._threads]
+        tasks = [(task, now - begun) for task, begun, *_ in states if task is not None]
+        return sorted(tasks, key=lambda entry: -entry[1])
+
+    def statuses(self) -> dict[int, bytes]:
+        """Return nothing: threads share all memory with the consumer."""
+        return {}
+
+    def _check(self) -> None:
+        if self._fork_depth != Forks.depth:
+            hint = "begin a new iteration in this process"
+            raise WorkerError(f"the worker threads of this iteration belong to process {self._process}", hint=hint)
+        if self._shared.closed:
+            raise WorkerError("the worker threads of this iteration were stopped", hint="begin a new iteration")
+
+    def _start(self, num_open: int) -> None:
+        while len(self._threads) < min(self._num_workers, num_open):
+            thread = _WorkerThread(self._shared)
+            thread.start()
+            self._threads.append(thread)
+
+    def _wait(self, task: int, timeout: float | None) -> None:
+        """Sleep until a result is there; `awaited` is set before looking, as its worker reads it after writing."""
+        shared, begun = self._shared, monotonic()
+        shared.awaited = task
+        try:
+            while task not in shared.results:
+                left = _POLL_S if timeout is None else begun + timeout - monotonic()
+                if left <= 0:
+                    raise NotReadyError(f"the result of task {task} was not ready after {timeout} s")
+                try:
+                    shared.wake.get(timeout=min(left, _POLL_S))
+                except Empty:
+                    continue
+                finally:
+                    self._check()
+        finally:
+            shared.awaited = None
+            self._waited_s += monotonic() - begun
+
+
+def _stop(shared: _Shared, num_workers: int, fork_depth: int) -> None:
+    if fork_depth == Forks.depth:
+        shared.stop(num_workers)
+
+
+def _join(threads: list[_WorkerThread], timeout: float) -> None:
+    """Wait for threads; a worker thread does not wait, as the others may wait for a lock that it holds."""
+    if threading.current_thread() in threads:
+        return
+    deadline = monotonic() + timeout
+    for thread in threads:
+        thread.join(max(0.0, deadline - monotonic()))
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Stop all threads before the interpreter is torn down, because native code must not return into it afterwards."""
+    threads = [thread for thread in threading.enumerate() if isinstance(thread, _WorkerThread)]
+    for thread in threads:
+        thread.shared.stop(len(threads))
+    _join(threads, 2.0)

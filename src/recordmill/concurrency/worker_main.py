@@ -1,0 +1,187 @@
+"""The program of a worker process: run tasks until the consumer closes the connection or exits."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import socket
+import sys
+from multiprocessing import spawn
+from time import monotonic
+from typing import Any, NoReturn, cast
+
+from recordmill.concurrency.messages import (
+    MAX_INLINE_BYTES,
+    STOP,
+    Message,
+    MessageKind,
+    receive_release,
+    receive_task,
+    send_message,
+)
+from recordmill.concurrency.pool import TaskFunction
+from recordmill.concurrency.processes import MEMORY_HINT, PICKLE_HINT, prepare_worker_process
+from recordmill.concurrency.serialization import ErrorChain, PickleParts
+from recordmill.concurrency.shared_memory import NO_SLOT, SegmentPool, TaskBuffer
+from recordmill.concurrency.status_page import StatusPage
+from recordmill.errors import WorkerError
+
+
+def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: int) -> NoReturn:
+    """Run a worker process.
+
+    Parameters
+    ----------
+    link : int
+        Descriptor of a socket to the consumer.
+    tasks : int
+        Descriptor of the pipe from which all workers read task numbers.
+    setup : int
+        Descriptor of the file that `create_setup_file` wrote.
+    consumer : int
+        Process descriptor of the consumer.
+    status : int
+        Descriptor of the file of the status page.
+    inputs : int
+        Descriptor of the file of the task buffer.
+    """
+    prepare_worker_process(consumer)
+    connection = socket.socket(fileno=link)
+    StatusPage.current, TaskBuffer.current = StatusPage(status), TaskBuffer(inputs)
+    try:
+        function = _load_setup(setup)
+    except BaseException as error:  # noqa: BLE001 (raised in the consumer)
+        _exit(_send(connection, Message(MessageKind.BROKEN), ErrorChain.from_exception(error)))
+    _exit(_Worker(function, connection, tasks).run())
+
+
+def _load_setup(setup: int) -> TaskFunction:
+    """Give this process the paths and the main module of the consumer, and return its function."""
+    with open(setup, "rb") as file:
+        preparation, function = pickle.load(file)  # noqa: S301 (written by the consumer, our parent)
+    process = multiprocessing.current_process()
+    process._inheriting = True  # type: ignore[attr-defined]  # multiprocessing's mark: may not start processes yet
+    try:
+        spawn.prepare(preparation)
+    finally:
+        del process._inheriting  # type: ignore[attr-defined]
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True)
+    return cast("TaskFunction", pickle.loads(function))  # noqa: S301
+
+
+def _exit(success: bool) -> NoReturn:
+    """Exit at once, without waiting for other threads or running exit handlers."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(0 if success else 1)
+
+
+def _send(link: socket.socket, message: Message, value: Any, segments: SegmentPool | None = None) -> bool:
+    """Send a message with a value, inside it or in a segment; return whether the consumer is still connected."""
+    parts = PickleParts(value)
+    kind, task, seconds, waited_s = message.kind, message.task, message.seconds, message.waited_s
+    try:
+        if parts.nbytes <= MAX_INLINE_BYTES:
+            send_message(link, Message(kind, task, NO_SLOT, 0, seconds, waited_s, data=parts.tobytes()))
+            return True
+        segment = (segments or SegmentPool(0)).acquire(parts.nbytes)
+        try:
+            parts.write(segment.file)
+            described = Message(kind, task, segment.slot, parts.nbytes, seconds, waited_s)
+            send_message(link, described, segment.file if segment.is_new else None)
+        except OSError:
+            if segments is not None and segment.slot != NO_SLOT:
+                segments.release(segment.slot, reusable=not segment.is_new)
+            raise
+        finally:
+            if segment.slot == NO_SLOT:
+                os.close(segment.file)
+    except ConnectionError:
+        return False
+    return True
+
+
+def _compute(function: TaskFunction, task: int) -> tuple[Any, MessageKind]:
+    """Return the result of a task, or its error."""
+    try:
+        return function(task), MessageKind.RESULT
+    except BaseException as error:  # noqa: BLE001 (raised in the consumer)
+        return ErrorChain.from_exception(error), MessageKind.ERROR
+
+
+class _Worker:
+    """Runs tasks and sends their results.
+
+    Parameters
+    ----------
+    function : callable
+    link : socket
+    tasks : int
+    """
+
+    def __init__(self, function: TaskFunction, link: socket.socket, tasks: int) -> None:
+        self._function, self._link, self._tasks, self._segments = function, link, tasks, SegmentPool()
+
+    def run(self) -> bool:
+        """Run tasks until the consumer stops this worker; return False if the consumer disappeared instead."""
+        try:
+            send_message(self._link, Message(MessageKind.READY))
+        except ConnectionError:
+            return True
+        ready = monotonic()
+        while (task := receive_task(self._tasks)) != STOP:
+            begun = monotonic()
+            if not self._receive_releases() or not self._send_started(task, begun, begun - ready):
+                return True
+            if not self._run_task(task, begun):
+                return False
+            ready = monotonic()
+        return True
+
+    def _receive_releases(self) -> bool:
+        """Take released segments back; return whether the consumer is still connected."""
+        try:
+            while (release := receive_release(self._link)) is not None:
+                self._segments.release(release[0], reusable=release[1])
+        except BlockingIOError:
+            return True
+        return False
+
+    def _send_started(self, task: int, begun: float, waited_s: float) -> bool:
+        try:
+            send_message(self._link, Message(MessageKind.STARTED, task, seconds=begun, waited_s=waited_s))
+        except ConnectionError:
+            return False
+        return True
+
+    def _run_task(self, task: int, begun: float) -> bool:
+        value, kind = _compute(self._function, task)
+        try:
+            return self._send_result(kind, task, begun, value)
+        except Exception as error:  # noqa: BLE001 (a foreign class may raise anything when pickled; out of memory)
+            return self._send_failure(task, begun, value, error)
+
+    def _send_failure(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
+        """Report that a result cannot be sent; if its function can find out why, send what that finds."""
+        carefully = getattr(self._function, "carefully", None)
+        if carefully is not None and not isinstance(cause, OSError):
+            again, kind = _compute(carefully, task)
+            with contextlib.suppress(Exception):
+                return self._send_result(kind, task, begun, again)
+        chain = ErrorChain.from_exception(_build_send_error(task, value, cause))
+        return self._send_result(MessageKind.ERROR, task, begun, chain)
+
+    def _send_result(self, kind: MessageKind, task: int, begun: float, value: Any) -> bool:
+        return _send(self._link, Message(kind, task, seconds=monotonic() - begun), value, self._segments)
+
+
+def _build_send_error(task: int, value: Any, cause: Exception) -> WorkerError:
+    hint = f"{MEMORY_HINT} or a smaller prefetch" if isinstance(cause, OSError) else PICKLE_HINT
+    error = WorkerError(f"a worker process cannot send a result of type {type(value).__name__}", place=task, hint=hint)
+    error.__cause__ = cause
+    return error

@@ -1,0 +1,233 @@
+"""One worker process as its consumer sees it: started afresh, connected by a socket, watched through a descriptor."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from multiprocessing import spawn
+from time import monotonic
+from typing import Any
+
+from recordmill.concurrency.messages import Message, MessageKind, receive_message, send_release
+from recordmill.concurrency.pool import TaskFunction, WorkerCounters
+from recordmill.concurrency.processes import MAIN_GUARD_HINT, MEMORY_HINT
+from recordmill.concurrency.shared_memory import SegmentViews
+from recordmill.concurrency.status_page import StatusPage
+from recordmill.errors import WorkerError
+
+_PROGRAM = """\
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from recordmill.concurrency.worker_main import main
+main(3, 4, 5, 6, 7, 8)
+"""
+_FIRST_FREE = 16  # descriptors are moved here before they become 3, 4, … of the new process
+
+
+def create_setup_file(function: TaskFunction) -> int:
+    """Write what a worker process needs at its start to an anonymous file; return the descriptor.
+
+    Raises
+    ------
+    WorkerError
+        If this process is a worker that is starting, or `function` cannot be pickled.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise WorkerError("a worker process asked for worker processes while it was starting", hint=MAIN_GUARD_HINT)
+    try:
+        pickled = pickle.dumps(function, 5)
+    except Exception as error:
+        hint = "define functions for worker processes at the top of a module (no lambda, nothing inside a function)"
+        raise WorkerError(f"the work cannot be sent to worker processes: {error}", hint=hint) from error
+    kept = ("sys_path", "sys_argv", "orig_dir", "dir", "init_main_from_name", "init_main_from_path")
+    everything = spawn.get_preparation_data("recordmill-load")
+    preparation = {name: everything[name] for name in kept if name in everything}
+    file = os.memfd_create("recordmill-setup", os.MFD_CLOEXEC)
+    with open(file, "wb", closefd=False) as writer:
+        pickle.dump((preparation, pickled), writer)
+    return file
+
+
+class WorkerProcess:
+    """A process that runs tasks.
+
+    Parameters
+    ----------
+    setup : int
+        Descriptor from `create_setup_file`.
+    tasks : int
+        Descriptor of the reading end of the pipe of task numbers.
+    inputs : int
+        Descriptor of the `TaskBuffer`.
+
+    Attributes
+    ----------
+    pid : int
+    pidfd : int
+        Descriptor that becomes readable when the process exits.
+    link : socket
+    views : SegmentViews
+    status : StatusPage
+    is_ready : bool
+        Whether the process has finished starting.
+    is_silent : bool
+        Whether the process will send no more messages.
+    is_closed : bool
+    running : tuple of (int, float), or None
+        The task in progress, and the time at which it started.
+    counters : WorkerCounters
+    """
+
+    def __init__(self, setup: int, tasks: int, inputs: int) -> None:
+        self.link, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        on_failure = contextlib.ExitStack()
+        on_failure.callback(self.link.close)
+        self._started, self.is_ready, self.is_silent = monotonic(), False, False
+        with on_failure, contextlib.ExitStack() as stack:
+            stack.callback(other_end.close)
+            consumer = os.pidfd_open(os.getpid())
+            stack.callback(os.close, consumer)
+            status = StatusPage.create_file()
+            stack.callback(os.close, status)
+            self.status = StatusPage(status)
+            on_failure.callback(self.status.close)
+            self.pid = _spawn((other_end.fileno(), tasks, _reopen(setup, stack), consumer, status, inputs))
+            on_failure.callback(_kill_and_reap, self.pid)
+            self.pidfd = os.pidfd_open(self.pid)
+            on_failure.pop_all()
+        self.is_closed = False
+        self.views, self.counters = SegmentViews(), WorkerCounters()
+        self.running: tuple[int, float] | None = None
+
+    def receive(self) -> Iterator[Message]:
+        """Yield the messages that have arrived, and update the counters."""
+        with contextlib.suppress(BlockingIOError):
+            while (message := receive_message(self.link)) is not None:
+                self._count(message)
+                yield message
+            self.is_silent = True
+
+    def _count(self, message: Message) -> None:
+        last = self.counters
+        if message.kind is MessageKind.STARTED:
+            self.running = message.task, message.seconds
+            waited_s = last.waited_s + message.waited_s
+            self.counters = WorkerCounters(last.busy_s, waited_s, last.num_finished, last.start_s)
+        elif message.kind in (MessageKind.RESULT, MessageKind.ERROR):
+            self.running = None
+            busy_s = last.busy_s + message.seconds
+            self.counters = WorkerCounters(busy_s, last.waited_s, last.num_finished + 1, last.start_s)
+        elif message.kind is MessageKind.READY:
+            self.is_ready = True
+            self.counters = WorkerCounters(start_s=monotonic() - self._started)
+
+    def release_segments(self) -> None:
+        """Tell the worker which of its segments have no views here any more."""
+        released = self.views.released
+        while released:
+            slot, reusable = released[0]
+            if not send_release(self.link, slot, reusable):
+                return
+            released.popleft()
+            if not reusable:
+                self.views.unmap(slot)
+
+    def exit_error(self) -> WorkerError:
+        """Return the error that describes how the process, which should still be running, has exited."""
+        code = _reap(self.pid)
+        how = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code} ({_signal_name(-code)})"
+        task = None if self.running is None else self.running[0]
+        when = "" if self.is_ready else " while it was starting"
+        hint = MAIN_GUARD_HINT
+        if code == -signal.SIGKILL:
+            hint = f"{MEMORY_HINT} or a smaller prefetch"
+        elif self.is_ready or code < 0:
+            hint = "check native code and calls of `exit` in the functions of the pipeline"
+        return WorkerError(f"worker process {self.pid} {how}{when}", place=task, exit_code=code, hint=hint)
+
+    def disconnect(self) -> None:
+        """Shut the socket down, which tells the process to exit after its current task."""
+        with contextlib.suppress(OSError):
+            self.link.shutdown(socket.SHUT_RDWR)
+
+    def kill(self) -> None:
+        """Kill the process, whatever it is doing."""
+        if self.is_closed:
+            return
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def close(self, *, is_parent: bool = True) -> None:
+        """Close the descriptors after the process has exited; repeated calls have no effect.
+
+        Parameters
+        ----------
+        is_parent : bool
+            Whether this process started the worker; False in a forked copy of the process that did.
+        """
+        if self.is_closed:
+            return
+        if is_parent:
+            _reap(self.pid)
+        self.link.close()
+        self.status.close()
+        self.is_closed = True
+        os.close(self.pidfd)
+
+
+def _reopen(file: int, stack: contextlib.ExitStack) -> int:
+    """Open an anonymous file again, so that each process reads it from its start."""
+    reopened = os.open(f"/proc/self/fd/{file}", os.O_RDONLY | os.O_CLOEXEC)
+    stack.callback(os.close, reopened)
+    return reopened
+
+
+def _spawn(descriptors: tuple[int, ...]) -> int:
+    """Start a process that inherits the given descriptors as 3, 4, …, and no others; SIGINT is blocked at first."""
+    executable = os.fsdecode(spawn.get_executable() or sys.executable)
+    paths = [path or os.getcwd() for path in sys.path]
+    options = [f"-W{option}" for option in sys.warnoptions] + ["-I"] * sys.flags.isolated
+    arguments = [executable, *options, "-c", _PROGRAM, json.dumps(paths)]
+    actions: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
+    pid = 0
+    try:
+        with contextlib.ExitStack() as stack:
+            for number, file in enumerate(descriptors, 3):
+                moved = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE)
+                stack.callback(os.close, moved)
+                actions.append((os.POSIX_SPAWN_DUP2, moved, number))
+            pid = os.posix_spawn(executable, arguments, os.environ, file_actions=actions, setsigmask=[signal.SIGINT])
+    except BaseException:  # Ctrl-C right after the start
+        if pid:
+            _kill_and_reap(pid)
+        raise
+    return pid
+
+
+def _kill_and_reap(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    _reap(pid)
+
+
+def _reap(pid: int) -> int:
+    """Wait for a child; return its exit code, minus the number of its signal, or 0 if it was waited for before."""
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return 0
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

@@ -1,1 +1,0 @@
-"""Crews: workers that make numbered elements ahead of one consumer; they do not know what an element is."""
