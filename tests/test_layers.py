@@ -40,7 +40,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pipeline": NATIVE | {"decode"},
     "pipeline.opening": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},
-    "compat.mxnet.nd.sums": NATIVE | {PACKAGE},
     "compat": BASE | {PACKAGE, "hashing"},
     "hashing": set(),
     "demo": {PACKAGE},

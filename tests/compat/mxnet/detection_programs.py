@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 
 import numpy as np
 
@@ -56,53 +55,4 @@ def plainly(mx, folder):
     return rows
 
 
-def trained(mx, folder):
-    """As a tutorial has it: shuffled, cut, mirrored and normalised."""
-    rows = []
-    for number, options in enumerate(
-        (
-            {"rand_crop": 1, "min_object_covered": 0.95, "max_attempts": 200},
-            {"rand_crop": 0.5, "rand_mirror": True, "mean": True, "std": True},
-            {"rand_crop": 0.9, "min_object_covered": [0.1, 0.5, 0.7], "area_range": (0.3, 1.0), "resize": 26},
-            {"rand_mirror": True, "std": np.array([255.0, 255, 255]), "inter_method": 1},
-            {"rand_crop": 1, "aspect_ratio_range": (0.5, 2.0), "area_range": (0.1, 0.9), "min_eject_coverage": 0.6},
-        )
-    ):
-        random.seed(number)
-        iterator = made(mx, folder, shuffle=True, **options)
-        rows.append([told(batch) for batch in iterator])
-        iterator.reset()
-        rows.append([told(batch) for batch in iterator])
-    return rows
-
-
-def augmenters(mx, folder):
-    image = mx.image
-    src, label = (
-        mx.nd.array(picture(3), dtype="uint8"),
-        np.array([[0, 0.1, 0.2, 0.6, 0.7], [1, 0.5, 0.5, 0.9, 0.8]], "float32"),
-    )
-    random.seed(5)
-    rows, crop = [], image.DetRandomCropAug(0.3, (0.5, 1.5), (0.2, 0.9), 0.2, 30)
-    select = image.DetRandomSelectAug([crop, image.DetHorizontalFlipAug(1)], 0.3)
-    for one in (
-        crop,
-        crop,
-        image.DetHorizontalFlipAug(1),
-        select,
-        select,
-        select,
-        image.DetBorrowAug(image.ResizeAug(20)),
-    ):
-        found, boxes = one(src, label.copy())
-        rows.append(
-            [list(found.shape), int(found.asnumpy().sum()), np.round(np.asarray(boxes, np.float64), 5).tolist()]
-        )
-    names = [
-        type(one).__name__
-        for one in image.CreateDetAugmenter((3, 9, 9), resize=3, rand_crop=1, rand_mirror=True, mean=True, hue=0.1)
-    ]
-    return [rows, names]
-
-
-PROGRAMS = {one.__name__: one for one in (plainly, trained, augmenters)}
+PROGRAMS = {"plainly": plainly}

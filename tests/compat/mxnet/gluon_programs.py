@@ -69,7 +69,6 @@ def steps(mx, folder):
         "nearest": names.Resize(13, interpolation=0),
         "area": names.Resize(9, interpolation=3),
         "crop": names.CenterCrop((50, 20)),
-        "part": names.CropResize(2, 3, 10, 12, (5, 6), 1),
         "cast": names.Cast("float32"),
         "tensor": names.ToTensor(),
     }

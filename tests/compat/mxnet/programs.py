@@ -154,7 +154,6 @@ def image_steps(mx, image):
         "centre of a small one": steps.center_crop(image, (200, 120), interp=1)[0],
         "random": steps.random_crop(image, (17, 19), interp=1)[0],
         "random size": steps.random_size_crop(image, (20, 20), (0.1, 0.9), (0.7, 1.4), interp=1)[0],
-        "border": steps.copyMakeBorder(image, 1, 2, 3, 4),
     }
     return {name: digest(array.asnumpy()) for name, array in made.items()}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import recordmill.compat.mxnet as mx
-from recordmill.compat.mxnet.io.det_parameters import ONLY_DEFAULT
 from tests.compat.mxnet import programs
 from tests.golden import RECORDINGS, load
 
@@ -40,7 +40,7 @@ def test_labels_when_shuffled_then_all_images_are_visited() -> None:
     assert sorted(ids) == list(range(7)) != ids
 
 
-@pytest.mark.parametrize("name", ONLY_DEFAULT)
+@pytest.mark.parametrize("name", ["aug_seq", "path_imglist", "shuffle_chunk_size", "shuffle_chunk_seed"])
 def test_unsupported_parameter_when_given_then_is_refused_by_name(name) -> None:
     given = 3 if name.startswith("shuffle") else "other"
     with pytest.raises(NotImplementedError, match=name):
@@ -63,8 +63,8 @@ def test_values_that_mean_nothing_when_given_then_are_refused(wrong) -> None:
 
 
 def test_mean_when_its_file_is_of_another_form_then_is_refused() -> None:
-    for arrays in ([], [mx.nd.zeros((3, 16, 24))] * 2, mx.nd.zeros((3, 16, 23))):
-        mx.nd.save("mean.bin", arrays)
+    for data in (b"", b"no arrays" * 99):
+        Path("mean.bin").write_bytes(data)
         with pytest.raises(ValueError, match="Invalid mean image file format") as caught:
             mx.io.ImageDetRecordIter(**BASE, mean_img="mean.bin")
         assert caught.value.shard == "mean.bin"
@@ -85,7 +85,7 @@ def test_labels_when_more_are_promised_than_there_are_then_the_record_is_named(f
     record.write(mx.recordio.pack(mx.recordio.IRHeader(0, [1.0, 2.0], 0, 0), b"picture"))
     record.write(struct.pack("<IfQQ", flag, 0, 1, 0) + b"picture")
     record.close()
-    with pytest.raises(mx.MXNetError, match="fewer labels than it says") as caught:
+    with pytest.raises(mx.MXNetError, match="fewer labels") as caught:
         mx.io.ImageDetRecordIter(**{**BASE, "path_imgrec": "short.rec", "batch_size": 1})
     assert (caught.value.shard, caught.value.record, caught.value.offset) == ("short.rec", 1, 48)
 
@@ -121,6 +121,6 @@ def test_labels_when_they_are_no_boxes_then_mirroring_names_the_record(label) ->
     record.close()
     given = {"path_imgrec": "other.rec", "data_shape": (3, 4, 4), "batch_size": 1}
     assert len(list(mx.io.ImageDetRecordIter(**given))) == 1
-    with pytest.raises(ValueError, match="cannot be moved") as caught:
+    with pytest.raises(ValueError, match="are not boxes") as caught:
         mx.io.ImageDetRecordIter(**given, rand_mirror_prob=1.0).next()
     assert (caught.value.shard, caught.value.record) == ("other.rec", 0)

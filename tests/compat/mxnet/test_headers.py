@@ -120,5 +120,5 @@ def test_picture_with_iscolor_2_when_unpacked_then_is_refused() -> None:
 
 def test_picture_when_it_has_no_pixels_then_is_refused() -> None:
     header = mx.recordio.IRHeader(0, 1.0, 0, 0)
-    with pytest.raises(mx.MXNetError, match="a pixel at least"):
+    with pytest.raises(mx.MXNetError, match="non-empty"):
         mx.recordio.pack_img(header, np.zeros((0, 3, 3), np.uint8))

@@ -83,7 +83,6 @@ def test_image_when_decoded_then_answers_to_mxnets_names() -> None:
         (lambda: mx.image.imresize(picture(), 0, 3), (ValueError, mx.MXNetError)),
         (lambda: mx.image.imresize(picture(), 3, 3, interp=7), (ValueError, mx.MXNetError)),
         (lambda: mx.image.imresize(picture().astype("int32"), 3, 3, interp=3), (NotImplementedError,)),
-        (lambda: mx.image.copyMakeBorder(picture(), 1, 1, 1, 1, type=5), (NotImplementedError,)),
         (lambda: mx.image.CreateAugmenter((3, 4, 4), rand_resize=True), (AssertionError,)),
         (lambda: mx.image.CreateAugmenter((3, 4, 4), mean=7), (AssertionError,)),
         (lambda: mx.image.CreateAugmenter((3, 4, 4), rotate=7), (TypeError,)),
@@ -168,7 +167,7 @@ def test_window_when_it_has_no_pixel_then_is_refused(window) -> None:
         mx.image.fixed_crop(picture(), *window)
 
 
-@pytest.mark.parametrize("size, words", [((0, 20), "value 0 for Parameter w"), ((30, 2.5), "format for h expect int")])
+@pytest.mark.parametrize("size, words", [((0, 20), "w must be"), ((30, 2.5), "h must be")])
 def test_size_when_it_is_none_then_is_refused_by_name(size, words) -> None:
     with pytest.raises(mx.MXNetError, match=words):
         mx.image.imresize(picture(), *size)

@@ -41,12 +41,6 @@ def test_options_when_they_are_wrong_or_not_here_then_are_refused(tmp_path: Path
     iterator = programs.made(mx, str(tmp_path))
     image = mx.image
     wrong: list[Any] = [
-        lambda: image.DetRandomCropAug(aspect_ratio_range=(2, 1)),
-        lambda: image.DetRandomCropAug(area_range=(0.5, 0)),
-        lambda: image.DetRandomPadAug(aspect_ratio_range=(0, 1)),
-        lambda: image.DetRandomPadAug(area_range=(0.5, 1)),
-        lambda: image.CreateMultiRandCropAugmenter([0.1, 0.2], max_attempts=[1, 2, 3]),
-        lambda: image.DetRandomSelectAug([image.CastAug()]),
         lambda: iterator.reshape(label_shape=(1, 5)),
         lambda: iterator.reshape(label_shape=(9, 6)),
         lambda: iterator.reshape(label_shape=(9,)),

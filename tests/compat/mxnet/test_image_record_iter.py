@@ -11,7 +11,6 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.mxnet as mx
-from recordmill.compat.mxnet.io import pixels
 from tests.compat.mxnet import programs
 from tests.golden import RECORDINGS, load
 
@@ -137,15 +136,6 @@ def test_random_batches_when_made_again_then_depend_on_seed_and_epoch_alone(name
     first = epochs(seed=3)
     np.testing.assert_array_equal(first, epochs(seed=3, batch_size=3, preprocess_threads=3, prefetch_buffer=0))
     assert not np.array_equal(first[0], first[1]) and not np.array_equal(first, epochs(seed=4))
-
-
-@pytest.mark.parametrize("name", ["crops", "padded crops", "windows", "levels"])
-def test_random_batches_when_made_step_by_step_then_equal_the_native_ones(name, monkeypatch) -> None:
-    options = {**programs.BASE, **RANDOM[name], "rand_mirror": True, "seed_aug": 3}
-    native = [batch.data[0].asnumpy() for batch in mx.io.ImageRecordIter(**options)]
-    monkeypatch.setattr(pixels, "_needs_steps", lambda values, exact: True)
-    stepwise = [batch.data[0].asnumpy() for batch in mx.io.ImageRecordIter(**options)]
-    np.testing.assert_array_equal(native, stepwise)
 
 
 def test_iterator_when_pickled_then_begins_its_epoch_again() -> None:

@@ -1,39 +1,66 @@
-"""``mx.recordio``: RecordIO files read and written record by record, with and without an index file of keys."""
+"""``mx.recordio``: read and write RecordIO files record by record, with or without an index file of keys."""
 
 from __future__ import annotations
 
 import errno
 import os
 import secrets
+import struct
 import weakref
 from pathlib import Path
 from typing import Any
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MisuseError, MXNetError, as_mxnet_error, translated
-from recordmill.compat.mxnet.headers import HEADER, IRHeader, pack, pack_img, unpack, unpack_img
+from recordmill.compat.mxnet.headers import (
+    HEADER,
+    IR_FORMAT as _IR_FORMAT,
+    IR_SIZE as _IR_SIZE,
+    IRHeader,
+    pack,
+    pack_img,
+    unpack,
+    unpack_img,
+)
 
-__all__ = ["HEADER", "IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
+# `struct` and the names with an underscore are here because programs parse headers with them.
+__all__ = [
+    "HEADER",
+    "_IR_FORMAT",
+    "_IR_SIZE",
+    "IRHeader",
+    "MXIndexedRecordIO",
+    "MXRecordIO",
+    "pack",
+    "pack_img",
+    "struct",
+    "unpack",
+    "unpack_img",
+]
 
 
 class _Output:
-    """A file being written, and the keys of its records; appears under its name when it is closed."""
+    """A file being written and the keys of its records; it replaces the target when it is closed."""
 
     def __init__(self, path: str, idx_path: str | None) -> None:
         self.process = os.getpid()
         self.writer = rm.PayloadWriter(path, format="recordio", index="never")
-        self.idx_path, self.keys = idx_path, list[Any]()
-        self.places = list[int]()
+        self.idx_path = idx_path
+        self.keys: list[Any] = []
+        self.positions: list[int] = []
 
     def close(self) -> None:
-        """Put everything in place; nothing in a copy that a fork made."""
+        """Replace the target; do nothing in a forked process."""
         if self.process != os.getpid():
             return
         self.writer.close()
         if self.idx_path is not None:
-            offsets = self.writer.offsets.tolist()
-            rows = zip(self.keys, self.places, strict=True)
-            _replace(self.idx_path, "".join(f"{key}\t{offsets[place]}\n" for key, place in rows))
+            _replace(self.idx_path, "".join(f"{key}\t{offset}\n" for key, offset in self.offsets()))
+
+    def offsets(self) -> list[tuple[Any, int]]:
+        """Return each key and the offset of its record."""
+        offsets = self.writer.offsets.tolist()
+        return [(key, offsets[position]) for key, position in zip(self.keys, self.positions, strict=True)]
 
 
 def _replace(path: str, text: str) -> None:
@@ -45,18 +72,17 @@ def _replace(path: str, text: str) -> None:
         Path(temporary).unlink(missing_ok=True)
 
 
-def _need_folder(path: str) -> None:
+def _check_folder(path: str) -> None:
     folder = os.path.dirname(path) or os.curdir
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "No such folder", folder)
 
 
 class MXRecordIO:
-    """Reads or writes a RecordIO file from its beginning.
+    """Reads or writes a RecordIO file sequentially.
 
-    A file that is written replaces another of its name when it is closed, not before. After the end, `read` gives
-    None until `reset` or a seek; a record of no bytes is ``b""``. A reader may be used after a fork, where it goes
-    on from its place, and pickled, which leaves it open; the copy begins at the first record.
+    A written file replaces an existing one when it is closed. `read` returns None at the end, and ``b""`` for an empty
+    record. A reader can be used after a fork, where it continues, and pickled; the copy starts at the first record.
     """
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
@@ -67,14 +93,14 @@ class MXRecordIO:
         self.open()
 
     def open(self) -> None:
-        """Open the file; writing begins a new one."""
+        """Open the file; a writer starts a new one."""
         if self.flag not in ("r", "w"):
             raise ValueError(f"Invalid flag {self.flag}")
         self.close()
         self.writable = self.flag == "w"
         with translated():
             if self.writable:
-                _need_folder(self.uri)
+                _check_folder(self.uri)
                 self._output = _Output(self.uri, self._index_file())
                 self._finish = weakref.finalize(self, self._output.close)
             else:
@@ -97,7 +123,7 @@ class MXRecordIO:
         self._reader = self._output = None
 
     def reset(self) -> None:
-        """Begin again with the first record; a writer forgets what it has written."""
+        """Go back to the first record; a writer discards what it has written."""
         if self.is_open and self._output is not None:
             self._output.writer.discard()
             self._finish.detach()
@@ -107,9 +133,9 @@ class MXRecordIO:
 
     def write(self, buf: Any) -> None:
         """Add a record."""
-        output = self._writing()
+        output = self._require_output()
         if not isinstance(buf, bytes | bytearray | memoryview):
-            raise TypeError(f"a record is bytes, not {type(buf).__name__}: encode text first")
+            raise TypeError(f"a record must be bytes, got {type(buf).__name__}; encode text first")
         try:
             output.writer.write(buf)
         except rm.FramingError as error:
@@ -120,27 +146,27 @@ class MXRecordIO:
             raise as_mxnet_error(error, found=f"{len(buf)} bytes") from error
 
     def read(self) -> bytes | None:
-        """Take the next record."""
-        reader = self._reading()
+        """Return the next record; None at the end."""
+        reader = self._require_reader()
         with translated():
             return reader.read()
 
-    def _writing(self) -> _Output:
+    def _require_output(self) -> _Output:
         if self._output is None:
             raise MisuseError(f"{self.uri} is not open for writing")
         if self._output.process != os.getpid():
             raise RuntimeError("Forbidden operation in multiple processes")
         return self._output
 
-    def _reading(self) -> rm.PayloadReader:
+    def _require_reader(self) -> rm.PayloadReader:
         if self._reader is None:
             raise MisuseError(f"{self.uri} is not open for reading")
         return self._reader
 
     def __getstate__(self) -> dict[str, Any]:
-        """State of a reader, without its open file."""
+        """Return the state of a reader without its open file."""
         if self._output is not None:
-            raise TypeError(f"{self.uri} is being written: a copy of its writer would begin it anew")
+            raise TypeError(f"the writer of {self.uri} cannot be pickled")
         return self.__dict__ | {"_reader": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -181,37 +207,35 @@ class MXIndexedRecordIO(MXRecordIO):
 
     @property
     def idx(self) -> dict[Any, int]:
-        """Offset of each key; the last one of a key that is there twice."""
+        """Offset of each key; the last one of a key that occurs twice."""
         if self._offsets is None and self._output is not None:
-            offsets = self._output.writer.offsets.tolist()
-            places = zip(self._output.keys, self._output.places, strict=True)
-            self._offsets = {key: offsets[place] for key, place in places}
+            self._offsets = dict(self._output.offsets())
         return self._offsets or {}
 
     def seek(self, idx: Any) -> None:
         """Read the record with a key next."""
-        reader, offset = self._reading(), self.idx[idx]
+        reader, offset = self._require_reader(), self.idx[idx]
         if offset < 0:
-            message = "Check failed: an offset of the index file is not negative"
+            message = "an offset of the index file must not be negative"
             raise MXNetError(message, kind="bad_index", shard=self.idx_path, found=f"{offset} for key {idx!r}")
         reader.seek(offset)
 
     def tell(self) -> int:
-        """Bytes that were written so far: where the next record begins."""
+        """Return the offset of the next record."""
         with translated():
-            return self._writing().writer.tell()
+            return self._require_output().writer.tell()
 
     def read_idx(self, idx: Any) -> bytes | None:
-        """Record with a key."""
+        """Return the record with a key."""
         self.seek(idx)
         return self.read()
 
     def write_idx(self, idx: Any, buf: Any) -> None:
         """Add a record under a key."""
-        key, output = self.key_type(idx), self._writing()
-        place = output.writer.num_records
+        key, output = self.key_type(idx), self._require_output()
+        position = output.writer.num_records
         self.write(buf)
         output.keys.append(key)
-        output.places.append(place)
+        output.positions.append(position)
         self.keys.append(key)
         self._offsets = None

@@ -1,4 +1,4 @@
-"""``mx.image.ImageIter``: batches made image by image in Python, with augmenters that may be anyone's."""
+"""``mx.image.ImageIter``: batches built image by image in Python, with any augmenters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recordmill.compat.mxnet.image.samples import SampleSource
 from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
 from recordmill.compat.mxnet.nd import wrap
 
-_LAST = ("pad", "discard", "roll_over")
+_LAST_BATCH = ("pad", "discard", "roll_over")
 _LABEL_DTYPES = ("int32", "float32", "int64", "float64")
 
 
@@ -45,14 +45,14 @@ class ImageIter(DataIter):
         super().__init__(batch_size)
         self.check_data_shape(data_shape)
         if batch_size < 1:
-            raise ParameterError("batch_size is at least 1", kind="bad_parameter", found=str(batch_size))
-        if last_batch_handle not in _LAST:
-            expected = ", ".join(_LAST)
+            raise ParameterError(f"batch_size must be positive, got {batch_size}", kind="bad_parameter")
+        if last_batch_handle not in _LAST_BATCH:
+            expected = ", ".join(_LAST_BATCH)
             raise ParameterError("unknown last_batch_handle", expected=expected, found=repr(last_batch_handle))
         if dtype not in _LABEL_DTYPES:
             raise MisuseError(f"{dtype} label not supported", expected=", ".join(_LABEL_DTYPES))
         self._source = SampleSource(path_imgrec, path_imgidx, path_imglist, imglist, path_root, dtype)
-        self._source.restrict(part_index, num_parts, ordered=shuffle)
+        self._source.select_part(part_index, num_parts, shuffle=shuffle)
         self.data_shape, self.label_width, self.shuffle = tuple(data_shape), label_width, shuffle
         self.auglist = CreateAugmenter(self.data_shape, **kwargs) if aug_list is None else aug_list  # type: ignore[arg-type]
         labels = (batch_size,) if label_width == 1 else (batch_size, label_width)
@@ -60,13 +60,13 @@ class ImageIter(DataIter):
         self.provide_label = [DataDesc(label_name, labels)]
         self.last_batch_handle = last_batch_handle
         self.path_root = path_root
-        self._kept: tuple[Any, Any, int] | None = None
+        self._leftover: tuple[Any, Any, int] | None = None
         self._is_over = False
         self.reset()
 
     @property
     def seq(self) -> list[Any] | None:
-        """Keys of the samples in their order; None where a record file is read without an index."""
+        """Keys of the samples in order; None for a record file without an index."""
         return self._source.keys
 
     @seq.setter
@@ -75,16 +75,16 @@ class ImageIter(DataIter):
 
     @property
     def cur(self) -> int:
-        """How many samples of the epoch were taken."""
-        return self._source.place
+        """Number of samples taken in this epoch."""
+        return self._source.position
 
     @cur.setter
-    def cur(self, place: int) -> None:
-        self._source.place = place
+    def cur(self, position: int) -> None:
+        self._source.position = position
 
     @property
     def num_image(self) -> int | None:
-        """Number of samples; None where a record file is read without an index."""
+        """Number of samples; None for a record file without an index."""
         return None if self.seq is None else len(self.seq)
 
     @property
@@ -94,26 +94,26 @@ class ImageIter(DataIter):
 
     @property
     def imglist(self) -> Any:
-        """Labels and file name of each key of a list; None without one."""
+        """Labels and file name of each key of the list; None without a list."""
         return self._source.listed
 
     def reset(self) -> None:
-        """Begin an epoch; with "roll_over" and a batch that was kept, after the samples of that batch."""
+        """Start an epoch; with "roll_over" it continues a batch that was left over."""
         if self.shuffle:
             random.shuffle(self.seq or [])
-        if self.last_batch_handle != "roll_over" or self._kept is None:
+        if self.last_batch_handle != "roll_over" or self._leftover is None:
             self._source.rewind()
             self._is_over = False
 
     def hard_reset(self) -> None:
-        """Begin an epoch, and drop a batch that was kept."""
-        self._kept = None
+        """Start an epoch and drop a batch that was left over."""
+        self._leftover = None
         self.reset()
 
     def next(self) -> DataBatch:
         """Return the next batch."""
-        if self._kept is not None:
-            data, label, count = self._kept
+        if self._leftover is not None:
+            data, label, count = self._leftover
         else:
             data = np.zeros((self.batch_size, *self.data_shape), np.float32)
             label = np.zeros(self.provide_label[0].shape, np.float32)
@@ -124,15 +124,15 @@ class ImageIter(DataIter):
         if pad:
             if self.last_batch_handle == "discard":
                 raise StopIteration
-            if self.last_batch_handle == "roll_over" and self._kept is None:
-                self._kept = (data, label, count)
+            if self.last_batch_handle == "roll_over" and self._leftover is None:
+                self._leftover = (data, label, count)
                 raise StopIteration
             self._fill(data, label, count)
-            self._kept, self._is_over = None, self.last_batch_handle == "pad"
+            self._leftover, self._is_over = None, self.last_batch_handle == "pad"
         return DataBatch([wrap(data)], [wrap(label)], pad)
 
     def _fill(self, data: Any, label: Any, start: int) -> int:
-        """Put samples into rows from `start` on; return the row behind the last one."""
+        """Fill rows from `start` with samples; return the number of filled rows."""
         for row in range(start, self.batch_size):
             try:
                 found, encoded = self.next_sample()
@@ -147,7 +147,7 @@ class ImageIter(DataIter):
         return self.batch_size
 
     def next_sample(self) -> tuple[Any, bytes]:
-        """Label and encoded image of the next sample; StopIteration at the end."""
+        """Return label and encoded image of the next sample; raise StopIteration at the end."""
         sample = None if self._is_over else self._source.take()
         if sample is None:
             if self.last_batch_handle != "discard" and not self._is_over:
@@ -156,7 +156,7 @@ class ImageIter(DataIter):
         return sample
 
     def imdecode(self, s: bytes) -> Any:
-        """Decode an image; an error says which it was."""
+        """Decode an image; errors name the record."""
         try:
             return imdecode(s)
         except MXNetError as error:
@@ -165,11 +165,11 @@ class ImageIter(DataIter):
             raise MXNetError(message, kind="bad_image", expected=error.expected, found=error.found, **where) from error
 
     def read_image(self, fname: str) -> bytes:
-        """Bytes of an image file below the root."""
+        """Read an image file below the root folder."""
         return self._source.read_file(fname)
 
     def check_valid_image(self, data: Any) -> None:
-        """Refuse an image without a shape, which is a RuntimeError."""
+        """Raise an error for an image without a shape."""
         if not data[0].shape:
             raise MXNetError("Data shape is wrong", kind="bad_image", **self._source.last)
 
@@ -180,11 +180,11 @@ class ImageIter(DataIter):
         return data
 
     def postprocess_data(self, datum: Any) -> Any:
-        """Channels first."""
+        """Move the channels to the front."""
         return datum.transpose(2, 0, 1)
 
     def check_data_shape(self, data_shape: Sequence[int]) -> None:
-        """Refuse shapes that are not 3, height and width."""
+        """Raise an error unless the shape is (3, height, width)."""
         if len(data_shape) != 3:
             raise ValueError("data_shape should have length 3, with dimensions CxHxW")
         if data_shape[0] != 3:
