@@ -7,7 +7,6 @@ import struct
 
 import numpy as np
 
-from tests.compat.mxnet.detection_programs import packed as boxes
 from tests.compat.mxnet.value_programs import told
 
 
@@ -58,17 +57,4 @@ def kept_data_sets(mx, folder):
     return rows
 
 
-def means_of_images(mx, folder):
-    """A mean that is made at first, and read then."""
-    rows, path = {}, boxes(mx, folder)[0]
-    for name, options in {"plain": {}, "scaled": {"scale": 0.5, "std_r": 3.0}, "levels": {"mean_r": 9.0}}.items():
-        mean = f"{folder}/{name}.bin"
-        given = {"path_imgrec": path, "data_shape": (3, 12, 16), "batch_size": 4, "verbose": False, **options}
-        rows[name] = []
-        for _ in range(2):
-            data = mx.io.ImageDetRecordIter(mean_img=mean, **given)
-            rows[name].append([[told(batch.data[0]), batch.pad] for batch in data])
-    return rows
-
-
-PROGRAMS = {one.__name__: one for one in (kept_data_sets, means_of_images)}
+PROGRAMS = {"kept_data_sets": kept_data_sets}

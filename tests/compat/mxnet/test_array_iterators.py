@@ -117,4 +117,3 @@ def test_thread_when_its_iterator_is_gone_then_ends() -> None:
 def test_batch_when_made_of_no_list_then_is_refused() -> None:
     with pytest.raises(AssertionError, match="Data must be list of NDArrays"):
         mx.io.DataBatch(mx.nd.ones((2, 3)))
-    assert mx.io.DataDesc.get_list([("a", (1, 2))], [("a", "uint8")])[0].dtype == "uint8"

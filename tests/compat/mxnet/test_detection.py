@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,7 +39,7 @@ def test_labels_when_shuffled_then_all_images_are_visited() -> None:
     assert sorted(ids) == list(range(7)) != ids
 
 
-@pytest.mark.parametrize("name", ["aug_seq", "path_imglist", "shuffle_chunk_size", "shuffle_chunk_seed"])
+@pytest.mark.parametrize("name", ["aug_seq", "mean_img", "path_imglist", "shuffle_chunk_size", "shuffle_chunk_seed"])
 def test_unsupported_parameter_when_given_then_is_refused_by_name(name) -> None:
     given = 3 if name.startswith("shuffle") else "other"
     with pytest.raises(NotImplementedError, match=name):
@@ -60,23 +59,6 @@ def test_labels_when_they_do_not_fit_then_are_refused(wrong) -> None:
 def test_values_that_mean_nothing_when_given_then_are_refused(wrong) -> None:
     with pytest.raises(mx.MXNetError):
         mx.io.ImageDetRecordIter(**{**BASE, **wrong})
-
-
-def test_mean_when_its_file_is_of_another_form_then_is_refused() -> None:
-    for data in (b"", b"no arrays" * 99):
-        Path("mean.bin").write_bytes(data)
-        with pytest.raises(ValueError, match="Invalid mean image file format") as caught:
-            mx.io.ImageDetRecordIter(**BASE, mean_img="mean.bin")
-        assert caught.value.shard == "mean.bin"
-
-
-def test_mean_when_a_picture_is_broken_then_names_it_and_is_not_written(tmp_path) -> None:
-    record = mx.recordio.MXRecordIO("broken.rec", "w")
-    record.write(mx.recordio.pack(mx.recordio.IRHeader(0, [2, 5, 0, 0, 0, 1, 1], 0, 0), b"no picture"))
-    record.close()
-    with pytest.raises(mx.MXNetError, match="Decoding failed") as caught:
-        mx.io.ImageDetRecordIter(**BASE | {"path_imgrec": "broken.rec", "batch_size": 1}, mean_img="mean.bin")
-    assert caught.value.record == 0 and not (tmp_path / "mean.bin").exists()
 
 
 @pytest.mark.parametrize("flag", [9999, 2**32 - 1])

@@ -128,7 +128,4 @@ def own_steps(mx, folder):
     return [told(steps(image))]
 
 
-PROGRAMS = {
-    one.__name__: one
-    for one in (detection_records, own_iterators, operations, devices, folders, own_steps)
-}
+PROGRAMS = {one.__name__: one for one in (detection_records, own_iterators, operations, devices, folders, own_steps)}

@@ -30,22 +30,3 @@ __getattr__ = absent(
         "test_utils": "use numpy.testing",
     },
 )
-
-__all__ = [
-    "Context",
-    "MXNetError",
-    "base",
-    "context",
-    "cpu",
-    "current_context",
-    "gluon",
-    "gpu",
-    "image",
-    "img",
-    "io",
-    "nd",
-    "ndarray",
-    "random",
-    "recordio",
-    "rnd",
-]

@@ -22,6 +22,6 @@ def absent(module: str, hints: Mapping[str, str], default_hint: str | None = Non
         if hint is None:
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         full = f"mx{module.removeprefix(_PACKAGE)}.{name}"
-        raise AbsentError(f"{full} is not supported", kind="unsupported", found=full, hint=hint)
+        raise AbsentError(f"{full} is not supported", found=full, hint=hint)
 
     return raise_error

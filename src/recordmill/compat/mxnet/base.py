@@ -25,6 +25,11 @@ _WORDING = {
 class MXNetError(rm.RecordmillError, RuntimeError):
     """Base class; a RuntimeError as in MXNet."""
 
+    _kind: str | None = None
+
+    def __init__(self, message: str, **parts: Any) -> None:
+        super().__init__(message, **{"kind": self._kind} | parts)
+
 
 class MissingFileError(MXNetError, FileNotFoundError):
     """A file does not exist."""
@@ -33,9 +38,13 @@ class MissingFileError(MXNetError, FileNotFoundError):
 class ParameterError(MXNetError, ValueError):
     """An unknown parameter or an invalid value."""
 
+    _kind = "bad_parameter"
+
 
 class UnsupportedError(MXNetError, NotImplementedError):
     """A parameter or name that is not supported."""
+
+    _kind = "unsupported"
 
 
 class MisuseError(MXNetError, AssertionError):

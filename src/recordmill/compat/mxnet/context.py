@@ -15,7 +15,6 @@ class Context:
     device_id: int = 0
 
     def __str__(self) -> str:
-        """Return MXNet's text."""
         return f"{self.device_type}({self.device_id})"
 
     __repr__ = __str__

@@ -98,7 +98,7 @@ def write_lists(prefix: str, root: str, options: argparse.Namespace) -> None:
     found = _find_images(root, options.exts, recursive=options.recursive)
     rows = [(key, label, name) for key, (label, name) in enumerate(found)]
     if options.shuffle:
-        random.Random(_SEED).shuffle(rows)  # noqa: S311 (MXNet's order)
+        random.Random(_SEED).shuffle(rows)
     length = -(-len(rows) // options.chunks)
     for chunk in range(options.chunks):
         name = f"{prefix}_{chunk}" if options.chunks > 1 else prefix

@@ -164,13 +164,11 @@ class MXRecordIO:
         return self._reader
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of a reader without its open file."""
         if self._output is not None:
             raise TypeError(f"the writer of {self.uri} cannot be pickled")
         return self.__dict__ | {"_reader": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Open the file again if it was open."""
         self.__dict__.update(state)
         if self.is_open:
             self.is_open = False

@@ -6,5 +6,4 @@ from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.gluon import data, utils
 from recordmill.compat.mxnet.gluon.block import Block, HybridBlock
 
-__all__ = ["Block", "HybridBlock", "data", "utils"]
 __getattr__ = absent(__name__, {}, "train with Keras, PyTorch or JAX")

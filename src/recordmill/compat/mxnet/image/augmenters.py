@@ -5,7 +5,6 @@ Augmenters of colors take float32 images with red first.
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from recordmill.compat.mxnet.base import MisuseError, MXNetError
 from recordmill.compat.mxnet.image import functions
 from recordmill.compat.mxnet.nd import array, wrap
+from recordmill.dataclass import dataclass
 
 _MEAN = (123.68, 116.28, 103.53)
 _STD = (58.395, 57.12, 57.375)
@@ -32,29 +32,17 @@ class Augmenter:
     """Base class; subclasses implement `__call__`."""
 
     def __init__(self, **kwargs: Any) -> None:
-        self._kwargs = {
-            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in kwargs.items()
-        }
-
-    def dumps(self) -> Any:
-        """Return name and parameters as JSON."""
-        return json.dumps([type(self).__name__.lower(), self._kwargs])
+        self._kwargs = kwargs
 
     def __call__(self, src: Any) -> Any:
-        """Return the augmented image."""
         raise NotImplementedError("Must override implementation.")
 
 
+@dataclass(eq=False)
 class SequentialAug(Augmenter):
     """Apply several augmenters in order."""
 
-    def __init__(self, ts: list[Augmenter]) -> None:
-        super().__init__()
-        self.ts = ts
-
-    def dumps(self) -> Any:
-        """Return names and parameters of all augmenters."""
-        return [type(self).__name__.lower(), [one.dumps() for one in self.ts]]
+    ts: list[Augmenter]
 
     def __call__(self, src: Any) -> Any:
         for one in self.ts:
@@ -70,47 +58,58 @@ class RandomOrderAug(SequentialAug):
         return super().__call__(src)
 
 
-class _SizedAug(Augmenter):
-    def __init__(self, size: Any, interp: int = 2) -> None:
-        super().__init__(size=size, interp=interp)
-        self.size, self.interp = size, interp
-
-
-class ResizeAug(_SizedAug):
+@dataclass(eq=False)
+class ResizeAug(Augmenter):
     """Resize the shorter side to a length."""
+
+    size: int
+    interp: int = 2
 
     def __call__(self, src: Any) -> Any:
         return functions.resize_short(src, self.size, self.interp)
 
 
-class ForceResizeAug(_SizedAug):
+@dataclass(eq=False)
+class ForceResizeAug(Augmenter):
     """Resize to a size (width, height) regardless of the aspect ratio."""
 
+    size: tuple[int, int]
+    interp: int = 2
+
     def __call__(self, src: Any) -> Any:
-        width, height = self.size
-        return functions.imresize(src, width, height, interp=self.interp)
+        return functions.imresize(src, *self.size, interp=self.interp)
 
 
-class RandomCropAug(_SizedAug):
+@dataclass(eq=False)
+class RandomCropAug(Augmenter):
     """Crop a size (width, height) at a random position."""
+
+    size: tuple[int, int]
+    interp: int = 2
 
     def __call__(self, src: Any) -> Any:
         return functions.random_crop(src, self.size, self.interp)[0]
 
 
-class CenterCropAug(_SizedAug):
+@dataclass(eq=False)
+class CenterCropAug(Augmenter):
     """Crop a size (width, height) in the center."""
+
+    size: tuple[int, int]
+    interp: int = 2
 
     def __call__(self, src: Any) -> Any:
         return functions.center_crop(src, self.size, self.interp)[0]
 
 
+@dataclass(eq=False)
 class RandomSizedCropAug(Augmenter):
     """Crop a random area with a random aspect ratio, and resize it to a size (width, height)."""
 
-    def __init__(self, size: Any, area: Any, ratio: Any, interp: int = 2) -> None:
-        super().__init__(size=size, area=area, ratio=ratio, interp=interp)
-        self.size, self.area, self.ratio, self.interp = size, area, ratio, interp
+    size: tuple[int, int]
+    area: Any
+    ratio: tuple[float, float]
+    interp: int = 2
 
     def __call__(self, src: Any) -> Any:
         return functions.random_size_crop(src, self.size, self.area, self.ratio, self.interp)[0]
@@ -120,53 +119,48 @@ class ColorNormalizeAug(Augmenter):
     """Subtract a mean and divide by a standard deviation of each channel, in place."""
 
     def __init__(self, mean: Any, std: Any) -> None:
-        super().__init__(mean=mean, std=std)
         self.mean, self.std = (None if one is None else array(one) for one in (mean, std))
 
     def __call__(self, src: Any) -> Any:
         return functions.color_normalize(src, self.mean, self.std)
 
 
+@dataclass(eq=False)
 class HorizontalFlipAug(Augmenter):
     """Flip left and right with a probability."""
 
-    def __init__(self, p: float) -> None:
-        super().__init__(p=p)
-        self.p = p
+    p: float
 
     def __call__(self, src: Any) -> Any:
         return wrap(np.flip(src, 1)) if random.random() < self.p else src
 
 
+@dataclass(eq=False)
 class CastAug(Augmenter):
     """Convert to a dtype."""
 
-    def __init__(self, typ: str = "float32") -> None:
-        super().__init__(type=typ)
-        self.typ = typ
+    typ: str = "float32"
 
     def __call__(self, src: Any) -> Any:
         return src.astype(self.typ)
 
 
+@dataclass(eq=False)
 class BrightnessJitterAug(Augmenter):
     """Multiply all values by a random factor, in place."""
 
-    def __init__(self, brightness: float) -> None:
-        super().__init__(brightness=brightness)
-        self.brightness = brightness
+    brightness: float
 
     def __call__(self, src: Any) -> Any:
         src *= _draw_factor(self.brightness)
         return src
 
 
+@dataclass(eq=False)
 class ContrastJitterAug(Augmenter):
     """Blend with the mean luma of the image, in place."""
 
-    def __init__(self, contrast: float) -> None:
-        super().__init__(contrast=contrast)
-        self.contrast = contrast
+    contrast: float
 
     def __call__(self, src: Any) -> Any:
         alpha, pixels = _draw_factor(self.contrast), np.asarray(src)
@@ -178,12 +172,11 @@ class ContrastJitterAug(Augmenter):
         return src
 
 
+@dataclass(eq=False)
 class SaturationJitterAug(Augmenter):
     """Blend with the luma of each pixel, in place; images of one channel stay unchanged."""
 
-    def __init__(self, saturation: float) -> None:
-        super().__init__(saturation=saturation)
-        self.saturation = saturation
+    saturation: float
 
     def __call__(self, src: Any) -> Any:
         alpha, pixels = _draw_factor(self.saturation), np.asarray(src)
@@ -194,12 +187,11 @@ class SaturationJitterAug(Augmenter):
         return src
 
 
+@dataclass(eq=False)
 class HueJitterAug(Augmenter):
     """Rotate all colors about the gray axis."""
 
-    def __init__(self, hue: float) -> None:
-        super().__init__(hue=hue)
-        self.hue = hue
+    hue: float
 
     def __call__(self, src: Any) -> Any:
         angle = random.uniform(-self.hue, self.hue) * np.pi
@@ -216,25 +208,25 @@ class ColorJitterAug(RandomOrderAug):
         super().__init__([kind(amount) for kind, amount in kinds if amount > 0])
 
 
+@dataclass(eq=False)
 class LightingAug(Augmenter):
     """Shift colors along principal axes by normally distributed amounts, in place."""
 
-    def __init__(self, alphastd: float, eigval: Any, eigvec: Any) -> None:
-        super().__init__(alphastd=alphastd, eigval=eigval, eigvec=eigvec)
-        self.alphastd, self.eigval, self.eigvec = alphastd, np.asarray(eigval), np.asarray(eigvec)
+    alphastd: float
+    eigval: Any
+    eigvec: Any
 
     def __call__(self, src: Any) -> Any:
         amounts = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002 (np.random.seed repeats it)
-        src += array(np.dot(self.eigvec * amounts, self.eigval))
+        src += array(np.dot(np.asarray(self.eigvec) * amounts, np.asarray(self.eigval)))
         return src
 
 
+@dataclass(eq=False)
 class RandomGrayAug(Augmenter):
     """Convert to gray with a probability; the number of channels stays."""
 
-    def __init__(self, p: float) -> None:
-        super().__init__(p=p)
-        self.p = p
+    p: float
 
     def __call__(self, src: Any) -> Any:
         return _mix_channels(src, _GRAY_WEIGHTS) if random.random() < self.p else src
@@ -300,7 +292,7 @@ def create_normalization(mean: Any, std: Any) -> list[Augmenter]:
 
 def _create_crop(size: tuple[int, int], rand_crop: bool, rand_resize: bool, interp: int) -> Augmenter:
     if rand_resize and not rand_crop:
-        raise MisuseError("rand_resize=True needs rand_crop=True", kind="bad_parameter")
+        raise MisuseError("rand_resize=True needs rand_crop=True")
     if rand_resize:
         return RandomSizedCropAug(size, 0.08, (3.0 / 4.0, 4.0 / 3.0), interp)
     return RandomCropAug(size, interp) if rand_crop else CenterCropAug(size, interp)
@@ -311,4 +303,4 @@ def _check_numbers(name: str, value: Any, default: tuple[float, ...]) -> Any:
         return array(default)
     if value is None or (isinstance(value, np.ndarray) and value.shape[0] in (1, 3)):
         return value
-    raise MisuseError(f"{name} must be True or an array of 1 or 3 numbers, got {value!r}", kind="bad_parameter")
+    raise MisuseError(f"{name} must be True or an array of 1 or 3 numbers, got {value!r}")

@@ -21,17 +21,22 @@ from recordmill.compat.mxnet.image.augmenters import (
 from recordmill.compat.mxnet.image.image_iter import ImageIter
 from recordmill.compat.mxnet.io.batches import DataDesc
 from recordmill.compat.mxnet.nd import flip
+from recordmill.dataclass import dataclass
 
 _LOGGER = logging.getLogger("mxnet")
 # A header of two values and one box of five.
 _MIN_LABEL_LENGTH = 7
+# Parameters of ImageIter; others are those of CreateDetAugmenter.
+_ITER_OPTIONS = (
+    "path_imgrec path_imglist path_root path_imgidx shuffle part_index num_parts aug_list imglist data_name "
+    "last_batch_handle"
+)
 
 
 class DetAugmenter(Augmenter):
     """Base class of augmenters of an image and its boxes (class, left, top, right, bottom, ...)."""
 
     def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
-        """Return the augmented image and boxes."""
         raise NotImplementedError("Must override implementation.")
 
 
@@ -41,30 +46,22 @@ class DetBorrowAug(DetAugmenter):
     def __init__(self, augmenter: Augmenter) -> None:
         if not isinstance(augmenter, Augmenter):
             raise TypeError("Borrowing from invalid Augmenter")
-        super().__init__(augmenter=augmenter.dumps())
         self.augmenter = augmenter
-
-    def dumps(self) -> Any:
-        """Return both names and the parameters."""
-        return [type(self).__name__.lower(), self.augmenter.dumps()]
 
     def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
         return self.augmenter(src), label
 
 
+@dataclass(eq=False)
 class DetHorizontalFlipAug(DetAugmenter):
     """Flip image and boxes left and right with a probability; boxes are changed in place."""
 
-    def __init__(self, p: float) -> None:
-        super().__init__(p=p)
-        self.p = p
+    p: float
 
     def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
         if random.random() < self.p:
             src = flip(src, axis=1)
-            left = label[:, 1].copy()
-            label[:, 1] = 1.0 - label[:, 3]
-            label[:, 3] = 1.0 - left
+            label[:, 1], label[:, 3] = 1.0 - label[:, 3], 1.0 - label[:, 1]
         return src, label
 
 
@@ -85,13 +82,11 @@ def CreateDetAugmenter(
     inter_method: int = 2,
 ) -> list[DetAugmenter]:
     """Create the augmenters for training with boxes, in MXNet's order; random crops and padding are not supported."""
-    for name, value in (("rand_crop", rand_crop), ("rand_pad", rand_pad)):
-        if value > 0:
-            hint = f"use {name}_prob of mx.io.ImageDetRecordIter"
-            raise UnsupportedError(f"{name} is not supported", kind="unsupported", found=f"{name}={value}", hint=hint)
+    if rand_crop > 0 or rand_pad > 0:
+        hint = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
+        raise UnsupportedError("rand_crop and rand_pad are not supported", hint=hint)
     augmenters: list[DetAugmenter] = [DetBorrowAug(ResizeAug(resize, inter_method))] if resize > 0 else []
-    if rand_mirror:
-        augmenters.append(DetHorizontalFlipAug(0.5))
+    augmenters += [DetHorizontalFlipAug(0.5)] if rand_mirror else []
     plain = [ForceResizeAug((data_shape[2], data_shape[1]), inter_method), CastAug()]
     plain += create_color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
     return augmenters + [DetBorrowAug(one) for one in plain + create_normalization(mean, std)]
@@ -104,40 +99,12 @@ class ImageDetIter(ImageIter):
     """
 
     def __init__(
-        self,
-        batch_size: int,
-        data_shape: Sequence[int],
-        path_imgrec: Any = None,
-        path_imglist: Any = None,
-        path_root: Any = None,
-        path_imgidx: Any = None,
-        shuffle: bool = False,
-        part_index: int = 0,
-        num_parts: int = 1,
-        aug_list: list[Any] | None = None,
-        imglist: list[Any] | None = None,
-        data_name: str = "data",
-        label_name: str = "label",
-        last_batch_handle: str = "pad",
-        **kwargs: Any,
+        self, batch_size: int, data_shape: Sequence[int], *args: Any, label_name: str = "label", **options: Any
     ) -> None:
-        super().__init__(
-            batch_size,
-            data_shape,
-            path_imgrec=path_imgrec,
-            path_imglist=path_imglist,
-            path_root=path_root,
-            path_imgidx=path_imgidx,
-            shuffle=shuffle,
-            part_index=part_index,
-            num_parts=num_parts,
-            aug_list=[],
-            imglist=imglist,
-            data_name=data_name,
-            label_name=label_name,
-            last_batch_handle=last_batch_handle,
-        )
-        self.auglist = CreateDetAugmenter(data_shape, **kwargs) if aug_list is None else aug_list  # type: ignore[assignment]
+        plain = {name: options.pop(name) for name in _ITER_OPTIONS.split() if name in options}
+        aug_list = plain.pop("aug_list", None)
+        super().__init__(batch_size, data_shape, 1, *args, aug_list=[], label_name=label_name, **plain)
+        self.auglist = CreateDetAugmenter(data_shape, **options) if aug_list is None else aug_list  # type: ignore[assignment]
         self._set_label_shape(label_name, self._estimate_label_shape())
 
     def _set_label_shape(self, name: str, shape: tuple[int, int]) -> None:
@@ -180,7 +147,7 @@ class ImageDetIter(ImageIter):
             raise self._label_error("Invalid label occurs.")
 
     def _label_error(self, message: str) -> MXNetError:
-        return MXNetError(message, kind="bad_label", **self._source.last)
+        return MXNetError(message, kind="bad_label", **self._last)
 
     def _fill(self, data: Any, label: Any, start: int) -> int:
         """Fill rows from `start` with samples; return the number of filled rows."""

@@ -27,7 +27,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None
         raise ValueError("buf must be bytes, bytearray or numpy.ndarray; encode text first")  # noqa: TRY004
     data: Any = np.ascontiguousarray(buf, np.uint8).reshape(-1) if isinstance(buf, np.ndarray) else buf
     if flag not in (0, 1):
-        raise ParameterError(f"flag must be 0 or 1, got {flag}", kind="bad_parameter")
+        raise ParameterError(f"flag must be 0 or 1, got {flag}")
     if not len(data):
         raise MXNetError("Check failed: len > 0: Input cannot be an empty buffer", kind="bad_image")
     channels: Any = "grey" if flag == 0 else "rgb" if to_rgb else "bgr"
@@ -67,13 +67,13 @@ def imresize(src: Any, w: int, h: int, interp: int = 1, out: Any = None) -> NDAr
     pixels = np.asarray(src)
     for name, value in (("w", w), ("h", h)):
         if not isinstance(value, int | np.integer) or value < 1:
-            raise ParameterError(f"{name} must be a positive integer, got {value!r}", kind="bad_parameter")
+            raise ParameterError(f"{name} must be a positive integer, got {value!r}")
     if pixels.ndim != 3:
         found = str(pixels.shape)
         raise ParameterError("an image must have height, width and channels", kind="bad_shape", found=found)
     if pixels.dtype not in (np.uint8, np.float32):
         message = f"an image of {pixels.dtype} is not supported"
-        raise UnsupportedError(message, kind="unsupported", expected="uint8 or float32", found=str(pixels.dtype))
+        raise UnsupportedError(message, expected="uint8 or float32", found=str(pixels.dtype))
     method = get_interp_method(interp, (*pixels.shape[:2], h, w))
     return _return(wrap(rm.resize(pixels, (h, w), kernel=KERNELS[method])), out)
 
@@ -85,7 +85,7 @@ def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] 
     if interp == RANDOM:
         return random.randint(0, 4)
     if interp not in range(5):
-        raise ParameterError(f"interp must be 0 to 4, 9 or 10, got {interp}", kind="bad_parameter")
+        raise ParameterError(f"interp must be 0 to 4, 9 or 10, got {interp}")
     return interp
 
 

@@ -23,13 +23,3 @@ __getattr__ = absent(
         "MXDataIter": "use DataIter",
     },
 )
-
-__all__ = [
-    "DataBatch",
-    "DataDesc",
-    "DataIter",
-    "ImageDetRecordIter",
-    "ImageRecordIter",
-    "NDArrayIter",
-    "PrefetchingIter",
-]

@@ -31,12 +31,12 @@ class NDArrayIter(DataIter):
         super().__init__(batch_size)
         self.data, self.label = _name_arrays(data, data_name), _name_arrays(label, label_name)
         if not self.data:
-            raise MisuseError("data must contain at least one array", kind="bad_parameter")
+            raise MisuseError("data must contain at least one array")
         if last_batch_handle not in _LAST_BATCH:
             message, expected = "unknown last_batch_handle", ", ".join(_LAST_BATCH)
-            raise ParameterError(message, kind="bad_parameter", expected=expected, found=repr(last_batch_handle))
+            raise ParameterError(message, expected=expected, found=repr(last_batch_handle))
         if batch_size < 1:
-            raise ParameterError(f"batch_size must be positive, got {batch_size}", kind="bad_parameter")
+            raise ParameterError(f"batch_size must be positive, got {batch_size}")
         self.num_data = _common_length(self.data + self.label)
         self.shuffle, self.last_batch_handle = shuffle, last_batch_handle
         self.idx, self._order = np.arange(self.num_data), np.arange(self.num_data)
@@ -45,12 +45,10 @@ class NDArrayIter(DataIter):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        """Names, shapes and dtypes of the data."""
         return self._describe(self.data)
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        """Names, shapes and dtypes of the labels."""
         return self._describe(self.label)
 
     def _describe(self, arrays: NamedArrays) -> list[DataDesc]:
@@ -76,7 +74,6 @@ class NDArrayIter(DataIter):
         return self._start - self._num_carried
 
     def iter_next(self) -> bool:
-        """Move to the next batch; return False at the end."""
         self._start = min(self._start + self.batch_size, len(self._rows))
         num_left = len(self._rows) - self._start
         if self.last_batch_handle == "pad" or num_left >= self.batch_size:
@@ -86,17 +83,14 @@ class NDArrayIter(DataIter):
         return False
 
     def next(self) -> DataBatch:
-        """Return the next batch; raise StopIteration at the end."""
         if not self.iter_next():
             raise StopIteration
         return DataBatch(self.getdata(), self.getlabel(), self.getpad(), None)
 
     def getdata(self) -> Any:
-        """Return the data of the current batch."""
         return self._select(self.data)
 
     def getlabel(self) -> Any:
-        """Return the labels of the current batch."""
         return self._select(self.label)
 
     def getpad(self) -> int:

@@ -23,19 +23,7 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):  # noqa: PYI024, SLOT
         return desc
 
     def __repr__(self) -> str:
-        """Return MXNet's text."""
         return f"DataDesc[{self.name},{self.shape},{self.dtype},{self.layout}]"
-
-    @staticmethod
-    def get_list(shapes: Any, types: Any) -> list[DataDesc]:
-        """Return descriptions for pairs of name and shape, and of name and dtype."""
-        known = dict(types or ())
-        return [DataDesc(name, shape, known[name]) if known else DataDesc(name, shape) for name, shape in shapes]
-
-    @staticmethod
-    def get_batch_axis(layout: str | None) -> int:
-        """Return the axis of the samples in a layout; 0 for None."""
-        return 0 if layout is None else layout.find("N")
 
 
 class DataBatch:
@@ -53,12 +41,11 @@ class DataBatch:
     ) -> None:
         for name, value in (("Data", data), ("Label", label)):
             if value is not None and not isinstance(value, list | tuple):
-                raise MisuseError(f"{name} must be list of NDArrays", kind="bad_parameter", found=type(value).__name__)
+                raise MisuseError(f"{name} must be list of NDArrays", found=type(value).__name__)
         self.data, self.label, self.pad, self.index = data, label, pad, index
         self.bucket_key, self.provide_data, self.provide_label = bucket_key, provide_data, provide_label
 
     def __str__(self) -> str:
-        """Return the shapes of the arrays."""
         shapes = [[array.shape for array in arrays] if arrays else None for arrays in (self.data, self.label)]
         return f"{type(self).__name__}: data shapes: {shapes[0]} label shapes: {shapes[1]}"
 
@@ -70,11 +57,9 @@ class DataIter:
         self.batch_size = batch_size
 
     def __iter__(self) -> Self:
-        """Return the iterator itself."""
         return self
 
     def __next__(self) -> DataBatch:
-        """Return the next batch."""
         return self.next()
 
     def reset(self) -> None:
@@ -113,25 +98,20 @@ class BatchHolder(DataIter):
     current_batch: Any = None
 
     def next(self) -> DataBatch:
-        """Return the next batch; raise StopIteration at the end."""
         if not self.iter_next():
             raise StopIteration
         return self._current()
 
     def getdata(self) -> Any:
-        """Return the data of the current batch."""
         return self._current().data
 
     def getlabel(self) -> Any:
-        """Return the labels of the current batch."""
         return self._current().label
 
     def getindex(self) -> Any:
-        """Return the ids of the samples of the current batch."""
         return self._current().index
 
     def getpad(self) -> Any:
-        """Return the number of rows that only fill the current batch."""
         return self._current().pad
 
     def _current(self) -> DataBatch:

@@ -39,26 +39,23 @@ class PrefetchingIter(BatchHolder):
         self.n_iter = len(self.iters)
         for names in (rename_data, rename_label):
             if not self.iters or (names is not None and len(names) != self.n_iter):
-                raise MisuseError("expected at least one iterator, and one dict for each", kind="bad_parameter")
+                raise MisuseError("expected at least one iterator, and one dict for each")
         self.rename_data, self.rename_label = rename_data, rename_label
         super().__init__(self.provide_data[0][1][0])
         self._prefetcher = self._start()
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        """Names, shapes and dtypes of the data of all iterators."""
         return _rename([one.provide_data for one in self.iters], self.rename_data)
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        """Names, shapes and dtypes of the labels of all iterators."""
         return _rename([one.provide_label for one in self.iters], self.rename_label)
 
     def _start(self) -> Iterator[list[DataBatch]]:
         return Prefetcher(_Zipped(self.iters), 0, "recordmill-mxnet")
 
     def reset(self) -> None:
-        """Start an epoch of all iterators."""
         self._close()
         for one in self.iters:
             one.reset()
@@ -66,7 +63,6 @@ class PrefetchingIter(BatchHolder):
         self._prefetcher = self._start()
 
     def iter_next(self) -> bool:
-        """Move to the next batch; return False at the end."""
         batches = next(self._prefetcher, None)
         if batches is None:
             return False
@@ -84,7 +80,6 @@ class PrefetchingIter(BatchHolder):
             prefetcher.close()
 
     def __del__(self) -> None:
-        """Stop the thread."""
         self._close()
 
 

@@ -71,9 +71,9 @@ class BatchDecoder:
         specs = {"data": _image_spec(values, method, self._normalizer.options)}
         threads = values["preprocess_threads"]
         try:
-            decoded = rm.decode_batch(
-                {"data": list(images)}, specs, rng=draws, positions=positions, threads=threads
-            )["data"]
+            decoded = rm.decode_batch({"data": list(images)}, specs, rng=draws, positions=positions, threads=threads)[
+                "data"
+            ]
         except rm.DecodeError as error:
             error.position = int(rows[error.position or 0])
             raise

@@ -15,8 +15,7 @@ from recordmill.compat.mxnet.io.augment import COLOR_SPACES
 from recordmill.compat.mxnet.io.detection_augment import Augmentation, AugmentationPlan, decode_augmented, split_label
 from recordmill.compat.mxnet.io.detection_parameters import is_augmented, read_detection_parameters
 from recordmill.compat.mxnet.io.image_record import BatchBuilder, ImageRecordIter
-from recordmill.compat.mxnet.io.mean_image import load_mean_image
-from recordmill.compat.mxnet.io.order import BatchRows, Span, split_all
+from recordmill.compat.mxnet.io.order import BatchRows, Span
 from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable, Samples, short_labels_error
 
 Ints = NDArray[np.int64]
@@ -50,19 +49,10 @@ class _DetectionBuilder(BatchBuilder):
         return _LabelTable(self.values)
 
     def _create_decoder(self) -> Any:
-        values = self.values
-        self.decoder = decoder = _ResizingDecoder(values)
-        if values["mean_img"] and not any(values[f"mean_{color}"] > 0 for color in "rgba"):
-            parts = split_all(self.ranges(), values["batch_size"], is_indexed=False)
-            shape = tuple(values["data_shape"])
-            decoder.mean = load_mean_image(values["mean_img"], shape, lambda: map(self._decode_resized, parts))
-        return decoder
+        return _ResizingDecoder(self.values)
 
     def ranges(self) -> list[list[Span]]:
         return [[(0, len(self.table))]]
-
-    def _decode_resized(self, records: BatchRows) -> NDArray[Any]:
-        return super()._decode(self.table.fetch(records.rows), records)
 
     def _decode(self, samples: Samples, records: BatchRows) -> NDArray[Any]:
         if self._plan is None:
@@ -115,7 +105,7 @@ class _ResizingDecoder:
         )
         self._threads = values["preprocess_threads"]
         colors = "rgba"[:channels]
-        self.mean, self._std = (
+        self._mean, self._std = (
             np.array([values[f"{name}_{color}"] for color in colors], np.float32)[:, None, None]
             for name in ("mean", "std")
         )
@@ -128,7 +118,7 @@ class _ResizingDecoder:
 
     def normalize(self, pixels: NDArray[np.uint8]) -> Floats:
         values: Floats = pixels.astype(np.float32)
-        values -= self.mean
+        values -= self._mean
         values /= self._std
         values *= self._scale
         return values
@@ -144,7 +134,7 @@ class _LabelTable(RecordTable):
         longest, width = self._find_longest(), values["label_pad_width"]
         if 0 < width < longest:
             message = f"label_pad_width must be at least {longest}, got {width}"
-            raise ParameterError(message, kind="bad_parameter", expected=f"at least {longest}", found=str(width))
+            raise ParameterError(message, expected=f"at least {longest}", found=str(width))
         self.label_width = _PREFIX + max(longest, width)
 
     def _find_longest(self) -> int:

@@ -222,7 +222,8 @@ class _CropSampler:
         def limits(name: str) -> tuple[float, float]:
             return option(f"min_crop_{name}"), option(f"max_crop_{name}")
 
-        self._scales, self._ratios, self._trials = limits("scales"), limits("aspect_ratios"), int(option("max_crop_trials"))
+        self._scales, self._ratios = limits("scales"), limits("aspect_ratios")
+        self._trials = int(option("max_crop_trials"))
         self._limits = [limits(name) for name in ("overlaps", "sample_coverages", "object_coverages")]
         self._keeps_centers = values["crop_emit_mode"] == "center"
         self._min_overlap = np.float32(values["emit_overlap_thresh"])

@@ -65,6 +65,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 _UNSUPPORTED = {
     "aug_seq": "omit it: there is one sequence of augmentations",
+    "mean_img": "use mean_r, mean_g and mean_b",
     "path_imglist": "pack the labels into the records: im2rec --pack-label",
     "shuffle_chunk_size": "shuffle=True permutes all records",
     "shuffle_chunk_seed": "shuffle=True permutes all records",
@@ -138,7 +139,7 @@ def _check_samplers(values: Mapping[str, Any]) -> None:
     for name in _SAMPLER_DEFAULTS:
         if count and len(values[name]) not in {1, count}:
             message, expected = f"{name}: # of parameters/crop_samplers mismatch", f"1 or {count} values"
-            raise ParameterError(message, kind="bad_parameter", expected=expected, found=str(len(values[name])))
+            raise ParameterError(message, expected=expected, found=str(len(values[name])))
     for name in ("scales", "aspect_ratios", *_COVERAGES):
         lows, highs = values[f"min_crop_{name}"], values[f"max_crop_{name}"]
         for number in range(max(len(lows), len(highs)) if count else 0):

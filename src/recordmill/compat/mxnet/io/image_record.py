@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,7 @@ class BatchBuilder:
         """Return what is shuffled: the chunks of every range, as rows of the table."""
         return self.table.ranges
 
-    def build(self, records: BatchRows, pad: int) -> DataBatch:
+    def build(self, records: BatchRows) -> DataBatch:
         """Read, decode and assemble one batch."""
         samples = self.table.fetch(records.rows)
         data, labels = self._decode(samples, records), samples.labels
@@ -54,7 +53,7 @@ class BatchBuilder:
             labels = labels[:, 0]
         size = self.values["batch_size"]
         data, labels, ids = (_fill(one, size) for one in (data, labels, samples.ids))
-        return DataBatch([wrap(data)], [wrap(labels)], pad, ids)
+        return DataBatch([wrap(data)], [wrap(labels)], records.pad, ids)
 
     def _decode(self, samples: Samples, records: BatchRows) -> NDArray[Any]:
         try:
@@ -89,7 +88,7 @@ class ImageRecordIter(BatchHolder):
         count = len(self._builder.table)
         if self._values["round_batch"] and 2 * count < self.batch_size:
             message, found = "batch_size must be at most twice the number of images", f"{count} images"
-            raise ParameterError(message, kind="bad_parameter", found=found, hint="round_batch=False")
+            raise ParameterError(message, found=found, hint="round_batch=False")
         self._orders = EpochOrders(self._builder.ranges(), self._values)
         self._next_order = self._orders.draw()
         self._epoch = -1
@@ -104,13 +103,11 @@ class ImageRecordIter(BatchHolder):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        """Name, shape and dtype of the data."""
         shape = (self.batch_size, *self._values["data_shape"])
         return [DataDesc(self._values["data_name"], shape, self._builder.decoder.dtype.type)]
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        """Name, shape and dtype of the labels."""
         width = self._builder.table.label_width
         shape = (self.batch_size,) if width == 1 else (self.batch_size, width)
         return [DataDesc(self._values["label_name"], shape, np.float32)]
@@ -123,7 +120,6 @@ class ImageRecordIter(BatchHolder):
         self._num_taken = 0
 
     def iter_next(self) -> bool:
-        """Move to the next batch; return False at the end."""
         if self._prefetcher is None or self._process != os.getpid():
             self._start()
         self._num_taken += 1
@@ -131,17 +127,15 @@ class ImageRecordIter(BatchHolder):
         return self.current_batch is not None
 
     def getdata(self) -> Any:
-        """Return the data of the current batch."""
         return super().getdata()[0]
 
     def getlabel(self) -> Any:
-        """Return the labels of the current batch."""
         return super().getlabel()[0]
 
     def _start(self) -> None:
         """Continue the epoch in a new thread, also after a fork."""
         rows = self._orders.batches(self._epoch, self._order, self._next_order, self._num_taken)
-        batches = _build_all(self._builder, rows)
+        batches = map(self._builder.build, rows)  # continues after an error, unlike a generator
         depth = self._values["prefetch_buffer"]
         self._prefetcher = Prefetcher(batches, depth - 1, _THREAD_NAME) if depth else batches
         self._process = os.getpid()
@@ -152,17 +146,10 @@ class ImageRecordIter(BatchHolder):
         self._prefetcher = self.current_batch = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state at the start of the epoch."""
         return self.__dict__ | {"_prefetcher": None, "current_batch": None, "_num_taken": 0}
 
     def __del__(self) -> None:
-        """Stop the prefetching thread."""
         self._stop()
-
-
-def _build_all(builder: BatchBuilder, rows: Iterator[tuple[BatchRows, int]]) -> Iterator[DataBatch]:
-    """Build batches; an iterator that continues after an error, unlike a generator."""
-    return map(lambda one: builder.build(*one), rows)
 
 
 def _fill(array: NDArray[Any], length: int) -> NDArray[Any]:

@@ -45,15 +45,18 @@ class Order:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BatchRows:
-    """The records of one batch, or some of them: rows of the table, slots, and positions in the epoch."""
+    """The records of one batch, or some of them: rows of the table, slots, positions in the epoch.
+
+    `pad` is the number of records that only fill the batch.
+    """
 
     rows: Ints
     slots: Ints
     positions: Ints
     epoch: int
+    pad: int = 0
 
     def __getitem__(self, selected: Ints) -> BatchRows:
-        """Select some of the records."""
         return BatchRows(self.rows[selected], self.slots[selected], self.positions[selected], self.epoch)
 
     def draws(self, seed: int) -> rm.Draws:
@@ -131,8 +134,8 @@ class EpochOrders:
         # Shuffled chunks are stored behind a full batch, others behind the rows that the batch already has.
         return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
 
-    def batches(self, epoch: int, order: Order, following: Order, skip: int) -> Iterator[tuple[BatchRows, int]]:
-        """Yield the records and the padding of each batch after the first `skip` batches.
+    def batches(self, epoch: int, order: Order, following: Order, skip: int) -> Iterator[BatchRows]:
+        """Yield the records of each batch after the first `skip` batches.
 
         With ``round_batch`` the last batch is filled with the first records of the following order.
         """
@@ -145,7 +148,7 @@ class EpochOrders:
                 shift = count if self._words is None or self._is_indexed else 0
                 rows = np.concatenate([rows, following.rows[:pad]])
                 slots = np.concatenate([slots, following.slots[:pad] + shift])
-            yield BatchRows(rows, slots, np.arange(start, start + len(rows)), epoch), pad
+            yield BatchRows(rows, slots, np.arange(start, start + len(rows)), epoch, pad)
 
 
 def split_all(ranges: Sequence[Sequence[Span]], batch_size: int, *, is_indexed: bool) -> Iterator[BatchRows]:

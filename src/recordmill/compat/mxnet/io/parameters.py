@@ -14,71 +14,29 @@ from recordmill.compat.mxnet.interpolation import METHODS, NEAREST
 
 MAX_INT = 2**31 - 1
 MAX_SIDE = 1 << 15
-# The parameters of MXNet 1.9.1's ImageRecordIter and their defaults; None means that there is no value.
+# The parameters of MXNet 1.9.1's ImageRecordIter by default; None means that there is no value.
+_NAMES_BY_DEFAULT: list[tuple[Any, str]] = [
+    (None, "data_shape batch_size seed_aug dtype min_aspect_ratio"),
+    ("", "path_imgrec path_imgidx path_imglist mean_img"),
+    (False, "shuffle rand_crop random_resized_crop mirror rand_mirror"),
+    (True, "round_batch verbose"),
+    (-1, "resize rotate max_crop_size min_crop_size"),
+    (0, "seed shuffle_chunk_size shuffle_chunk_seed part_index device_id max_rotate_angle pad"),
+    (0, "random_h random_s random_l"),
+    (1, "label_width num_parts inter_method"),
+    (4, "preprocess_threads prefetch_buffer"),
+    (0.0, "max_aspect_ratio max_shear_ratio min_img_size brightness contrast saturation pca_noise"),
+    (0.0, "mean_r mean_g mean_b mean_a max_random_contrast max_random_illumination"),
+    (1.0, "max_random_scale min_random_scale max_random_area min_random_area std_r std_g std_b std_a scale"),
+]
 DEFAULTS: dict[str, Any] = {
-    "path_imgrec": "",
-    "path_imgidx": "",
-    "path_imglist": "",
-    "data_shape": None,
-    "batch_size": None,
+    **{name: default for default, names in _NAMES_BY_DEFAULT for name in names.split()},
     "data_name": "data",
     "label_name": "softmax_label",
-    "label_width": 1,
-    "round_batch": True,
-    "shuffle": False,
-    "seed": 0,
-    "seed_aug": None,
-    "shuffle_chunk_size": 0,
-    "shuffle_chunk_seed": 0,
-    "num_parts": 1,
-    "part_index": 0,
-    "preprocess_threads": 4,
-    "prefetch_buffer": 4,
     "ctx": "gpu",
-    "device_id": 0,
-    "dtype": None,
-    "verbose": True,
     "aug_seq": "aug_default",
-    "resize": -1,
-    "rand_crop": False,
-    "random_resized_crop": False,
-    "max_rotate_angle": 0,
-    "rotate": -1,
-    "max_aspect_ratio": 0.0,
-    "min_aspect_ratio": None,
-    "max_shear_ratio": 0.0,
-    "max_crop_size": -1,
-    "min_crop_size": -1,
-    "max_random_scale": 1.0,
-    "min_random_scale": 1.0,
-    "max_random_area": 1.0,
-    "min_random_area": 1.0,
     "max_img_size": 1e10,
-    "min_img_size": 0.0,
-    "brightness": 0.0,
-    "contrast": 0.0,
-    "saturation": 0.0,
-    "pca_noise": 0.0,
-    "random_h": 0,
-    "random_s": 0,
-    "random_l": 0,
     "fill_value": 255,
-    "inter_method": 1,
-    "pad": 0,
-    "mirror": False,
-    "rand_mirror": False,
-    "mean_img": "",
-    "mean_r": 0.0,
-    "mean_g": 0.0,
-    "mean_b": 0.0,
-    "mean_a": 0.0,
-    "std_r": 1.0,
-    "std_g": 1.0,
-    "std_b": 1.0,
-    "std_a": 1.0,
-    "scale": 1.0,
-    "max_random_contrast": 0.0,
-    "max_random_illumination": 0.0,
 }
 # Smallest and largest value of parameters.
 _RANGES: dict[str, tuple[float, float]] = {
@@ -166,13 +124,13 @@ def parse_parameters(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> d
         if name not in defaults:
             close = difflib.get_close_matches(name, defaults, 1)
             hint = f"did you mean {close[0]}?" if close else None
-            raise ParameterError(f"unknown parameter {name!r}", kind="bad_parameter", found=name, hint=hint)
+            raise ParameterError(f"unknown parameter {name!r}", found=name, hint=hint)
     values = {
         name: _parse(name, given[name], default) if name in given else default for name, default in defaults.items()
     }
     for name in _REQUIRED:
         if values[name] is None:
-            raise ParameterError(f"Required parameter {name} is not presented", kind="bad_parameter", expected=name)
+            raise ParameterError(f"Required parameter {name} is not presented", expected=name)
     if values["ctx"] not in ("cpu", "gpu"):
         raise range_error("ctx", values["ctx"], "cpu or gpu")
     return values
@@ -194,13 +152,13 @@ def check_shape(shape: tuple[int, ...], channels: tuple[int, ...]) -> None:
 def range_error(name: str, found: Any, expected: str) -> ParameterError:
     """Return the error for a value that a parameter cannot have."""
     message = f"value {found} for Parameter {name} is out of range"
-    return ParameterError(message, kind="bad_parameter", expected=expected, found=str(found))
+    return ParameterError(message, expected=expected, found=str(found))
 
 
 def unsupported_error(name: str, found: Any, hint: str) -> UnsupportedError:
     """Return the error for a value that MXNet takes and this package does not."""
     message = f"the parameter {name} is not supported"
-    return UnsupportedError(message, kind="unsupported", found=f"{name}={found!r}", hint=hint)
+    return UnsupportedError(message, found=f"{name}={found!r}", hint=hint)
 
 
 def _check_crops(values: Mapping[str, Any]) -> None:
@@ -208,7 +166,7 @@ def _check_crops(values: Mapping[str, Any]) -> None:
     scales = values["min_random_scale"], values["max_random_scale"]
     if values["random_resized_crop"] and (values["rand_crop"] or (largest, smallest) != (-1, -1) or scales != (1, 1)):
         message = "random_resized_crop cannot be combined with rand_crop, crop sizes and random scales"
-        raise ParameterError(message, kind="bad_parameter")
+        raise ParameterError(message)
     if smallest > largest or (largest > 0 > smallest):
         raise range_error("min_crop_size, max_crop_size", (smallest, largest), "both, in ascending order")
     for name, (low, high) in {
@@ -239,7 +197,7 @@ def _parse(name: str, value: Any, default: Any) -> Any:
         return parse(value)
     except (TypeError, ValueError) as error:
         message = f"Invalid Parameter format for {name} expect {_TYPES.get(parse, 'str')} but value='{value}'"
-        raise ParameterError(message, kind="bad_parameter", found=repr(value)) from error
+        raise ParameterError(message, found=repr(value)) from error
 
 
 def _parser_of(name: str, default: Any) -> Callable[[Any], Any]:

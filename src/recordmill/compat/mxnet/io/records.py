@@ -48,7 +48,6 @@ class RecordTable:
             self.positions, self.ranges = self._select_part(values)
 
     def __len__(self) -> int:
-        """Return the number of records of the part."""
         return len(self.positions)
 
     def _select_part(self, values: Mapping[str, Any]) -> tuple[Ints, list[list[Span]]]:
@@ -56,7 +55,7 @@ class RecordTable:
         num_parts, part, index_path = values["num_parts"], values["part_index"], values.get("path_imgidx")
         if not 0 <= part < num_parts:
             found = f"part_index={part}, num_parts={num_parts}"
-            raise ParameterError("part_index must be less than num_parts", kind="bad_parameter", found=found)
+            raise ParameterError("part_index must be less than num_parts", found=found)
         sizes = [os.path.getsize(reader.path) for reader in self.readers]
         bases = np.cumsum([0, *sizes])
         parts = zip(self.readers, bases[:-1], strict=True)
@@ -145,7 +144,7 @@ def short_labels_error(found: str, place: Mapping[str, Any]) -> MXNetError:
 def find_files(names: str) -> list[str]:
     """Return the non-empty files that `path_imgrec` names: separated by semicolons, or those of a folder."""
     if not names:
-        raise ParameterError("path_imgrec must be given", kind="bad_parameter", expected="path_imgrec")
+        raise ParameterError("path_imgrec must be given", expected="path_imgrec")
     found: list[str] = []
     for name in names.split(";"):
         if os.path.isdir(name):

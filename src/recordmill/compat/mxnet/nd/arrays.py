@@ -52,10 +52,9 @@ class NDArray(np.ndarray[Any, Any]):
         if name.startswith("_"):
             raise AttributeError(f"'NDArray' object has no attribute {name!r}", name=name, obj=self)
         message, hint = f"NDArray.{name} is not supported", "use NumPy's operation on .asnumpy()"
-        raise AbsentError(message, kind="unsupported", found=name, hint=hint)
+        raise AbsentError(message, found=name, hint=hint)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a part of the array; a single element is a view of shape (1,)."""
         index = _as_index(key)
         part = super().__getitem__(index)
         if isinstance(part, np.ndarray):
@@ -71,23 +70,18 @@ class NDArray(np.ndarray[Any, Any]):
         super().__setitem__(_as_index(key), values)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over rows, or over elements as arrays of shape (1,)."""
         return (self[row] for row in range(len(self)))
 
     def __int__(self) -> int:
-        """Convert an array of one element."""
         return int(self.item())
 
     def __float__(self) -> float:
-        """Convert an array of one element."""
         return float(self.item())
 
     def __index__(self) -> int:
-        """Convert an array of one integer."""
         return operator.index(self.item())
 
     def __repr__(self) -> str:
-        """Return MXNet's text."""
         return f"\n{self.view(np.ndarray)}\n<NDArray {'x'.join(map(str, self.shape))} @{self.context}>"
 
     __str__ = __repr__

@@ -1,4 +1,4 @@
-"""Operations of ``mx.nd``: tables of NumPy functions, and the few that differ from NumPy's."""
+"""Operations of ``mx.nd``: tables of NumPy functions, and those that differ from NumPy's."""
 
 from __future__ import annotations
 
@@ -13,21 +13,17 @@ from recordmill.compat.mxnet.context import Context
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 
 Shape = int | Sequence[int]
-Axes = int | Sequence[int] | None
 
 _UNARY: dict[str, Any] = {
     "abs": np.absolute,
     "ceil": np.ceil,
-    "cos": np.cos,
     "exp": np.exp,
     "floor": np.floor,
     "log": np.log,
     "negative": np.negative,
     "sign": np.sign,
-    "sin": np.sin,
     "sqrt": np.sqrt,
     "square": np.square,
-    "tanh": np.tanh,
 }
 _BINARY: dict[str, Any] = {
     "add": np.add,
@@ -45,41 +41,42 @@ _BINARY: dict[str, Any] = {
     "power": np.power,
     "subtract": np.subtract,
 }
-# Names with a prefix: ``broadcast_add``, ``elemwise_add``.
-_PREFIXED = {
-    "add": "add",
-    "div": "divide",
-    "equal": "equal",
-    "greater": "greater",
-    "lesser": "lesser",
-    "maximum": "maximum",
-    "minimum": "minimum",
-    "mul": "multiply",
-    "power": "power",
-    "sub": "subtract",
-}
+# Names behind ``broadcast_`` and ``elemwise_`` where they are not those of `_BINARY`.
+_ABBREVIATIONS = {"divide": "div", "multiply": "mul", "subtract": "sub"}
 _REDUCTIONS: dict[str, Any] = {
     "argmax": np.argmax,
     "argmin": np.argmin,
     "max": np.max,
     "mean": np.mean,
     "min": np.min,
-    "prod": np.prod,
     "sum": np.sum,
 }
-# Operations that are also methods of arrays.
+# Functions of one array, `data`, whose other parameters are NumPy's.
+_SAME_PARAMETERS: dict[str, Any] = {
+    "expand_dims": np.expand_dims,
+    "flip": np.flip,
+    "repeat": np.repeat,
+    "squeeze": np.squeeze,
+    "tile": np.tile,
+}
+# Other operations that are also methods of arrays.
 _METHODS = (
-    *_UNARY,
-    *_REDUCTIONS,
-    *("broadcast_to", "clip", "expand_dims", "flatten", "flip", "norm", "one_hot", "repeat", "reshape", "round"),
-    *("slice_axis", "split", "squeeze", "swapaxes", "take", "tile", "transpose"),
-    *("ones_like", "zeros_like"),
+    "broadcast_to",
+    "clip",
+    "flatten",
+    "one_hot",
+    "reshape",
+    "round",
+    "slice_axis",
+    "split",
+    "take",
+    "transpose",
 )
 _KEEP, _INFER, _REST, _MERGE, _SPLIT = 0, -1, -2, -3, -4
 
 
 def operation(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function of plain arrays: wrap its result, and translate NumPy's errors."""
+    """Wrap a function of plain arrays: its result has an axis at least, and NumPy's errors are translated."""
 
     @functools.wraps(function)
     def wrapped(*arguments: Any, **options: Any) -> Any:
@@ -88,39 +85,54 @@ def operation(function: Callable[..., Any]) -> Callable[..., Any]:
         except MXNetError:
             raise
         except (ValueError, IndexError) as error:
-            raise ParameterError(f"{function.__name__}: {error}", kind="bad_parameter") from error
-        return wrap(found) if isinstance(found, np.ndarray) else found
+            raise ParameterError(f"{function.__name__}: {error}") from error
+        return wrap(np.atleast_1d(found)) if isinstance(found, np.ndarray | np.generic) else found
 
     return wrapped
 
 
-def _create_unary(name: str, ufunc: Any) -> Callable[..., Any]:
+def _create_unary(ufunc: Any) -> Callable[..., Any]:
     def apply(data: Any) -> Any:
         return ufunc(data)
 
-    apply.__name__, apply.__doc__ = name, f"`numpy.{ufunc.__name__}`; keeps the dtype."
-    return operation(apply)
+    return apply
 
 
-def _create_binary(name: str, ufunc: Any) -> Callable[..., Any]:
+def _create_binary(ufunc: Any) -> Callable[..., Any]:
     def apply(lhs: Any, rhs: Any) -> Any:
         return ufunc(lhs, rhs)
 
-    apply.__name__, apply.__doc__ = name, f"`numpy.{ufunc.__name__}`; keeps the dtype."
-    return operation(apply)
+    return apply
 
 
-def _create_reduction(name: str, function: Any) -> Callable[..., Any]:
-    def reduce(data: Any, axis: Axes = None, keepdims: bool = False) -> Any:
+def _create_reduction(function: Any) -> Callable[..., Any]:
+    def reduce(data: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
         values = np.asarray(data)
-        options: dict[str, Any] = {"dtype": values.dtype} if name in ("prod", "sum") else {}
+        options: dict[str, Any] = {"dtype": values.dtype} if function is np.sum else {}
         axes = tuple(axis) or None if isinstance(axis, list | tuple) else axis
         with np.errstate(all="ignore"):
-            found = function(values, axis=axes, keepdims=bool(keepdims), **options)
-            return np.atleast_1d(found).astype(values.dtype, copy=False)
+            return np.asarray(function(values, axis=axes, keepdims=bool(keepdims), **options)).astype(values.dtype)
 
-    reduce.__name__, reduce.__doc__ = name, f"`numpy.{function.__name__}`; keeps the dtype, and one axis at least."
-    return operation(reduce)
+    return reduce
+
+
+def _create_same(function: Any) -> Callable[..., Any]:
+    def apply(data: Any, *arguments: Any, **options: Any) -> Any:
+        return function(np.asarray(data), *arguments, **options)
+
+    return apply
+
+
+def _create_operations(
+    create: Callable[[Any], Callable[..., Any]], functions: dict[str, Any]
+) -> dict[str, Callable[..., Any]]:
+    """Create an operation for each NumPy function; its result has the dtype of the array."""
+    operations = {}
+    for name, function in functions.items():
+        created = create(function)
+        created.__name__, created.__doc__ = name, f"`numpy.{function.__name__}`; keeps the dtype."
+        operations[name] = operation(created)
+    return operations
 
 
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
@@ -152,11 +164,6 @@ def ones(shape: Shape, ctx: Context | None = None, dtype: Any = None) -> NDArray
     return full(shape, 1, ctx, dtype)
 
 
-def empty(shape: Shape, ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """Create an array of zeros; float32 by default."""
-    return full(shape, 0, ctx, dtype)
-
-
 def zeros_like(data: Any) -> NDArray:
     """Create an array of zeros with the shape and dtype of another."""
     return full(data.shape, 0, dtype=data.dtype)
@@ -181,14 +188,15 @@ def arange(
     return wrap(np.repeat(np.arange(first, end, step).astype(dtype or np.float32), repeat))
 
 
-def round_half_away(data: Any) -> NDArray:
+@operation
+def round_half_away(data: Any) -> Any:
     """Round to integers, halves away from zero."""
     values = np.asarray(data)
-    return wrap((np.sign(values) * np.floor(np.abs(values) + values.dtype.type(0.5))).astype(values.dtype))
+    return (np.sign(values) * np.floor(np.abs(values) + values.dtype.type(0.5))).astype(values.dtype)
 
 
 @operation
-def clip(data: Any, a_min: float, a_max: float) -> Any:
+def clip(data: Any, a_min: Any, a_max: Any) -> Any:
     """Limit values to a range."""
     if a_min is None or a_max is None:
         raise ValueError(f"a_min and a_max must be numbers, got {a_min} and {a_max}")
@@ -217,34 +225,21 @@ def take(a: Any, indices: Any, axis: int = 0, mode: Any = "clip") -> Any:
 
 @operation
 def one_hot(indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = "float32") -> Any:
-    """Encode indices as rows; indices outside of the row have no `on_value`."""
+    """Encode indices as rows; an index outside of the row has no `on_value`."""
     is_on = np.asarray(indices).astype(np.int64)[..., None] == np.arange(depth)
     return np.where(is_on, on_value, off_value).astype(dtype)
 
 
 @operation
 def dot(lhs: Any, rhs: Any) -> Any:
-    """Multiply matrices: sum over the last axis of `lhs` and the first of `rhs`."""
-    return np.atleast_1d(np.tensordot(np.asarray(lhs), np.asarray(rhs), 1))
+    """Sum products over the last axis of `lhs` and the first of `rhs`."""
+    return np.tensordot(np.asarray(lhs), np.asarray(rhs), 1)
 
 
 @operation
-def norm(data: Any, ord: int = 2, axis: Axes = None, keepdims: bool = False) -> Any:  # noqa: A002 (MXNet's)
-    """Return the L1 or L2 norm along axes."""
-    values = np.asarray(data)
-    if ord not in (1, 2):
-        raise ValueError(f"ord must be 1 or 2, got {ord}")
-    terms = np.abs(values) if ord == 1 else np.square(values)
-    total = np.atleast_1d(np.sum(terms, axis=axis, keepdims=keepdims, dtype=values.dtype))  # type: ignore[arg-type]
-    return total if ord == 1 else np.sqrt(total)
-
-
-@operation
-def reshape(data: Any, *shape: Any, **options: Any) -> Any:
+def reshape(data: Any, *sizes: Any, shape: Any = None) -> Any:
     """Change the shape; 0, -2, -3 and -4 have MXNet's meaning."""
-    wanted = options.pop("shape", shape)
-    if options:
-        raise TypeError(f"reshape has no parameter {next(iter(options))!r}")
+    wanted = sizes if shape is None else shape
     if len(wanted) == 1 and not isinstance(wanted[0], int | np.integer):
         wanted = wanted[0]
     values = np.asarray(data)
@@ -253,7 +248,7 @@ def reshape(data: Any, *shape: Any, **options: Any) -> Any:
 
 def _expand_shape(old: list[int], wanted: list[int]) -> list[int]:
     """Replace MXNet's special lengths by plain ones."""
-    new = list[int]()
+    new: list[int] = []
     while wanted:
         length = wanted.pop(0)
         if length == _REST:
@@ -284,42 +279,6 @@ def flatten(data: Any) -> Any:
 
 
 @operation
-def expand_dims(data: Any, axis: int) -> Any:
-    """Add an axis of length 1."""
-    return np.expand_dims(np.asarray(data), axis)
-
-
-@operation
-def squeeze(data: Any, axis: Axes = None) -> Any:
-    """Remove axes of length 1; at least one axis remains."""
-    return np.atleast_1d(np.squeeze(np.asarray(data), tuple(axis) if isinstance(axis, list) else axis))  # type: ignore[arg-type]
-
-
-@operation
-def swapaxes(data: Any, dim1: int = 0, dim2: int = 0) -> Any:
-    """Exchange two axes."""
-    return np.swapaxes(np.asarray(data), dim1, dim2)
-
-
-@operation
-def flip(data: Any, axis: int | Sequence[int]) -> Any:
-    """Reverse axes."""
-    return np.flip(np.asarray(data), axis if isinstance(axis, int) else tuple(axis))
-
-
-@operation
-def tile(data: Any, reps: int | Sequence[int]) -> Any:
-    """Repeat an array along its axes."""
-    return np.tile(np.asarray(data), reps)
-
-
-@operation
-def repeat(data: Any, repeats: int, axis: int | None = None) -> Any:
-    """Repeat every value; flat without an axis."""
-    return np.repeat(np.asarray(data), repeats, axis)
-
-
-@operation
 def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Any:
     """Select a range of one axis; an `end` of None is its end."""
     values = np.asarray(data)
@@ -331,8 +290,8 @@ def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Any:
 @operation
 def split(data: Any, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> Any:
     """Split an axis into equal parts; returns an array for one part, else a list."""
-    parts = [wrap(part) for part in np.split(np.asarray(data), num_outputs, axis)]
-    parts = [squeeze(part, axis) for part in parts] if squeeze_axis else parts
+    parts = np.split(np.asarray(data), num_outputs, axis)
+    parts = [wrap(np.squeeze(part, axis) if squeeze_axis else part) for part in parts]
     return parts[0] if len(parts) == 1 else parts
 
 
@@ -352,8 +311,7 @@ def stack(*data: Any, axis: int = 0) -> Any:
 def broadcast_to(data: Any, shape: Sequence[int]) -> Any:
     """Repeat axes of length 1; a length of 0 keeps an axis."""
     values = np.asarray(data)
-    lengths = [new or old for new, old in zip(shape, values.shape, strict=True)]
-    return np.broadcast_to(values, lengths).copy()
+    return np.broadcast_to(values, [new or old for new, old in zip(shape, values.shape, strict=True)]).copy()
 
 
 def waitall() -> None:
@@ -361,20 +319,24 @@ def waitall() -> None:
 
 
 _PLAIN = (
-    *(arange, array, broadcast_to, cast, clip, concat, dot, empty, expand_dims, flatten, flip, full, norm, one_hot),
-    *(ones, ones_like, repeat, reshape, slice_axis, split, squeeze, stack, swapaxes, take, tile, transpose, waitall),
-    *(where, zeros, zeros_like),
+    *(arange, array, broadcast_to, cast, clip, concat, dot, flatten, full, one_hot, ones, ones_like, reshape),
+    *(slice_axis, split, stack, take, transpose, waitall, where, zeros, zeros_like),
 )
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    **{name: _create_unary(name, ufunc) for name, ufunc in _UNARY.items()},
-    **{name: _create_binary(name, ufunc) for name, ufunc in _BINARY.items()},
-    **{name: _create_reduction(name, function) for name, function in _REDUCTIONS.items()},
+    **_create_operations(_create_unary, _UNARY),
+    **_create_operations(_create_binary, _BINARY),
+    **_create_operations(_create_reduction, _REDUCTIONS),
+    **_create_operations(_create_same, _SAME_PARAMETERS),
     **{function.__name__: function for function in _PLAIN},
+    "empty": zeros,
     "round": round_half_away,
 }
+flip = OPERATIONS["flip"]
 OPERATIONS |= {
-    f"{prefix}_{name}": OPERATIONS[target] for prefix in ("broadcast", "elemwise") for name, target in _PREFIXED.items()
+    f"{prefix}_{_ABBREVIATIONS.get(name, name)}": OPERATIONS[name]
+    for name in _BINARY
+    for prefix in ("broadcast", "elemwise")
 }
 
-for _name in _METHODS:
+for _name in (*_UNARY, *_REDUCTIONS, *_SAME_PARAMETERS, *_METHODS):
     setattr(NDArray, _name, OPERATIONS[_name])

@@ -55,11 +55,9 @@ class DataLoader:
         self._batch_sampler = batch_sampler
 
     def __len__(self) -> int:
-        """Return the number of batches."""
         return len(self._batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the batches."""
         if not self._num_workers:
             return map(self._load, self._batch_sampler)
         ahead = max(0, self._num_prefetched - self._num_workers)

@@ -20,11 +20,9 @@ class Dataset:
     """Base class: samples by position."""
 
     def __getitem__(self, idx: Any) -> Any:
-        """Return the sample at a position."""
         raise NotImplementedError
 
     def __len__(self) -> int:
-        """Return the number of samples."""
         raise NotImplementedError
 
     def filter(self, fn: Callable[[Any], Any]) -> Dataset:
@@ -36,7 +34,8 @@ class Dataset:
         if not 0 <= index < num_shards:
             raise ParameterError(f"index must be in [0, {num_shards}), got {index}")
         size, remainder = divmod(len(self), num_shards)
-        return _SampledDataset(self, SequentialSampler(size + (index < remainder), size * index + min(index, remainder)))
+        start = size * index + min(index, remainder)
+        return _SampledDataset(self, SequentialSampler(size + (index < remainder), start))
 
     def take(self, count: int | None) -> Dataset:
         """Select the first samples; all for None."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,25 +14,35 @@ class Sampler:
     """Base class: positions of samples."""
 
     def __len__(self) -> int:
-        """Return the number of positions."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the positions."""
         raise NotImplementedError
 
 
-class SequentialSampler(Sampler):
-    """Positions in order."""
-
-    def __init__(self, length: int, start: int = 0) -> None:
-        self._positions = range(start, start + length)
+class _FixedSampler(Sampler):
+    def __init__(self, positions: Sequence[int]) -> None:
+        self._positions = positions
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._positions)
 
     def __len__(self) -> int:
         return len(self._positions)
+
+
+class SequentialSampler(_FixedSampler):
+    """Positions in order."""
+
+    def __init__(self, length: int, start: int = 0) -> None:
+        super().__init__(range(start, start + length))
+
+
+class FilterSampler(_FixedSampler):
+    """Positions of the samples for which a function is true."""
+
+    def __init__(self, fn: Callable[[Any], Any], dataset: Any) -> None:
+        super().__init__([position for position in range(len(dataset)) if fn(dataset[position])])
 
 
 class RandomSampler(Sampler):
@@ -48,19 +58,6 @@ class RandomSampler(Sampler):
 
     def __len__(self) -> int:
         return self._length
-
-
-class FilterSampler(Sampler):
-    """Positions of the samples for which a function is true."""
-
-    def __init__(self, fn: Callable[[Any], Any], dataset: Any) -> None:
-        self._positions = [position for position in range(len(dataset)) if fn(dataset[position])]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._positions)
-
-    def __len__(self) -> int:
-        return len(self._positions)
 
 
 class BatchSampler(Sampler):
@@ -85,9 +82,7 @@ class BatchSampler(Sampler):
             self._leftover = batch
 
     def __len__(self) -> int:
-        num_samples = len(self._sampler)
+        num_samples = len(self._sampler) + len(self._leftover)
         if self._last_batch == "keep":
-            return -(-num_samples // self._batch_size)
-        if self._last_batch == "rollover":
-            num_samples += len(self._leftover)
-        return num_samples // self._batch_size  # type: ignore[no-any-return]
+            num_samples += self._batch_size - 1
+        return num_samples // self._batch_size

@@ -13,7 +13,6 @@ from recordmill.compat.mxnet.gluon.data.vision.datasets import (
     ImageRecordDataset,
 )
 
-__all__ = ["CIFAR10", "CIFAR100", "MNIST", "FashionMNIST", "ImageFolderDataset", "ImageRecordDataset", "transforms"]
 __getattr__ = absent(
     __name__,
     {"ImageListDataset": "pack the list with im2rec, and use ImageRecordDataset"},

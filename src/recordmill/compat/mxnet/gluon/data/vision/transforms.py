@@ -14,7 +14,11 @@ from recordmill.compat.mxnet.gluon.block import Block
 from recordmill.compat.mxnet.image import augmenters, functions
 from recordmill.compat.mxnet.nd import image as nd_image
 
-__getattr__ = absent(__name__, {}, "use NumPy or OpenCV in a function given to transform_first")
+__getattr__ = absent(
+    __name__,
+    dict.fromkeys(("RandomBrightness", "RandomContrast", "RandomSaturation", "RandomHue"), "use RandomColorJitter"),
+    "use NumPy or OpenCV in a function given to transform_first",
+)
 
 
 class Compose(Block):
@@ -24,7 +28,6 @@ class Compose(Block):
         self._transforms = list(transforms)
 
     def forward(self, x: Any) -> Any:
-        """Apply the transforms."""
         for transform in self._transforms:
             x = transform(x)
         return x
@@ -37,7 +40,6 @@ class Cast(Block):
         self._dtype = dtype
 
     def forward(self, x: Any) -> Any:
-        """Convert."""
         return x.astype(self._dtype)
 
 
@@ -45,7 +47,6 @@ class ToTensor(Block):
     """Move the channels of one or several images to the front and scale to float32 in [0, 1]."""
 
     def forward(self, x: Any) -> Any:
-        """Convert."""
         return nd_image.to_tensor(x)
 
 
@@ -56,7 +57,6 @@ class Normalize(Block):
         self._mean, self._std = mean, std
 
     def forward(self, x: Any) -> Any:
-        """Normalize."""
         return nd_image.normalize(x, self._mean, self._std)
 
 
@@ -67,7 +67,6 @@ class Resize(Block):
         self._size, self._keep_ratio, self._interpolation = size, keep_ratio, interpolation
 
     def forward(self, x: Any) -> Any:
-        """Resize."""
         if x.ndim == 4:
             return nd.stack(*[self.forward(one) for one in x])
         height, width = x.shape[:2]
@@ -85,7 +84,6 @@ class CenterCrop(Block):
         self._size, self._interpolation = _as_pair(size), interpolation
 
     def forward(self, x: Any) -> Any:
-        """Crop."""
         return functions.center_crop(x, self._size, self._interpolation)[0]
 
 
@@ -98,7 +96,6 @@ class RandomResizedCrop(Block):
         self._options = _as_pair(size), scale, ratio, interpolation
 
     def forward(self, x: Any) -> Any:
-        """Crop and resize."""
         return functions.random_size_crop(x, *self._options)[0]
 
 
@@ -108,8 +105,7 @@ class RandomFlipLeftRight(Block):
     _axis = -2
 
     def forward(self, x: Any) -> Any:
-        """Flip or not."""
-        return nd.flip(x, axis=x.ndim + self._axis) if random.random() < 0.5 else x  # noqa: S311
+        return nd.flip(x, axis=x.ndim + self._axis) if random.random() < 0.5 else x
 
 
 class RandomFlipTopBottom(RandomFlipLeftRight):
@@ -125,45 +121,17 @@ class _ColorTransform(Block):
         self._augmenter = augmenter
 
     def forward(self, x: Any) -> Any:
-        """Change the colors."""
         found = self._augmenter(x.astype("float32"))
         return found if x.dtype != np.uint8 else nd.array(np.clip(found.asnumpy(), 0, 255), dtype="uint8")
-
-
-class RandomBrightness(_ColorTransform):
-    """Change the brightness by up to an amount."""
-
-    def __init__(self, brightness: float) -> None:
-        super().__init__(augmenters.BrightnessJitterAug(brightness))
-
-
-class RandomContrast(_ColorTransform):
-    """Change the contrast by up to an amount."""
-
-    def __init__(self, contrast: float) -> None:
-        super().__init__(augmenters.ContrastJitterAug(contrast))
-
-
-class RandomSaturation(_ColorTransform):
-    """Change the saturation by up to an amount."""
-
-    def __init__(self, saturation: float) -> None:
-        super().__init__(augmenters.SaturationJitterAug(saturation))
-
-
-class RandomHue(_ColorTransform):
-    """Change the hue by up to an amount."""
-
-    def __init__(self, hue: float) -> None:
-        super().__init__(augmenters.HueJitterAug(hue))
 
 
 class RandomColorJitter(Compose):
     """Change brightness, contrast and saturation in random order, then the hue."""
 
     def __init__(self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> None:
-        transforms: list[Any] = [_ColorTransform(augmenters.ColorJitterAug(brightness, contrast, saturation))]
-        super().__init__([*transforms, RandomHue(hue)] if hue else transforms)
+        jitters: list[augmenters.Augmenter] = [augmenters.ColorJitterAug(brightness, contrast, saturation)]
+        jitters += [augmenters.HueJitterAug(hue)] if hue else []
+        super().__init__([_ColorTransform(jitter) for jitter in jitters])
 
 
 class RandomLighting(_ColorTransform):
