@@ -60,19 +60,8 @@ _SAME_PARAMETERS: dict[str, Any] = {
     "tile": np.tile,
 }
 # Other operations that are also methods of arrays.
-_METHODS = (
-    "broadcast_to",
-    "clip",
-    "flatten",
-    "one_hot",
-    "reshape",
-    "round",
-    "slice_axis",
-    "split",
-    "take",
-    "transpose",
-)
-_KEEP, _INFER, _REST, _MERGE, _SPLIT = 0, -1, -2, -3, -4
+_METHODS = ("clip", "flatten", "reshape", "round", "transpose")
+_INFER = -1
 
 
 def operation(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,16 +153,6 @@ def ones(shape: Shape, ctx: Context | None = None, dtype: Any = None) -> NDArray
     return full(shape, 1, ctx, dtype)
 
 
-def zeros_like(data: Any) -> NDArray:
-    """Create an array of zeros with the shape and dtype of another."""
-    return full(data.shape, 0, dtype=data.dtype)
-
-
-def ones_like(data: Any) -> NDArray:
-    """Create an array of ones with the shape and dtype of another."""
-    return full(data.shape, 1, dtype=data.dtype)
-
-
 def arange(
     start: float,
     stop: float | None = None,
@@ -212,56 +191,14 @@ def cast(data: Any, dtype: Any) -> Any:
 
 
 @operation
-def where(condition: Any, x: Any, y: Any) -> Any:
-    """Select values of `x` where the condition is not zero, of `y` elsewhere."""
-    return np.where(np.asarray(condition) != 0, np.asarray(x), np.asarray(y))
-
-
-@operation
-def take(a: Any, indices: Any, axis: int = 0, mode: Any = "clip") -> Any:
-    """Select parts by their indices."""
-    return np.take(np.asarray(a), np.asarray(indices).astype(np.int64), axis, mode=mode)
-
-
-@operation
-def one_hot(indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = "float32") -> Any:
-    """Encode indices as rows; an index outside of the row has no `on_value`."""
-    is_on = np.asarray(indices).astype(np.int64)[..., None] == np.arange(depth)
-    return np.where(is_on, on_value, off_value).astype(dtype)
-
-
-@operation
-def dot(lhs: Any, rhs: Any) -> Any:
-    """Sum products over the last axis of `lhs` and the first of `rhs`."""
-    return np.tensordot(np.asarray(lhs), np.asarray(rhs), 1)
-
-
-@operation
 def reshape(data: Any, *sizes: Any, shape: Any = None) -> Any:
-    """Change the shape; 0, -2, -3 and -4 have MXNet's meaning."""
-    wanted = sizes if shape is None else shape
-    if len(wanted) == 1 and not isinstance(wanted[0], int | np.integer):
-        wanted = wanted[0]
+    """Change the shape; 0 keeps the length of an axis."""
     values = np.asarray(data)
-    return values.reshape(_expand_shape(list(values.shape), [int(one) for one in wanted]))
-
-
-def _expand_shape(old: list[int], wanted: list[int]) -> list[int]:
-    """Replace MXNet's special lengths by plain ones."""
-    new: list[int] = []
-    while wanted:
-        length = wanted.pop(0)
-        if length == _REST:
-            new, old = new + old, []
-        elif length == _MERGE:
-            new.append(old.pop(0) * old.pop(0))
-        elif length == _SPLIT:
-            first, second, total = wanted.pop(0), wanted.pop(0), old.pop(0)
-            new += [total // second if first == _INFER else first, total // first if second == _INFER else second]
-        else:
-            previous = old.pop(0) if old else None
-            new.append(previous if length == _KEEP and previous is not None else length)
-    return new
+    lengths = sizes if shape is None else shape
+    lengths = lengths[0] if len(lengths) == 1 and not isinstance(lengths[0], int | np.integer) else lengths
+    if any(length < _INFER for length in lengths):
+        raise ValueError(f"lengths must be -1 or more, got {tuple(lengths)}")
+    return values.reshape([length or values.shape[axis] for axis, length in enumerate(lengths)])
 
 
 @operation
@@ -279,23 +216,6 @@ def flatten(data: Any) -> Any:
 
 
 @operation
-def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Any:
-    """Select a range of one axis; an `end` of None is its end."""
-    values = np.asarray(data)
-    key: list[Any] = [np.s_[:]] * values.ndim
-    key[axis] = np.s_[begin:end]
-    return values[tuple(key)].copy()
-
-
-@operation
-def split(data: Any, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> Any:
-    """Split an axis into equal parts; returns an array for one part, else a list."""
-    parts = np.split(np.asarray(data), num_outputs, axis)
-    parts = [wrap(np.squeeze(part, axis) if squeeze_axis else part) for part in parts]
-    return parts[0] if len(parts) == 1 else parts
-
-
-@operation
 def concat(*data: Any, dim: int = 1) -> Any:
     """Join arrays along an axis."""
     return np.concatenate([np.asarray(one) for one in data], axis=dim)
@@ -307,21 +227,11 @@ def stack(*data: Any, axis: int = 0) -> Any:
     return np.stack([np.asarray(one) for one in data], axis=axis)
 
 
-@operation
-def broadcast_to(data: Any, shape: Sequence[int]) -> Any:
-    """Repeat axes of length 1; a length of 0 keeps an axis."""
-    values = np.asarray(data)
-    return np.broadcast_to(values, [new or old for new, old in zip(shape, values.shape, strict=True)]).copy()
-
-
 def waitall() -> None:
     """Return immediately; operations are not asynchronous."""
 
 
-_PLAIN = (
-    *(arange, array, broadcast_to, cast, clip, concat, dot, flatten, full, one_hot, ones, ones_like, reshape),
-    *(slice_axis, split, stack, take, transpose, waitall, where, zeros, zeros_like),
-)
+_PLAIN = (arange, array, cast, clip, concat, flatten, full, ones, reshape, stack, transpose, waitall, zeros)
 OPERATIONS: dict[str, Callable[..., Any]] = {
     **_create_operations(_create_unary, _UNARY),
     **_create_operations(_create_binary, _BINARY),

@@ -1,4 +1,4 @@
-"""Records what MXNet 1.9.1 reads from files of numbers, and writes: make.py [FOLDER] in environments.py's mxnet.
+"""Record what MXNet 1.9.1 reads from the files of MNIST and CIFAR: make.py [FOLDER] in environments.py's mxnet.
 
 Writes expected.json with what the programs of tests/compat/mxnet/file_programs.py found.
 """
