@@ -99,11 +99,11 @@ class ImageDetIter(ImageIter):
     """
 
     def __init__(
-        self, batch_size: int, data_shape: Sequence[int], *args: Any, label_name: str = "label", **options: Any
+        self, batch_size: int, data_shape: Sequence[int], *, label_name: str = "label", **options: Any
     ) -> None:
         plain = {name: options.pop(name) for name in _ITER_OPTIONS.split() if name in options}
         aug_list = plain.pop("aug_list", None)
-        super().__init__(batch_size, data_shape, 1, *args, aug_list=[], label_name=label_name, **plain)
+        super().__init__(batch_size, data_shape, aug_list=[], label_name=label_name, **plain)
         self.auglist = CreateDetAugmenter(data_shape, **options) if aug_list is None else aug_list  # type: ignore[assignment]
         self._set_label_shape(label_name, self._estimate_label_shape())
 
@@ -178,7 +178,7 @@ class ImageDetIter(ImageIter):
             data, label = augmenter(data, label)  # type: ignore[call-arg]
         return data, label
 
-    def reshape(self, data_shape: Sequence[int] | None = None, label_shape: tuple[int, int] | None = None) -> None:
+    def reshape(self, data_shape: Sequence[int] | None = None, label_shape: Sequence[int] | None = None) -> None:
         """Change the shapes of the batches; a label shape must have at least as many boxes of the same width."""
         if data_shape is not None:
             self.check_data_shape(data_shape)

@@ -62,7 +62,7 @@ def _return(result: NDArray, out: Any) -> NDArray:
     return out  # type: ignore[no-any-return]
 
 
-def imresize(src: Any, w: int, h: int, interp: int = 1, out: Any = None) -> NDArray:
+def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDArray:
     """Resize an image of uint8 or float32."""
     pixels = np.asarray(src)
     for name, value in (("w", w), ("h", h)):
