@@ -67,7 +67,6 @@ def translated(**parts: Any) -> Iterator[None]:
     except MXNetError:
         raise
     except FileNotFoundError as error:
-        message = f"{error.filename}: No such file or directory"
-        raise MissingFileError(message, shard=str(error.filename)) from error
+        raise MissingFileError(f"{error.filename}: No such file or directory", shard=str(error.filename)) from error
     except rm.RecordmillError as error:
         raise as_mxnet_error(error, **parts) from error

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import recordmill as rm
-from recordmill.compat.mxnet.headers import IRHeader, pack, pack_img, reverse_colors
-from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
+from recordmill.compat.mxnet.recordio import IRHeader, MXIndexedRecordIO, pack, pack_img, reverse_colors
 from recordmill.concurrency.threads import map_ordered
 from recordmill.dataclass import dataclass
 

@@ -15,8 +15,7 @@ def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool 
     """Split a batch along an axis."""
     length = data.shape[batch_axis]
     if even_split and length % num_slice:
-        message = f"{length} rows cannot be split evenly into {num_slice} parts; use even_split=False"
-        raise ValueError(message)
+        raise ValueError(f"{length} rows cannot be split evenly into {num_slice} parts; use even_split=False")
     return [nd.wrap(part) for part in np.array_split(np.asarray(data), num_slice, batch_axis)]
 
 

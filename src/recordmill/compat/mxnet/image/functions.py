@@ -69,8 +69,7 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
         if not isinstance(value, int | np.integer) or value < 1:
             raise ParameterError(f"{name} must be a positive integer, got {value!r}")
     if pixels.ndim != 3:
-        found = str(pixels.shape)
-        raise ParameterError("an image must have height, width and channels", kind="bad_shape", found=found)
+        raise ParameterError("an image must have height, width and channels", kind="bad_shape", found=str(pixels.shape))
     if pixels.dtype not in (np.uint8, np.float32):
         message = f"an image of {pixels.dtype} is not supported"
         raise UnsupportedError(message, expected="uint8 or float32", found=str(pixels.dtype))

@@ -165,8 +165,7 @@ def _check_crops(values: Mapping[str, Any]) -> None:
     largest, smallest = values["max_crop_size"], values["min_crop_size"]
     scales = values["min_random_scale"], values["max_random_scale"]
     if values["random_resized_crop"] and (values["rand_crop"] or (largest, smallest) != (-1, -1) or scales != (1, 1)):
-        message = "random_resized_crop cannot be combined with rand_crop, crop sizes and random scales"
-        raise ParameterError(message)
+        raise ParameterError("random_resized_crop cannot be combined with rand_crop, crop sizes and random scales")
     if smallest > largest or (largest > 0 > smallest):
         raise range_error("min_crop_size, max_crop_size", (smallest, largest), "both, in ascending order")
     for name, (low, high) in {

@@ -151,8 +151,7 @@ def find_files(names: str) -> list[str]:
             entries = (entry for entry in os.scandir(name) if entry.is_file() and not entry.name.startswith("."))
             found += sorted(entry.path for entry in entries)
         elif not os.path.exists(name):
-            message = f"LocalFileSystem.GetPathInfo: {name} error: No such file or directory"
-            raise MissingFileError(message, shard=name)
+            raise MissingFileError(f"LocalFileSystem.GetPathInfo: {name} error: No such file or directory", shard=name)
         else:
             found.append(name)
     filled = [name for name in found if os.path.getsize(name)]
@@ -165,8 +164,7 @@ def _read_offsets(path: str, starts: Ints) -> Ints:
     try:
         numbers = np.array(Path(path).read_text("utf-8").split(), np.int64).reshape(-1, 2)
     except (ValueError, OverflowError) as error:
-        message = "the index file must contain pairs of integers"
-        raise ParameterError(message, kind="bad_index", shard=path) from error
+        raise ParameterError("the index file must contain pairs of integers", kind="bad_index", shard=path) from error
     marks = np.unique(numbers[:, 1])
     known = np.isin(marks, starts)
     if not known.all():

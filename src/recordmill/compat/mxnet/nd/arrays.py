@@ -51,8 +51,7 @@ class NDArray(np.ndarray[Any, Any]):
         """Raise an error that names a replacement."""
         if name.startswith("_"):
             raise AttributeError(f"'NDArray' object has no attribute {name!r}", name=name, obj=self)
-        message, hint = f"NDArray.{name} is not supported", "use NumPy's operation on .asnumpy()"
-        raise AbsentError(message, found=name, hint=hint)
+        raise AbsentError(f"NDArray.{name} is not supported", found=name, hint="use NumPy's operation on .asnumpy()")
 
     def __getitem__(self, key: Any) -> Any:
         index = _as_index(key)

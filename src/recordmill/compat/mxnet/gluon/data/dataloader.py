@@ -50,8 +50,7 @@ class DataLoader:
         if batch_sampler is None:
             batch_sampler = _create_batch_sampler(dataset, batch_size, shuffle, sampler, last_batch)
         elif shuffle or any(option is not None for option in (batch_size, sampler, last_batch)):
-            message = "batch_sampler cannot be combined with batch_size, shuffle, sampler and last_batch"
-            raise ParameterError(message)
+            raise ParameterError("batch_sampler cannot be combined with batch_size, shuffle, sampler and last_batch")
         self._batch_sampler = batch_sampler
 
     def __len__(self) -> int:
