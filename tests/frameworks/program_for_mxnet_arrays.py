@@ -88,7 +88,15 @@ data = mx.io.PrefetchingIter(mx.io.NDArrayIter(rows, labels, 4), rename_label=[{
 print(data.provide_label, [batch.label[0].asnumpy().tolist() for batch in data])
 
 table, levels = mx.nd.array(rows), mx.nd.array(labels * 28, dtype="uint8")
-found = [levels / 2, levels + 1.5, levels > 100, table[2], table[1, 2], table.argmax(axis=1), table[mx.nd.array([2, 0])]]
+found = [
+    levels / 2,
+    levels + 1.5,
+    levels > 100,
+    table[2],
+    table[1, 2],
+    table.argmax(axis=1),
+    table[mx.nd.array([2, 0])],
+]
 print([tell(array) for array in found])
 print(table.reshape((-1, 0, 2)).shape, table.expand_dims(0).flatten().shape, table[:, 1:3].sum().shape)
 print(mx.nd.concat(table, table, dim=0).shape, mx.nd.stack(table, table, axis=1).shape)

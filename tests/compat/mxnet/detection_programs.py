@@ -28,30 +28,30 @@ def packed(mx, folder):
     return f"{path}.rec", f"{path}.idx"
 
 
-def told(batch):
+def summarize(batch):
     labels, data = batch.label[0].asnumpy(), batch.data[0].asnumpy()
     sums = data.astype(np.float64).sum(axis=(1, 2, 3))
     return [np.round(labels.astype(np.float64), 5).tolist(), batch.pad, np.round(sums, 1).tolist(), list(data.shape)]
 
 
-def made(mx, folder, **options):
+def create_iterator(mx, folder, **options):
     rec, idx = packed(mx, folder)
     return mx.image.ImageDetIter(batch_size=3, data_shape=(3, 24, 32), path_imgrec=rec, path_imgidx=idx, **options)
 
 
 def plainly(mx, folder):
-    iterator = made(mx, folder)
+    iterator = create_iterator(mx, folder)
     shapes = [[one[0], list(one[1])] for one in (iterator.provide_data[0], iterator.provide_label[0])]
     rows = {"shapes": shapes, "label shape": list(iterator.label_shape)}
-    rows["one epoch"] = [told(batch) for batch in iterator]
+    rows["one epoch"] = [summarize(batch) for batch in iterator]
     iterator.reset()
-    rows["another"] = [told(batch)[1] for batch in iterator]
+    rows["another"] = [summarize(batch)[1] for batch in iterator]
     for last in ("discard", "roll_over"):
-        rows[last] = [told(batch)[:2] for batch in made(mx, folder, last_batch_handle=last)]
-    wide = made(mx, folder)
+        rows[last] = [summarize(batch)[:2] for batch in create_iterator(mx, folder, last_batch_handle=last)]
+    wide = create_iterator(mx, folder)
     wide.reshape(label_shape=(5, 5))
-    other = made(mx, folder).sync_label_shape(wide)
-    rows["wide"] = [list(other.label_shape), told(wide.next())[0]]
+    other = create_iterator(mx, folder).sync_label_shape(wide)
+    rows["wide"] = [list(other.label_shape), summarize(wide.next())[0]]
     return rows
 
 

@@ -15,7 +15,7 @@ def digest(array):
     return [list(array.shape), array.dtype.name, hashlib.sha256(array.tobytes()).hexdigest()[:24]]
 
 
-def told(values):
+def summarize(values):
     """Numbers as text that tells every bit of a float32."""
     return np.asarray(values, np.float32).astype(np.float64).tolist()
 
@@ -85,7 +85,7 @@ def exact_iterations(mx, name):
     parameters = dict(EXACT[name])
     rows = batches_of(mx, count=NUM_IMAGES, **parameters)
     keeps_pad = parameters.get("round_batch", True)
-    return [[digest(data), told(label), pad if keeps_pad else None] for data, label, pad in rows]
+    return [[digest(data), summarize(label), pad if keeps_pad else None] for data, label, pad in rows]
 
 
 NUM_IMAGES = 11
@@ -125,7 +125,7 @@ def detections(mx, **parameters):
     """Data and labels of an epoch of the detection iterator."""
     base = {"path_imgrec": "boxes.rec", "data_shape": (3, 16, 24), "batch_size": 3, "verbose": False}
     found = mx.io.ImageDetRecordIter(**{**base, **parameters})
-    return [[digest(batch.data[0].asnumpy()), told(batch.label[0].asnumpy()), batch.pad] for batch in found]
+    return [[digest(batch.data[0].asnumpy()), summarize(batch.label[0].asnumpy()), batch.pad] for batch in found]
 
 
 DETECTIONS = {
@@ -201,7 +201,7 @@ def nearly_augmented(mx, image, name):
         pixels = image
         for augmenter in augmenters:
             pixels = augmenter(pixels)
-        made.append(told(pixels.asnumpy()[10:12, 9:12]))
+        made.append(summarize(pixels.asnumpy()[10:12, 9:12]))
     return made
 
 
@@ -237,7 +237,7 @@ def python_iterations(mx, name):
     data = mx.image.ImageIter(**options)
     epochs = []
     for _ in range(3):
-        rows = [[digest(one.data[0].asnumpy()), told(one.label[0].asnumpy()), one.pad] for one in data]
+        rows = [[digest(one.data[0].asnumpy()), summarize(one.label[0].asnumpy()), one.pad] for one in data]
         epochs.append(rows)
         data.reset()
     return epochs

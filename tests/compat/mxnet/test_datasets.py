@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import recordmill.compat.mxnet as mx
-from tests.compat.mxnet.file_programs import PROGRAMS
+from tests.compat.mxnet.dataset_programs import PROGRAMS
 from tests.golden import load
 
 
@@ -20,7 +20,7 @@ def test_program_returns_values_of_mxnet(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "images, told",
+    "images, message",
     [
         (None, "No such file"),
         (gzip.compress(b"\0\0\x08\x03" + b"\0\0\0\3" * 3), "truncated"),
@@ -30,12 +30,12 @@ def test_program_returns_values_of_mxnet(name: str, tmp_path: Path) -> None:
         (b"\0\0\x08\x03" + b"\0\0\0\1" * 3 + b"\7", "must equal"),
     ],
 )
-def test_mnist_rejects_invalid_files(images, told, tmp_path: Path) -> None:
+def test_mnist_rejects_invalid_files(images, message, tmp_path: Path) -> None:
     name = "train-images-idx3-ubyte.gz"
     (tmp_path / "train-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01\0\0\0\2\1\1")
     if images is not None:
         (tmp_path / name).write_bytes(images)
-    with pytest.raises(mx.MXNetError, match=told) as caught:
+    with pytest.raises(mx.MXNetError, match=message) as caught:
         mx.gluon.data.vision.MNIST(tmp_path)
     assert caught.value.shard == str(tmp_path / name)
 

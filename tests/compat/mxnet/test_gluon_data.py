@@ -13,11 +13,11 @@ from tests.golden import load
 
 
 @pytest.mark.parametrize("name", [*programs.PROGRAMS])
-def test_programs_when_run_then_find_what_mxnet_gave(name: str, tmp_path: Path) -> None:
+def test_programs_return_values_of_mxnet(name: str, tmp_path: Path) -> None:
     assert programs.PROGRAMS[name](mx, str(tmp_path)) == load("compat/mxnet/gluon/expected.json")[name]
 
 
-def test_options_when_they_do_not_go_together_then_are_refused() -> None:
+def test_gluon_rejects_conflicting_options() -> None:
     data = mx.gluon.data
     places = data.SequentialSampler(3)
     wrong: list[Any] = [
@@ -33,7 +33,7 @@ def test_options_when_they_do_not_go_together_then_are_refused() -> None:
             run()
 
 
-def test_loader_when_left_or_failing_then_ends_its_threads(tmp_path: Path) -> None:
+def test_data_loader_raises_error_of_worker(tmp_path: Path) -> None:
     data = mx.gluon.data
 
     def failing(number: int) -> int:
@@ -48,7 +48,7 @@ def test_loader_when_left_or_failing_then_ends_its_threads(tmp_path: Path) -> No
         list(iterator)
 
 
-def test_names_of_networks_when_asked_for_then_say_what_to_do() -> None:
+def test_unsupported_gluon_names_have_hints() -> None:
     for run, hint in (
         (lambda: mx.gluon.nn, "train with Keras"),
         (lambda: mx.gluon.utils.download, "urllib.request"),

@@ -35,7 +35,7 @@ TABLE = nd.array([[3, 1], [2, 9]])
         (nd.array([0.5, 1.5, 2.5, -0.5]).round(), [1, 2, 3, -1], "float32"),
     ],
 )
-def test_arithmetic_when_numbers_are_of_another_kind_then_the_array_keeps_its_dtype(found, expected, dtype) -> None:
+def test_arithmetic_keeps_dtype(found, expected, dtype) -> None:
     assert (found.asnumpy().tolist(), found.dtype) == (expected, dtype)
 
 
@@ -52,12 +52,12 @@ def test_arithmetic_when_numbers_are_of_another_kind_then_the_array_keeps_its_dt
         (nd.squeeze(nd.ones((1, 1))), (1,)),
     ],
 )
-def test_shape_when_changed_then_is_that_of_mxnet(found, shape) -> None:
+def test_shapes_equal_mxnet(found, shape) -> None:
     assert isinstance(found, nd.NDArray)
     assert found.shape == shape
 
 
-def test_array_when_changed_in_place_then_keeps_dtype_and_memory() -> None:
+def test_in_place_arithmetic_keeps_dtype_and_memory() -> None:
     pixels = nd.array([[1, 2]], dtype="uint8")
     row = pixels[0]
     pixels += 1.7
@@ -65,7 +65,7 @@ def test_array_when_changed_in_place_then_keeps_dtype_and_memory() -> None:
     assert (row.asnumpy().tolist(), pixels.dtype) == ([2, 9], np.uint8)
 
 
-def test_functions_of_numpy_when_given_arrays_then_follow_numpy() -> None:
+def test_numpy_functions_follow_numpy() -> None:
     assert np.argmax(TABLE) == 3
     assert np.sort(TABLE)[0].tolist() == [1, 3]
     assert np.mean(TABLE) == 3.75
@@ -88,14 +88,14 @@ def test_functions_of_numpy_when_given_arrays_then_follow_numpy() -> None:
         lambda: TABLE.copyto(nd.zeros((3, 3))),
     ],
 )
-def test_shapes_when_they_do_not_go_together_then_are_an_mxnet_error(wrong) -> None:
+def test_incompatible_shapes_raise_mxnet_error(wrong) -> None:
     with pytest.raises(mx.MXNetError) as caught:
         wrong()
     assert isinstance(caught.value, ValueError)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
-def test_operands_when_no_numbers_then_are_a_type_error() -> None:
+def test_invalid_operands_raise_type_error() -> None:
     for wrong in (lambda: TABLE + "a", lambda: nd.array("abc"), lambda: nd.array([[1, 2], [3]])):
         with pytest.raises(TypeError):
             wrong()
@@ -112,14 +112,14 @@ def test_operands_when_no_numbers_then_are_a_type_error() -> None:
         (lambda: mx.random.uniform(0, 1), "mx.random.uniform"),
     ],
 )
-def test_name_when_mxnet_has_it_and_we_have_not_then_is_refused_by_name(ask, name) -> None:
+def test_unsupported_name_raises_error_with_hint(ask, name) -> None:
     with pytest.raises(NotImplementedError, match=f"{name} is not supported") as caught:
         ask()
     assert isinstance(caught.value, mx.MXNetError | AttributeError)
     assert caught.value.parts()["hint"]
 
 
-def test_name_when_nobody_has_it_then_is_an_attribute_error() -> None:
+def test_unknown_name_raises_attribute_error() -> None:
     assert not hasattr(mx, "sym")
     with pytest.raises(AttributeError, match="no attribute 'imagee'"):
         mx.imagee  # noqa: B018
@@ -127,7 +127,7 @@ def test_name_when_nobody_has_it_then_is_an_attribute_error() -> None:
     assert mx.context.num_gpus() == 0
 
 
-def test_arrays_when_of_two_dtypes_then_are_refused_and_stay_as_they_were() -> None:
+def test_arithmetic_rejects_different_dtypes() -> None:
     pixels = nd.array([[1, 2, 3]], dtype="uint8")
     with pytest.raises(mx.MXNetError, match="float32 and uint8"):
         mx.image.color_normalize(pixels, nd.array([1, 2, 3]))

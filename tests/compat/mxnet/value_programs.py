@@ -11,7 +11,7 @@ from tests.compat.mxnet.detection_programs import packed as boxes
 from tests.compat.mxnet.gluon_programs import packed, picture
 
 
-def told(value):
+def summarize(value):
     """Dtype, shape and a digest of all bits."""
     array = np.ascontiguousarray(value.asnumpy() if hasattr(value, "asnumpy") else value)
     return [array.dtype.name, list(array.shape), hashlib.sha256(array.tobytes()).hexdigest()[:16]]
@@ -24,14 +24,14 @@ def detection_records(mx, folder):
         data = mx.io.ImageDetRecordIter(
             path_imgrec=rec, data_shape=(3, 24, 32), batch_size=1, num_parts=3, part_index=part, verbose=False
         )
-        rows[str(part)] = [list(data.provide_label[0].shape), told(next(iter(data)).label[0])]
+        rows[str(part)] = [list(data.provide_label[0].shape), summarize(next(iter(data)).label[0])]
     for name, options in {
         "mirrored": {"rand_mirror_prob": 1.0, "mean_r": 100},
         "by size": {"inter_method": 9, "data_shape": (3, 20, 30)},
     }.items():
         given = {"data_shape": (3, 24, 32), "batch_size": 9, "verbose": False, "path_imgrec": rec} | options
         [batch] = mx.io.ImageDetRecordIter(**given)
-        rows[name] = [told(batch.data[0]), told(batch.label[0])]
+        rows[name] = [summarize(batch.data[0]), summarize(batch.label[0])]
     return rows
 
 
@@ -70,18 +70,18 @@ def own_iterators(mx, folder):
 def operations(mx, folder):
     nd = mx.nd
     a, rows = nd.array(np.arange(24).reshape(2, 3, 4) - 9), {}
-    rows["negative"] = told(nd.negative(a / 2))
+    rows["negative"] = summarize(nd.negative(a / 2))
     for name in ("not_equal", "lesser", "lesser_equal", "greater", "greater_equal", "modulo"):
-        rows[name] = told(getattr(nd, name)(a, a * 0 + 3))
-    rows["broadcast_greater"] = told(nd.broadcast_greater(a, a[:1] * 0 + 3))
+        rows[name] = summarize(getattr(nd, name)(a, a * 0 + 3))
+    rows["broadcast_greater"] = summarize(nd.broadcast_greater(a, a[:1] * 0 + 3))
     with mx.cpu():
         rows["device"] = str(nd.ones((1,)).context)
     image = nd.array(picture(1), dtype="uint8")
-    rows["to_tensor"] = [told(nd.image.to_tensor(one)) for one in (image, nd.stack(image, image))]
+    rows["to_tensor"] = [summarize(nd.image.to_tensor(one)) for one in (image, nd.stack(image, image))]
     scaled = nd.image.to_tensor(image)
     rows["normalize"] = [
-        told(nd.image.normalize(scaled, (0.1, 0.2, 0.3), (0.4, 0.5, 0.6))),
-        told(nd.image.normalize(scaled, 0.5, 2)),
+        summarize(nd.image.normalize(scaled, (0.1, 0.2, 0.3), (0.4, 0.5, 0.6))),
+        summarize(nd.image.normalize(scaled, 0.5, 2)),
     ]
     return rows
 
@@ -89,10 +89,10 @@ def operations(mx, folder):
 def devices(mx, folder):
     utils, batch = mx.gluon.utils, mx.nd.arange(14).reshape((7, 2))
     two = [mx.cpu(0), mx.cpu(0)]
-    rows = {"even": [told(one) for one in utils.split_and_load(batch[:6], two)]}
-    rows["uneven"] = [told(one) for one in utils.split_and_load(batch, two, even_split=False)]
-    rows["columns"] = [told(one) for one in utils.split_data(batch, 2, batch_axis=1)]
-    rows["one"] = [told(one) for one in utils.split_and_load(np.arange(4.0), [mx.cpu()])]
+    rows = {"even": [summarize(one) for one in utils.split_and_load(batch[:6], two)]}
+    rows["uneven"] = [summarize(one) for one in utils.split_and_load(batch, two, even_split=False)]
+    rows["columns"] = [summarize(one) for one in utils.split_data(batch, 2, batch_axis=1)]
+    rows["one"] = [summarize(one) for one in utils.split_and_load(np.arange(4.0), [mx.cpu()])]
     return rows
 
 
@@ -108,7 +108,7 @@ def folders(mx, folder):
     data = mx.gluon.data.vision.ImageFolderDataset(root)
     rows = [len(data), data.synsets, [[os.path.relpath(name, root), label] for name, label in data.items]]
     grey = mx.gluon.data.vision.ImageFolderDataset(root, 0, lambda image, label: (image + 1, -label))
-    return [*rows, *([told(one[place][0]), one[place][1]] for one in (data, grey) for place in range(3))]
+    return [*rows, *([summarize(one[place][0]), one[place][1]] for one in (data, grey) for place in range(3))]
 
 
 def own_steps(mx, folder):
@@ -125,7 +125,7 @@ def own_steps(mx, folder):
     steps = transforms.Compose([transforms.Cast(), Half(), More(), transforms.ToTensor()])
     steps.hybridize()
     image = mx.nd.array(picture(2), dtype="uint8")
-    return [told(steps(image))]
+    return [summarize(steps(image))]
 
 
 PROGRAMS = {one.__name__: one for one in (detection_records, own_iterators, operations, devices, folders, own_steps)}

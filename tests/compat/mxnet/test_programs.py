@@ -15,7 +15,7 @@ from tests.golden import load
 
 
 @pytest.mark.parametrize("name", [*PROGRAMS])
-def test_programs_when_run_then_find_what_mxnet_gave(name: str, tmp_path: Path) -> None:
+def test_programs_return_values_of_mxnet(name: str, tmp_path: Path) -> None:
     found = json.loads(json.dumps(PROGRAMS[name](mx, str(tmp_path))))
     assert found == load("compat/mxnet/values/expected.json")[name]
 
@@ -23,11 +23,11 @@ def test_programs_when_run_then_find_what_mxnet_gave(name: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     "name", ["ndarray", "gluon.data.dataloader", "gluon.data.dataset", "gluon.data.sampler", "gluon.utils"]
 )
-def test_modules_when_imported_by_their_names_then_are_there(name: str) -> None:
+def test_modules_can_be_imported(name: str) -> None:
     assert importlib.import_module(f"recordmill.compat.mxnet.{name}")
 
 
-def test_label_when_it_is_of_another_width_then_is_a_value_error(tmp_path: Path) -> None:
+def test_label_of_other_width_raises_value_error(tmp_path: Path) -> None:
     record = mx.recordio.MXIndexedRecordIO(str(tmp_path / "a.idx"), str(tmp_path / "a.rec"), "w")
     header = mx.recordio.IRHeader(0, [1.0, 2.0], 0, 0)
     record.write_idx(0, mx.recordio.pack_img(header, np.zeros((4, 4, 3), np.uint8), img_fmt=".png"))
@@ -37,7 +37,7 @@ def test_label_when_it_is_of_another_width_then_is_a_value_error(tmp_path: Path)
         data.next()
 
 
-def test_folder_when_files_are_no_pictures_then_are_left_out_with_a_warning(tmp_path: Path) -> None:
+def test_image_folder_warns_about_other_files(tmp_path: Path) -> None:
     (tmp_path / "class").mkdir()
     (tmp_path / "class" / "notes.txt").write_text("no picture")
     with pytest.warns(UserWarning, match=r"notes\.txt of type \.txt"):

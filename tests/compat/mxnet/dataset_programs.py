@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 
-from tests.compat.mxnet.value_programs import told
+from tests.compat.mxnet.value_programs import summarize
 
 
 def kept_data_sets(mx, folder):
@@ -42,18 +42,18 @@ def kept_data_sets(mx, folder):
             picture, label = data[1]
             rows[f"{kind} {options} {train}"] = [
                 len(data),
-                told(picture),
+                summarize(picture),
                 int(label),
                 type(label).__name__,
-                told(data[1:3][0]),
+                summarize(data[1:3][0]),
             ]
     steps = vision.transforms.ToTensor()
     loader = mx.gluon.data.DataLoader(vision.MNIST(folder).transform_first(steps), 4, last_batch="discard")
-    rows["batches"] = [[told(images), told(labels)] for images, labels in loader]
+    rows["batches"] = [[summarize(images), summarize(labels)] for images, labels in loader]
     double = vision.CIFAR10(
         folder, train=False, transform=lambda image, label: (image.astype("float32") / 255, label * 2)
     )
-    rows["transformed"] = [told(double[0][0]), int(double[0][1])]
+    rows["transformed"] = [summarize(double[0][0]), int(double[0][1])]
     return rows
 
 

@@ -14,7 +14,7 @@ import pytest
 import recordmill.compat.mxnet as mx
 from recordmill.compat.mxnet.io import order
 from recordmill.compat.mxnet.io.random import Generator
-from tests.compat.mxnet.box_record_programs import NUM_PICTURES, PROGRAMS, SSD, packed
+from tests.compat.mxnet.detection_augmentation_programs import NUM_PICTURES, PROGRAMS, SSD, packed
 from tests.golden import load
 
 # What MXNet gives the generator of its first thread.
@@ -31,7 +31,7 @@ def mxnets_numbers(monkeypatch) -> None:
 
 @pytest.mark.usefixtures("mxnets_numbers")
 @pytest.mark.parametrize("name", [*PROGRAMS])
-def test_programs_when_numbers_are_mxnets_then_find_what_it_gave(name: str, tmp_path: Path) -> None:
+def test_detection_augmentations_equal_mxnet(name: str, tmp_path: Path) -> None:
     found = json.loads(json.dumps(PROGRAMS[name](mx, str(tmp_path))))
     assert found == load("compat/mxnet/drawn_boxes/expected.json")[name]
 
@@ -50,14 +50,14 @@ def same(first: Any, second: Any) -> bool:
     return all(np.array_equal(one, other) for mine, yours in pairs for one, other in zip(mine, yours, strict=True))
 
 
-def test_batches_when_made_again_then_depend_on_seed_and_epoch_alone(tmp_path: Path) -> None:
+def test_detection_depends_on_seed_and_epoch_only(tmp_path: Path) -> None:
     first, second = epochs(tmp_path, seed=3)
     assert not same(first, second)
     assert same(first, epochs(tmp_path, seed=3, preprocess_threads=1, prefetch_buffer=0)[0])
     assert not same(first, epochs(tmp_path, seed=4)[0])
 
 
-def test_window_when_it_shows_the_frame_alone_then_has_its_level(tmp_path: Path) -> None:
+def test_crop_of_padding_has_fill_value(tmp_path: Path) -> None:
     path, label = str(tmp_path / "none.rec"), [2, 5, 0, 0.5, 0.5, 0.5, 0.5]
     record = mx.recordio.MXRecordIO(path, "w")
     for number in range(40):
@@ -72,19 +72,19 @@ def test_window_when_it_shows_the_frame_alone_then_has_its_level(tmp_path: Path)
     assert 10 < (levels == 9).all(axis=1).sum() < 40 and set(np.unique(levels[:, 0])) <= set(range(9, 251))
 
 
-def test_iterator_when_pickled_then_draws_the_same(tmp_path: Path) -> None:
+def test_pickled_detection_iterator_draws_the_same(tmp_path: Path) -> None:
     data = mx.io.ImageDetRecordIter(path_imgrec=packed(mx, tmp_path), data_shape=(3, 32, 40), batch_size=5, **SSD)
     again = pickle.loads(pickle.dumps(data))
     assert np.array_equal(data.next().data[0], again.next().data[0])
 
 
-def test_last_batch_when_it_is_not_completed_then_has_zeros(tmp_path: Path) -> None:
+def test_detection_fills_last_batch_with_zeros(tmp_path: Path) -> None:
     [[_, _, (data, labels)]] = epochs(tmp_path, 1, round_batch=False)
     left = NUM_PICTURES - 10
     assert not data[left:].any() and not labels[left:].any() and labels[:left].any(axis=1).all()
 
 
-def test_labels_when_numbers_are_none_or_endless_then_are_dropped_or_told(tmp_path: Path) -> None:
+def test_detection_drops_or_rejects_invalid_boxes(tmp_path: Path) -> None:
     rng, values = np.random.RandomState(6), np.array([np.nan, np.inf, -np.inf, 0, 2, 5, 1e30, -1, 0.3, 0.7], np.float32)
     pixels, path = np.zeros((9, 11, 3), np.uint8), str(tmp_path / "odd.rec")
     for _ in range(25):
@@ -127,7 +127,7 @@ def test_labels_when_numbers_are_none_or_endless_then_are_dropped_or_told(tmp_pa
         {"data_shape": (1, 8, 8), "random_hue_prob": 0.5, "max_random_hue": 3},
     ],
 )
-def test_values_that_mean_nothing_when_given_then_are_refused(wrong, tmp_path: Path) -> None:
+def test_invalid_values_are_rejected(wrong, tmp_path: Path) -> None:
     given = {"data_shape": (3, 8, 8), "batch_size": 1, "rand_crop_prob": 0.5, **wrong}
     with pytest.raises(mx.MXNetError, match=r"out of range|mismatch|expect int|not supported"):
         mx.io.ImageDetRecordIter(path_imgrec=packed(mx, tmp_path), **given)

@@ -11,7 +11,7 @@ import pytest
 import recordmill.compat.mxnet as mx
 from recordmill.compat.mxnet.io.order import CHUNK_BYTES, split_chunks
 from recordmill.compat.mxnet.io.random import round_half_away, seed_generator
-from tests.compat.mxnet import drawn_programs as programs
+from tests.compat.mxnet import augmentation_programs as programs
 from tests.golden import RECORDINGS, load
 
 EXPECTED = load("compat/mxnet/drawn/expected.json")
@@ -33,16 +33,16 @@ def recordings(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", programs.DRAWN)
-def test_augmented_batches_when_seeded_then_equal_mxnets_to_the_bit(name) -> None:
+def test_seed_aug_repeats_augmentations_of_mxnet(name) -> None:
     assert programs.drawn_iterations(mx, name) == EXPECTED["drawn"][name]
 
 
 @pytest.mark.parametrize("name", programs.MEANS)
-def test_mean_image_when_made_and_read_then_is_mxnets_to_the_byte(name, tmp_path) -> None:
+def test_mean_image_equals_mxnet(name, tmp_path) -> None:
     assert programs.mean_images(mx, name, tmp_path) == EXPECTED["means"][name]
 
 
-def test_mean_image_when_of_another_shape_then_is_refused_with_its_file(tmp_path) -> None:
+def test_mean_image_rejects_other_files(tmp_path) -> None:
     path = str(tmp_path / "mean.nd")
     for saved in (b"", b"no arrays" * 99):
         Path(path).write_bytes(saved)
@@ -53,16 +53,16 @@ def test_mean_image_when_of_another_shape_then_is_refused_with_its_file(tmp_path
 
 
 @pytest.mark.parametrize("number", range(len(programs.ORDERS)))
-def test_order_when_a_file_has_several_chunks_then_is_mxnets(number) -> None:
+def test_order_of_several_chunks_equals_mxnet(number) -> None:
     assert programs.long_orders(mx, number) == EXPECTED["orders"][number]
 
 
-def test_augmented_batches_when_a_file_has_several_chunks_then_are_seeded_as_mxnets() -> None:
+def test_seed_aug_of_several_chunks_equals_mxnet() -> None:
     assert programs.seeded_across_chunks(mx) == EXPECTED["across chunks"]
 
 
 @pytest.mark.parametrize("name", ["crops", "turned at random", "jitter", "everything that colours", "lights, mirrored"])
-def test_augmented_batches_when_made_with_other_threads_then_are_the_same(name) -> None:
+def test_seed_aug_is_independent_of_threads(name) -> None:
     options = {**programs.BASE, **programs.DRAWN[name]}
 
     def epochs(**other):
@@ -75,7 +75,7 @@ def test_augmented_batches_when_made_with_other_threads_then_are_the_same(name) 
     np.testing.assert_array_equal(epochs(preprocess_threads=1, prefetch_buffer=0), epochs(preprocess_threads=5))
 
 
-def test_broken_image_when_made_step_by_step_then_is_named(tmp_path) -> None:
+def test_augmentation_names_broken_image(tmp_path) -> None:
     record = mx.recordio.MXRecordIO(str(tmp_path / "broken.rec"), "w")
     for data in (bytes.fromhex(EXPECTED["picture"]), b"\xff\xd8\xff\xe0 no picture"):
         record.write(mx.recordio.pack(mx.recordio.IRHeader(0, 0.0, 0, 0), data))
@@ -89,7 +89,7 @@ def test_broken_image_when_made_step_by_step_then_is_named(tmp_path) -> None:
         assert caught.value.record == 1
 
 
-def test_words_when_drawn_then_are_those_of_the_standards_example() -> None:
+def test_mersenne_twister_equals_example_of_the_standard() -> None:
     generator = seed_generator(5489)
     words = [generator.word() for _ in range(10_000)]
     # ISO C++ 26.6.5.2: the ten thousandth word of a default-constructed std::mt19937.
@@ -97,7 +97,7 @@ def test_words_when_drawn_then_are_those_of_the_standards_example() -> None:
     assert seed_generator(5489 + 2**32).word() == words[0]
 
 
-def test_numbers_when_drawn_then_lie_in_their_ranges() -> None:
+def test_random_numbers_are_in_their_ranges() -> None:
     generator = seed_generator(3)
     assert all(-2 <= generator.uniform(-2, 5) < 5 for _ in range(1000))
     assert {generator.integer(-1, 2) for _ in range(200)} == {-1, 0, 1, 2}
@@ -108,7 +108,7 @@ def test_numbers_when_drawn_then_lie_in_their_ranges() -> None:
     assert [round_half_away(np.float32(value)) for value in (0.5, 1.5, -0.5, -1.4)] == [1, 2, -1, -1]
 
 
-def test_chunks_when_records_are_longer_than_one_then_grow_until_one_is_whole() -> None:
+def test_chunks_grow_for_long_records() -> None:
     starts = np.array([0, 100, 3 * CHUNK_BYTES, 3 * CHUNK_BYTES + 50])
     size = 5 * CHUNK_BYTES
     assert split_chunks(starts, (0, 4), size) == [(0, 1), (1, 3), (3, 4)]

@@ -31,7 +31,7 @@ CLEAR_COLOUR = encoded(Image.fromarray(LEVELS[:, :, :3]), "PNG", transparency=tu
 @pytest.mark.deep
 @pytest.mark.parametrize("data", [PRINTED, CLEAR_GREY, CLEAR_COLOUR], ids=["printed", "clear grey", "clear colour"])
 @pytest.mark.parametrize("iscolor", [-1, 0, 1])
-def test_unpack_img_when_files_are_unusual_then_gives_opencvs_pixels(data: bytes, iscolor: int) -> None:
+def test_unpack_img_of_unusual_files_equals_opencv(data: bytes, iscolor: int) -> None:
     import cv2
 
     _, found = mx.recordio.unpack_img(mx.recordio.pack(HEADER, data), iscolor)
@@ -41,7 +41,7 @@ def test_unpack_img_when_files_are_unusual_then_gives_opencvs_pixels(data: bytes
 
 @pytest.mark.parametrize("fill", [b"", b"\xff\xff"], ids=["plain", "filled"])
 @pytest.mark.parametrize("kind", ["L", "RGB", "CMYK"])
-def test_unpack_img_when_markers_are_filled_up_then_colours_are_those_of_the_plain_file(kind: str, fill: bytes) -> None:
+def test_unpack_img_skips_fill_bytes(kind: str, fill: bytes) -> None:
     image = {"L": LEVELS[:, :, 0], "RGB": LEVELS[:, :, :3]}.get(kind, LEVELS)
     data = PRINTED if kind == "CMYK" else encoded(Image.fromarray(image), "JPEG")
     place = data.index(b"\xff\xdb")
@@ -52,7 +52,7 @@ def test_unpack_img_when_markers_are_filled_up_then_colours_are_those_of_the_pla
 
 
 @pytest.mark.deep
-def test_imdecode_when_printing_colours_are_wanted_grey_then_gives_opencvs_pixels() -> None:
+def test_imdecode_of_cmyk_to_gray_equals_opencv() -> None:
     import cv2
 
     expected = cv2.imdecode(np.frombuffer(PRINTED, np.uint8), 0)
@@ -62,7 +62,7 @@ def test_imdecode_when_printing_colours_are_wanted_grey_then_gives_opencvs_pixel
 
 
 @pytest.mark.parametrize("options", [{}, {"rand_crop": True}])
-def test_padding_when_there_are_four_channels_then_the_fourth_gets_zeros(tmp_path: Path, options: Any) -> None:
+def test_padding_of_fourth_channel_is_zero(tmp_path: Path, options: Any) -> None:
     record = mx.recordio.MXRecordIO(str(tmp_path / "x.rec"), "w")
     record.write(mx.recordio.pack(HEADER, encoded(Image.fromarray(LEVELS), "PNG")))
     record.close()
@@ -74,7 +74,7 @@ def test_padding_when_there_are_four_channels_then_the_fourth_gets_zeros(tmp_pat
     assert (pixels[:, 2:-2, 2:-2] == LEVELS.transpose(2, 0, 1)).all()
 
 
-def test_augmenters_when_images_have_one_channel_then_contrast_is_mxnets_and_others_refuse() -> None:
+def test_color_augmenters_of_one_channel_work_or_raise() -> None:
     random.seed(3)
     alpha = 1 + random.uniform(-0.4, 0.4)
     random.seed(3)

@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from tests.compat.mxnet.value_programs import told
+from tests.compat.mxnet.value_programs import summarize
 
 NUM_PICTURES = 12
 
@@ -37,7 +37,7 @@ def batches(mx, folder, **options):
     given = {"data_shape": (3, 32, 40), "batch_size": 5, "preprocess_threads": 1, "verbose": False, **options}
     data = mx.io.ImageDetRecordIter(path_imgrec=packed(mx, folder), **given)
     return [
-        [told(batch.data[0]), told(batch.label[0]), batch.label[0].asnumpy()[:, :4].tolist(), batch.pad]
+        [summarize(batch.data[0]), summarize(batch.label[0]), batch.label[0].asnumpy()[:, :4].tolist(), batch.pad]
         for batch in data
     ]
 
