@@ -1,4 +1,4 @@
-"""Random augmentations that MXNet repeats for a seed, and orders of long files: programs for MXNet and for ours."""
+"""Programs with random augmentations and orders of long files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs with ImageDetRecordIter that draw numbers: each takes the module and a folder, and gives plain values."""
+"""Programs with random augmentations of ImageDetRecordIter: each takes the module and a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs do with pictures and boxes in Python: each takes the module and a folder, gives plain values."""
+"""Programs with ImageDetIter: each takes the module and a folder, and returns plain values."""
 
 from __future__ import annotations
 

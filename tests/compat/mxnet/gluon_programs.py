@@ -1,4 +1,4 @@
-"""What programs do with Gluon's data sets and loaders: each takes the module and a folder, gives plain values."""
+"""Programs with Gluon's datasets and loaders: each takes the module and a folder, and returns plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that run under MXNet and under ours alike: each takes the module and gives what it found as plain values."""
+"""Programs for MXNet and recordmill: each takes the module and returns plain values."""
 
 from __future__ import annotations
 

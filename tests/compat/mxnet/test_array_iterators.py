@@ -1,4 +1,4 @@
-"""Batches of arrays, epochs of another length, and batches made ahead: MXNet 1.9.1's rows and pads, written out."""
+"""NDArrayIter and PrefetchingIter: rows and padding of MXNet 1.9.1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ImageDetRecordIter: labels of every width, against recordings of MXNet's."""
+"""ImageDetRecordIter: labels and batches, compared with recordings of MXNet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ImageDetRecordIter with windows, frames, mirrors and colours: MXNet's, to the bit, where its numbers are drawn."""
+"""ImageDetRecordIter with random crops, padding, mirrors and colors, compared with recordings of MXNet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gluon's data sets, transformations and loaders give what MXNet's give."""
+"""Gluon's datasets, transforms and loaders, compared with recordings of MXNet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pack, unpack, pack_img and unpack_img against what MXNet's make of the same values."""
+"""pack, unpack, pack_img and unpack_img, compared with recordings of MXNet."""
 
 from __future__ import annotations
 
@@ -122,3 +122,9 @@ def test_pack_img_rejects_empty_images() -> None:
     header = mx.recordio.IRHeader(0, 1.0, 0, 0)
     with pytest.raises(mx.MXNetError, match="non-empty"):
         mx.recordio.pack_img(header, np.zeros((0, 3, 3), np.uint8))
+
+
+def test_header_can_be_parsed_with_struct_and_ir_format() -> None:
+    recordio = mx.recordio
+    packed = recordio.pack(recordio.IRHeader(0, 2.0, 7, 1), b"data")
+    assert recordio.struct.unpack(recordio._IR_FORMAT, packed[: recordio._IR_SIZE]) == (0, 2.0, 7, 1)

@@ -1,4 +1,4 @@
-"""im2rec against what MXNet's own wrote: lists and records to the byte, pictures to the pixel."""
+"""im2rec: lists and records equal those of MXNet byte for byte, images pixel for pixel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``mx.image.ImageDetIter`` and its augmenters give what MXNet's give, draws of the same seeds included."""
+"""``mx.image.ImageDetIter`` and its augmenters, compared with recordings of MXNet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of pictures that random programs found: printing colours, transparent greys, four channels, one channel."""
+"""Unusual images: CMYK, transparent gray, four channels, one channel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ImageRecordIter against recordings of MXNet's, and where it differs on purpose."""
+"""ImageRecordIter, compared with recordings of MXNet, and its deliberate differences."""
 
 from __future__ import annotations
 
@@ -180,3 +180,14 @@ def test_short_record_is_named(recordings) -> None:
     with pytest.raises(mx.MXNetError, match=r"size >= sizeof\(header\)") as caught:
         mx.io.ImageRecordIter(**{**programs.BASE, "path_imgrec": "short.rec"}).next()
     assert caught.value.record == 0
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_forked_iterator_continues_its_epoch() -> None:
+    data = mx.io.ImageRecordIter(**programs.BASE)
+    data.next()
+    process = os.fork()
+    if process == 0:
+        os._exit(0 if data.next().label[0].asnumpy().tolist() == [4, 5, 6, 7] else 1)
+    assert os.waitpid(process, 0)[1] == 0
+    assert data.next().label[0].asnumpy().tolist() == [4, 5, 6, 7]

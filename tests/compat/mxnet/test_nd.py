@@ -1,4 +1,4 @@
-"""Arrays under MXNet's names: parts of them, and single values."""
+"""Elements, rows and views of NDArray."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on arrays: MXNet 1.9.1's values, dtypes and shapes, written out, and what NumPy makes of the arrays."""
+"""Operations on arrays: values, dtypes and shapes of MXNet 1.9.1."""
 
 from __future__ import annotations
 

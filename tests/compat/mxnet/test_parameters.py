@@ -1,4 +1,4 @@
-"""Parameters of the iterators: what is refused by name, and as which of Python's errors."""
+"""Parameters of ImageRecordIter: parsing, ranges and errors."""
 
 from __future__ import annotations
 

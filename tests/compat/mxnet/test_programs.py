@@ -1,4 +1,4 @@
-"""Values have MXNet's last bits, and programs with iterators, steps and folders of their own find what MXNet gives."""
+"""Programs with iterators, transforms and folders of their own return the values of MXNet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MXNet draws from its seeds: augmentations with seed_aug and orders of long files, against recordings of it."""
+"""ImageRecordIter with random augmentations and orders of long files, compared with recordings of MXNet."""
 
 from __future__ import annotations
 

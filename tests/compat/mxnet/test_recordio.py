@@ -1,4 +1,4 @@
-"""MXRecordIO and MXIndexedRecordIO: files of MXNet read, files that MXNet reads written, damage, fork and pickle."""
+"""MXRecordIO and MXIndexedRecordIO: reading, writing, damage, fork and pickle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs do with values whose last bits count: each takes the module and a folder, gives plain values."""
+"""Programs with arrays, iterators and transforms: each takes the module and a folder, and returns plain values."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError
 # flag, label, id, id2; little-endian, without padding.
 _IR_FORMAT = "<IfQQ"
 _IR_SIZE = struct.calcsize(_IR_FORMAT)
+_HEADER = struct.Struct(_IR_FORMAT)
 # Markers of JPEG frames: SOF0 to SOF15 without the tables between them.
 _FRAME_MARKERS = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _JPEG, _PNG = b"\xff\xd8", b"\x89PNG"
@@ -248,14 +249,14 @@ def pack(header: Any, s: bytes) -> bytes:
     """Return the payload of an image record."""
     header = IRHeader(*header)
     if isinstance(header.label, numbers.Number):
-        return struct.pack(_IR_FORMAT, *header._replace(flag=0)) + s
+        return _HEADER.pack(*header._replace(flag=0)) + s
     labels = np.asarray(header.label, np.float32)
-    return struct.pack(_IR_FORMAT, *header._replace(flag=labels.size, label=0)) + labels.astype("<f4").tobytes() + s
+    return _HEADER.pack(*header._replace(flag=labels.size, label=0)) + labels.astype("<f4").tobytes() + s
 
 
 def unpack(s: bytes) -> tuple[Any, bytes]:
     """Return header and data of an image record."""
-    header: Any = IRHeader(*struct.unpack(_IR_FORMAT, s[:_IR_SIZE]))
+    header: Any = IRHeader(*_HEADER.unpack(s[:_IR_SIZE]))
     data = s[_IR_SIZE:]
     if header.flag > 0:
         header = header._replace(label=np.frombuffer(data, np.float32, header.flag))
