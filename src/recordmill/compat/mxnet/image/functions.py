@@ -38,7 +38,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None
         except rm.ImageError as error:
             error.kind = "bad_image"
             raise
-    return _return(wrap(pixels[:, :, None] if pixels.ndim == 2 else pixels), out)
+    return _store_result(wrap(pixels[:, :, None] if pixels.ndim == 2 else pixels), out)
 
 
 def _uses_exif(head: bytes) -> bool:
@@ -55,7 +55,7 @@ def imread(filename: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = N
         return imdecode(data, flag, to_rgb, out)
 
 
-def _return(result: NDArray, out: Any) -> NDArray:
+def _store_result(result: NDArray, out: Any) -> NDArray:
     if out is None:
         return result
     out[...] = result
@@ -74,7 +74,7 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
         message = f"an image of {pixels.dtype} is not supported"
         raise UnsupportedError(message, expected="uint8 or float32", found=str(pixels.dtype))
     method = get_interp_method(interp, (*pixels.shape[:2], h, w))
-    return _return(wrap(rm.resize(pixels, (h, w), kernel=KERNELS[method])), out)
+    return _store_result(wrap(rm.resize(pixels, (h, w), kernel=KERNELS[method])), out)
 
 
 def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] = ()) -> int:

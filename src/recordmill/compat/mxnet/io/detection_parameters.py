@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -130,7 +129,7 @@ def _changes_colors(values: Mapping[str, Any]) -> bool:
 
 def _round_as_text(value: float) -> float:
     """Round to float32 as MXNet parses text: the integer part and the fraction apart, and then their sum."""
-    integer = math.trunc(value)
+    integer = np.trunc(value)
     return float(np.float32(integer) + np.float32(value - integer))
 
 
