@@ -59,44 +59,35 @@ class RandomOrderAug(SequentialAug):
 
 
 @dataclass(eq=False)
-class ResizeAug(Augmenter):
-    """Resize the shorter side to a length."""
-
-    size: int
+class _SizedAugmenter(Augmenter):
+    size: Any
     interp: int = 2
+
+
+class ResizeAug(_SizedAugmenter):
+    """Resize the shorter side to a length."""
 
     def __call__(self, src: Any) -> Any:
         return functions.resize_short(src, self.size, self.interp)
 
 
-@dataclass(eq=False)
-class ForceResizeAug(Augmenter):
+class ForceResizeAug(_SizedAugmenter):
     """Resize to a size (width, height) regardless of the aspect ratio."""
 
-    size: tuple[int, int]
-    interp: int = 2
-
     def __call__(self, src: Any) -> Any:
-        return functions.imresize(src, *self.size, interp=self.interp)
+        width, height = self.size
+        return functions.imresize(src, width, height, self.interp)
 
 
-@dataclass(eq=False)
-class RandomCropAug(Augmenter):
+class RandomCropAug(_SizedAugmenter):
     """Crop a size (width, height) at a random position."""
-
-    size: tuple[int, int]
-    interp: int = 2
 
     def __call__(self, src: Any) -> Any:
         return functions.random_crop(src, self.size, self.interp)[0]
 
 
-@dataclass(eq=False)
-class CenterCropAug(Augmenter):
+class CenterCropAug(_SizedAugmenter):
     """Crop a size (width, height) in the center."""
-
-    size: tuple[int, int]
-    interp: int = 2
 
     def __call__(self, src: Any) -> Any:
         return functions.center_crop(src, self.size, self.interp)[0]

@@ -25,21 +25,6 @@ _PREFIX = 4
 _SCAN_RECORDS = 1024
 
 
-class ImageDetRecordIter(ImageRecordIter):
-    """Batches of images resized to one size, with all labels of each.
-
-    A row of labels is the channels, height and width of the image in the batch, the number of its labels, the labels,
-    and `label_pad_value` up to the width of the longest row; empty boxes are dropped. The order of `shuffle` is that
-    of ImageRecordIter; random numbers depend on the seed, the epoch and the position only.
-    """
-
-    def _read_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        return read_detection_parameters(parameters)
-
-    def _create_builder(self, values: dict[str, Any]) -> BatchBuilder:
-        return _DetectionBuilder(values)
-
-
 class _DetectionBuilder(BatchBuilder):
     def __init__(self, values: dict[str, Any]) -> None:
         self._plan = AugmentationPlan(values) if is_augmented(values) else None
@@ -86,6 +71,18 @@ class _DetectionBuilder(BatchBuilder):
             _put_labels(row, np.concatenate([parts[0], augmentation.rows.ravel()]))
             drawn.append(augmentation)
         return drawn
+
+
+class ImageDetRecordIter(ImageRecordIter):
+    """Batches of images resized to one size, with all labels of each.
+
+    A row of labels is the channels, height and width of the image in the batch, the number of its labels, the labels,
+    and `label_pad_value` up to the width of the longest row; empty boxes are dropped. The order of `shuffle` is that
+    of ImageRecordIter; random numbers depend on the seed, the epoch and the position only.
+    """
+
+    _read_parameters = staticmethod(read_detection_parameters)
+    _builder_type = _DetectionBuilder
 
 
 class _ResizingDecoder:

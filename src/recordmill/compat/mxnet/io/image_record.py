@@ -79,12 +79,15 @@ class ImageRecordIter(BatchHolder):
     records of the next order, or with zeros if ``round_batch=False``; `pad` is the number of these rows.
     """
 
+    _read_parameters = staticmethod(read_parameters)
+    _builder_type: type[BatchBuilder] = BatchBuilder
+
     def __init__(self, *args: Any, **parameters: Any) -> None:
         if args:
             raise TypeError(f"{type(self).__name__} can only accept keyword arguments")
         self._values = self._read_parameters(parameters)
         super().__init__(self._values["batch_size"])
-        self._builder = self._create_builder(self._values)
+        self._builder = self._builder_type(self._values)
         count = len(self._builder.table)
         if self._values["round_batch"] and 2 * count < self.batch_size:
             message, found = "batch_size must be at most twice the number of images", f"{count} images"
@@ -94,12 +97,6 @@ class ImageRecordIter(BatchHolder):
         self._epoch = -1
         self._prefetcher: Any = None
         self.reset()
-
-    def _read_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        return read_parameters(parameters)
-
-    def _create_builder(self, values: dict[str, Any]) -> BatchBuilder:
-        return BatchBuilder(values)
 
     @property
     def provide_data(self) -> list[DataDesc]:
