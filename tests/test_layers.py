@@ -41,7 +41,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pipeline": NATIVE | {"decode"},
     "pipeline.opening": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},
-    "compat.mxnet.nd.sums": NATIVE | {PACKAGE},
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
     "cli": {PACKAGE},

@@ -1,9 +1,8 @@
-"""What programs do with pictures and boxes in Python: each takes the module and a folder, gives plain values."""
+"""Programs with ImageDetIter: each takes the module and a folder, and returns plain values."""
 
 from __future__ import annotations
 
 import os
-import random
 
 import numpy as np
 
@@ -29,80 +28,31 @@ def packed(mx, folder):
     return f"{path}.rec", f"{path}.idx"
 
 
-def told(batch):
+def summarize(batch):
     labels, data = batch.label[0].asnumpy(), batch.data[0].asnumpy()
     sums = data.astype(np.float64).sum(axis=(1, 2, 3))
     return [np.round(labels.astype(np.float64), 5).tolist(), batch.pad, np.round(sums, 1).tolist(), list(data.shape)]
 
 
-def made(mx, folder, **options):
+def create_iterator(mx, folder, **options):
     rec, idx = packed(mx, folder)
     return mx.image.ImageDetIter(batch_size=3, data_shape=(3, 24, 32), path_imgrec=rec, path_imgidx=idx, **options)
 
 
 def plainly(mx, folder):
-    iterator = made(mx, folder)
+    iterator = create_iterator(mx, folder)
     shapes = [[one[0], list(one[1])] for one in (iterator.provide_data[0], iterator.provide_label[0])]
     rows = {"shapes": shapes, "label shape": list(iterator.label_shape)}
-    rows["one epoch"] = [told(batch) for batch in iterator]
+    rows["one epoch"] = [summarize(batch) for batch in iterator]
     iterator.reset()
-    rows["another"] = [told(batch)[1] for batch in iterator]
+    rows["another"] = [summarize(batch)[1] for batch in iterator]
     for last in ("discard", "roll_over"):
-        rows[last] = [told(batch)[:2] for batch in made(mx, folder, last_batch_handle=last)]
-    wide = made(mx, folder)
+        rows[last] = [summarize(batch)[:2] for batch in create_iterator(mx, folder, last_batch_handle=last)]
+    wide = create_iterator(mx, folder)
     wide.reshape(label_shape=(5, 5))
-    other = made(mx, folder).sync_label_shape(wide)
-    rows["wide"] = [list(other.label_shape), told(wide.next())[0]]
+    other = create_iterator(mx, folder).sync_label_shape(wide)
+    rows["wide"] = [list(other.label_shape), summarize(wide.next())[0]]
     return rows
 
 
-def trained(mx, folder):
-    """As a tutorial has it: shuffled, cut, mirrored and normalised."""
-    rows = []
-    for number, options in enumerate(
-        (
-            {"rand_crop": 1, "min_object_covered": 0.95, "max_attempts": 200},
-            {"rand_crop": 0.5, "rand_mirror": True, "mean": True, "std": True},
-            {"rand_crop": 0.9, "min_object_covered": [0.1, 0.5, 0.7], "area_range": (0.3, 1.0), "resize": 26},
-            {"rand_mirror": True, "std": np.array([255.0, 255, 255]), "inter_method": 1},
-            {"rand_crop": 1, "aspect_ratio_range": (0.5, 2.0), "area_range": (0.1, 0.9), "min_eject_coverage": 0.6},
-        )
-    ):
-        random.seed(number)
-        iterator = made(mx, folder, shuffle=True, **options)
-        rows.append([told(batch) for batch in iterator])
-        iterator.reset()
-        rows.append([told(batch) for batch in iterator])
-    return rows
-
-
-def augmenters(mx, folder):
-    image = mx.image
-    src, label = (
-        mx.nd.array(picture(3), dtype="uint8"),
-        np.array([[0, 0.1, 0.2, 0.6, 0.7], [1, 0.5, 0.5, 0.9, 0.8]], "float32"),
-    )
-    random.seed(5)
-    rows, crop = [], image.DetRandomCropAug(0.3, (0.5, 1.5), (0.2, 0.9), 0.2, 30)
-    select = image.DetRandomSelectAug([crop, image.DetHorizontalFlipAug(1)], 0.3)
-    for one in (
-        crop,
-        crop,
-        image.DetHorizontalFlipAug(1),
-        select,
-        select,
-        select,
-        image.DetBorrowAug(image.ResizeAug(20)),
-    ):
-        found, boxes = one(src, label.copy())
-        rows.append(
-            [list(found.shape), int(found.asnumpy().sum()), np.round(np.asarray(boxes, np.float64), 5).tolist()]
-        )
-    names = [
-        type(one).__name__
-        for one in image.CreateDetAugmenter((3, 9, 9), resize=3, rand_crop=1, rand_mirror=True, mean=True, hue=0.1)
-    ]
-    return [rows, names]
-
-
-PROGRAMS = {one.__name__: one for one in (plainly, trained, augmenters)}
+PROGRAMS = {"plainly": plainly}

@@ -1,4 +1,4 @@
-"""What programs do with Gluon's data sets and loaders: each takes the module and a folder, gives plain values."""
+"""Programs with Gluon's datasets and loaders: each takes the module and a folder, and returns plain values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def packed(mx, folder, name, labels):
     return f"{path}.rec"
 
 
-def told(value):
+def summarize(value):
     array = value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
     some = array.astype(np.float64).ravel()
     return [array.dtype.name, list(array.shape), round(float(some.sum()), 2), np.round(some[:4], 4).tolist()]
@@ -32,9 +32,9 @@ def datasets(mx, folder):
     data, path = mx.gluon.data, packed(mx, folder, "a", range(7))
     made = data.vision.ImageRecordDataset(path)
     several = data.vision.ImageRecordDataset(packed(mx, folder, "b", [[1, 2.5], [3, 4.5]]))
-    rows = {"sample": [told(made[3][0]), made[3][1], type(made[3][1]).__name__]}
-    rows["several"] = [[told(part) for part in several[place]] for place in range(2)]
-    rows["grey"] = told(data.vision.ImageRecordDataset(path, flag=0)[1][0])
+    rows = {"sample": [summarize(made[3][0]), made[3][1], type(made[3][1]).__name__]}
+    rows["several"] = [[summarize(part) for part in several[place]] for place in range(2)]
+    rows["grey"] = summarize(data.vision.ImageRecordDataset(path, flag=0)[1][0])
     rows["lengths"] = [len(one) for one in (made.take(3), made.take(None), *(made.shard(3, part) for part in range(3)))]
     chosen = [
         made.shard(3, 1),
@@ -45,7 +45,7 @@ def datasets(mx, folder):
     records = data.RecordFileDataset(path)
     rows["records"] = [len(records), type(records[0]).__name__, mx.recordio.unpack(records[6])[0].id]
     arrays = data.ArrayDataset(mx.nd.arange(6).reshape((3, 2)), np.array([1, 2, 3]))
-    rows["arrays"] = [len(arrays), *(told(part) for part in arrays[1])]
+    rows["arrays"] = [len(arrays), *(summarize(part) for part in arrays[1])]
     numbers = data.SimpleDataset([1, 2, 3]).transform(lambda x: x + 1)
     rows["numbers"] = [[numbers[place] for place in range(3)], numbers.transform(lambda x: -x, lazy=False)[0]]
     return rows
@@ -69,15 +69,14 @@ def steps(mx, folder):
         "nearest": names.Resize(13, interpolation=0),
         "area": names.Resize(9, interpolation=3),
         "crop": names.CenterCrop((50, 20)),
-        "part": names.CropResize(2, 3, 10, 12, (5, 6), 1),
         "cast": names.Cast("float32"),
         "tensor": names.ToTensor(),
     }
-    rows = {name: told(step(image)) for name, step in single.items()}
-    rows["two"] = [told(names.ToTensor()(two)), told(names.Resize(8)(two))]
+    rows = {name: summarize(step(image)) for name, step in single.items()}
+    rows["two"] = [summarize(names.ToTensor()(two)), summarize(names.Resize(8)(two))]
     random.seed(3)
     np.random.seed(3)  # noqa: NPY002
-    rows["random part"] = told(names.RandomResizedCrop(12)(image))
+    rows["random part"] = summarize(names.RandomResizedCrop(12)(image))
     drawn = names.Compose(
         [
             names.RandomFlipLeftRight(),
@@ -87,7 +86,7 @@ def steps(mx, folder):
             names.ToTensor(),
         ]
     )
-    rows["drawn"] = told(drawn(image.astype("float32")))[:2]
+    rows["drawn"] = summarize(drawn(image.astype("float32")))[:2]
     return rows
 
 
@@ -97,16 +96,16 @@ def loaders(mx, folder):
     first, rows = made.transform_first(names.Compose([names.Resize(6), names.ToTensor()])), {}
     for last in ("keep", "discard", "rollover"):
         loader = data.DataLoader(first, batch_size=3, last_batch=last)
-        rows[last] = [len(loader), [[told(part) for part in batch] for batch in loader]]
+        rows[last] = [len(loader), [[summarize(part) for part in batch] for batch in loader]]
         rows[last] += [len(loader), [len(batch[1]) for batch in loader]]
     ahead = data.DataLoader(first, 4, num_workers=2)
-    rows["ahead"] = [[told(part) for part in batch] for batch in ahead]
+    rows["ahead"] = [[summarize(part) for part in batch] for batch in ahead]
     np.random.seed(5)  # noqa: NPY002
     rows["shuffled"] = [batch[1].asnumpy().tolist() for batch in data.DataLoader(made, 3, shuffle=True)]
     batches = data.BatchSampler(data.SequentialSampler(7), 5, "discard")
     rows["batches"] = [batch[1].asnumpy().tolist() for batch in data.DataLoader(made, batch_sampler=batches)]
     doubled = data.vision.ImageRecordDataset(f"{folder}/a.rec", transform=lambda x, y: np.float32(y * 2))
-    rows["labels"] = [told(batch) for batch in data.DataLoader(doubled, 4)]
+    rows["labels"] = [summarize(batch) for batch in data.DataLoader(doubled, 4)]
     rows["own"] = list(data.DataLoader(data.SimpleDataset([1, 2, 3]), 2, batchify_fn=sum))
     return rows
 

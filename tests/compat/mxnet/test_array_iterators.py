@@ -1,4 +1,4 @@
-"""Batches of arrays, epochs of another length, and batches made ahead: MXNet 1.9.1's rows and pads, written out."""
+"""NDArrayIter and PrefetchingIter: rows and padding of MXNet 1.9.1."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ def rows(batches):
         ),
     ],
 )
-def test_arrays_when_the_last_batch_is_not_full_then_it_is_handled_as_asked(how, epochs) -> None:
+def test_ndarray_iter_applies_last_batch_handle(how, epochs) -> None:
     data = mx.io.NDArrayIter(ROWS, LABELS, batch_size=4, last_batch_handle=how)
     for expected in epochs:
         assert rows(data) == expected
         data.reset()
 
 
-def test_arrays_when_rows_were_kept_then_a_hard_reset_drops_them() -> None:
+def test_ndarray_iter_hard_reset_drops_leftover_rows() -> None:
     data = mx.io.NDArrayIter(ROWS, LABELS, 4, last_batch_handle="roll_over")
     rows(data)
     data.hard_reset()
     assert rows(data)[0] == ([0, 1, 2, 3], 0)
 
 
-def test_arrays_when_fewer_than_a_batch_then_fill_it_over_and_over() -> None:
+def test_ndarray_iter_repeats_rows_to_fill_a_large_batch() -> None:
     assert rows(mx.io.NDArrayIter(ROWS[:3], LABELS[:3], 8)) == [([0, 1, 2, 0, 1, 2, 0, 1], 5)]
     assert rows(mx.io.NDArrayIter(ROWS[:3], LABELS[:3], 8, last_batch_handle="discard")) == []
 
 
-def test_arrays_when_shuffled_then_follow_the_seed_of_numpy() -> None:
+def test_ndarray_iter_shuffles_with_numpy_random() -> None:
     np.random.seed(3)  # noqa: NPY002
     data = mx.io.NDArrayIter(ROWS, LABELS, batch_size=5, shuffle=True)
     assert rows(data) == [([5, 4, 1, 2, 9], 0), ([6, 7, 0, 3, 8], 0)]
@@ -60,7 +60,7 @@ def test_arrays_when_shuffled_then_follow_the_seed_of_numpy() -> None:
     assert rows(data) == [([1, 2, 4, 9, 3], 0), ([8, 6, 0, 5, 7], 0)]
 
 
-def test_arrays_when_described_then_have_mxnet_s_names_and_dtypes() -> None:
+def test_ndarray_iter_describes_names_and_dtypes() -> None:
     data = mx.io.NDArrayIter({"b": ROWS, "a": mx.nd.array(ROWS, dtype="uint8")}, [LABELS, LABELS], 3)
     assert str(data.provide_data[0]) == "DataDesc[a,(3, 4),<class 'numpy.uint8'>,NCHW]"
     assert [one.name for one in data.provide_label] == ["_0_softmax_label", "_1_softmax_label"]
@@ -72,29 +72,18 @@ def test_arrays_when_described_then_have_mxnet_s_names_and_dtypes() -> None:
     "arguments, error, words",
     [
         (("text", LABELS, 3), TypeError, "Input must be NDArray"),
-        ((None, LABELS, 3), AssertionError, "one array at least"),
+        ((None, LABELS, 3), AssertionError, "at least one array"),
         ((ROWS, LABELS[:5], 2), mx.MXNetError, "data: 10, softmax_label: 5"),
         ((ROWS, LABELS, 3, False, "drop"), ValueError, "roll_over"),
         ((ROWS, LABELS, 0), ValueError, "batch_size"),
     ],
 )
-def test_arrays_when_they_cannot_be_used_then_are_refused(arguments, error, words) -> None:
+def test_ndarray_iter_rejects_invalid_arguments(arguments, error, words) -> None:
     with pytest.raises(error, match=words):
         mx.io.NDArrayIter(*arguments)
 
 
-def test_epoch_when_resized_then_goes_on_from_the_beginning() -> None:
-    data = mx.io.ResizeIter(mx.io.NDArrayIter(ROWS, LABELS, 4), 4)
-    assert [found for found, _ in rows(data)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 0, 1], [0, 1, 2, 3]]
-    data.reset()
-    assert len(rows(data)) == 4
-    data = mx.io.ResizeIter(mx.io.NDArrayIter(ROWS, LABELS, 4), 2, reset_internal=False)
-    rows(data)
-    data.reset()
-    assert rows(data)[0] == ([8, 9, 0, 1], 2)
-
-
-def test_iterators_when_prefetched_together_then_are_one() -> None:
+def test_prefetching_iter_combines_iterators() -> None:
     parts = [mx.io.NDArrayIter({"a": ROWS}, {"x": LABELS}, 5), mx.io.NDArrayIter({"b": ROWS}, {"y": LABELS}, 5)]
     data = mx.io.PrefetchingIter(parts, rename_data=[{"a": "p"}, {"b": "q"}])
     assert [one.name for one in data.provide_data] == ["p", "q"]
@@ -106,13 +95,13 @@ def test_iterators_when_prefetched_together_then_are_one() -> None:
     assert [len(batch.data) for batch in data] == [2, 2]
 
 
-def test_iterators_when_one_ends_first_then_an_error_says_so() -> None:
+def test_prefetching_iter_rejects_different_lengths() -> None:
     data = mx.io.PrefetchingIter([mx.io.NDArrayIter(ROWS, LABELS, 5), mx.io.NDArrayIter(ROWS[:5], LABELS[:5], 5)])
     with pytest.raises(mx.MXNetError, match="entry mismatches"):
         list(data)
 
 
-def test_thread_when_its_iterator_is_gone_then_ends() -> None:
+def test_prefetching_iter_stops_its_thread_when_collected() -> None:
     others = set(threading.enumerate())
     data = mx.io.PrefetchingIter(mx.io.NDArrayIter(ROWS, LABELS, 5))
     data.next()
@@ -125,7 +114,6 @@ def test_thread_when_its_iterator_is_gone_then_ends() -> None:
         assert not thread.is_alive()
 
 
-def test_batch_when_made_of_no_list_then_is_refused() -> None:
+def test_data_batch_rejects_arrays_outside_lists() -> None:
     with pytest.raises(AssertionError, match="Data must be list of NDArrays"):
         mx.io.DataBatch(mx.nd.ones((2, 3)))
-    assert mx.io.DataDesc.get_list([("a", (1, 2))], [("a", "uint8")])[0].dtype == "uint8"

@@ -1,4 +1,4 @@
-"""pack, unpack, pack_img and unpack_img against what MXNet's make of the same values."""
+"""pack, unpack, pack_img and unpack_img, compared with recordings of MXNet."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def bits(value) -> str:
 def seen(payload: bytes):
     header, data = mx.recordio.unpack(payload)
     label = header.label
-    told = bits(label) if isinstance(label, float) else [bits(one) for one in label]
-    return {"flag": header.flag, "label": told, "id": header.id, "id2": header.id2, "data": data.hex()}
+    labels = bits(label) if isinstance(label, float) else [bits(one) for one in label]
+    return {"flag": header.flag, "label": labels, "id": header.id, "id2": header.id2, "data": data.hex()}
 
 
 def without_nan(found):
@@ -40,7 +40,7 @@ def without_nan(found):
 
 
 @pytest.mark.parametrize("case", cases("mxnet/headers/expected.json", "packs"), ids=lambda case: case["name"])
-def test_records_when_packed_and_unpacked_then_are_mxnets(case) -> None:
+def test_packed_headers_equal_mxnet(case) -> None:
     label = MAKERS[case["label"]["as"]](case["label"]["values"])
     header = mx.recordio.IRHeader(case["flag"], label, case["id"], case["id2"])
     if "error" in case:
@@ -53,7 +53,7 @@ def test_records_when_packed_and_unpacked_then_are_mxnets(case) -> None:
 
 
 @pytest.mark.parametrize("case", cases("mxnet/headers/expected.json", "broken"), ids=lambda case: case["name"])
-def test_broken_records_when_unpacked_then_fail_as_in_mxnet(case) -> None:
+def test_unpack_fails_on_broken_records_as_mxnet(case) -> None:
     payload = bytes.fromhex(case["packed"])
     if "error" in case["unpacked"]:
         with pytest.raises(ERRORS[case["unpacked"]["error"]["class"]]):
@@ -62,13 +62,13 @@ def test_broken_records_when_unpacked_then_fail_as_in_mxnet(case) -> None:
         assert without_nan(seen(payload)) == without_nan(case["unpacked"])
 
 
-def test_header_when_printed_copied_and_pickled_then_stays_a_header() -> None:
+def test_header_survives_pickling() -> None:
     header = mx.recordio.IRHeader(flag=0, label=2.0, id=3, id2=0)
     assert repr(header) == "HEADER(flag=0, label=2.0, id=3, id2=0)"
     assert pickle.loads(pickle.dumps(header)) == header
 
 
-def test_pack_when_given_text_then_is_a_type_error() -> None:
+def test_pack_rejects_text() -> None:
     with pytest.raises(TypeError):
         mx.recordio.pack(mx.recordio.IRHeader(0, 1.0, 0, 0), "text")
 
@@ -84,7 +84,7 @@ RECORDS = load("mxnet/images/expected.json")["files"][0]["records"]
 
 
 @pytest.mark.parametrize("number", range(len(PICTURES)), ids=lambda number: PICTURES[number][0]["name"])
-def test_pictures_of_mxnet_when_unpacked_then_have_opencvs_pixels(number) -> None:
+def test_unpack_img_equals_opencv(number) -> None:
     for mode, expected in PICTURES[number][0]["iscolor"].items():
         header, picture = mx.recordio.unpack_img(bytes.fromhex(RECORDS[number]), iscolor=int(mode))
         assert header.label == number
@@ -92,7 +92,7 @@ def test_pictures_of_mxnet_when_unpacked_then_have_opencvs_pixels(number) -> Non
 
 
 @pytest.mark.parametrize("number", range(len(PICTURES)), ids=lambda number: PICTURES[number][0]["name"])
-def test_pictures_when_packed_here_then_decode_as_those_packed_by_mxnet(number) -> None:
+def test_pack_img_stores_pixels_of_mxnet(number) -> None:
     (row,) = PICTURES[number]
     header = mx.recordio.IRHeader(0, float(number), number, 0)
     packed = mx.recordio.pack_img(header, pixels_of(row["packed_from"]), quality=row["quality"], img_fmt=row["img_fmt"])
@@ -100,12 +100,12 @@ def test_pictures_when_packed_here_then_decode_as_those_packed_by_mxnet(number) 
 
 
 @pytest.mark.parametrize("data", [b"", b"no picture", b"\xff\xd8\xff\xe0"])
-def test_data_that_are_no_picture_when_unpacked_then_are_none(data) -> None:
+def test_unpack_img_returns_none_for_invalid_images(data) -> None:
     header, picture = mx.recordio.unpack_img(mx.recordio.pack(mx.recordio.IRHeader(0, 1, 7, 0), data))
     assert header.id == 7 and picture is None
 
 
-def test_picture_when_no_encoder_takes_it_then_is_refused() -> None:
+def test_pack_img_rejects_unknown_formats_and_dtypes() -> None:
     header, picture = mx.recordio.IRHeader(0, 1, 7, 0), np.zeros((2, 2, 3), np.uint8)
     for wrong in ({"img_fmt": ".nothing"}, {"img_fmt": ".jpg", "img": picture.astype(np.float32)}):
         with pytest.raises(mx.MXNetError) as caught:
@@ -113,12 +113,18 @@ def test_picture_when_no_encoder_takes_it_then_is_refused() -> None:
         assert isinstance(caught.value, ValueError) and isinstance(caught.value, rm.RecordmillError)
 
 
-def test_picture_with_iscolor_2_when_unpacked_then_is_refused() -> None:
+def test_unpack_img_rejects_unknown_iscolor() -> None:
     with pytest.raises(ValueError, match="iscolor"):
         mx.recordio.unpack_img(bytes.fromhex(RECORDS[0]), iscolor=2)
 
 
-def test_picture_when_it_has_no_pixels_then_is_refused() -> None:
+def test_pack_img_rejects_empty_images() -> None:
     header = mx.recordio.IRHeader(0, 1.0, 0, 0)
-    with pytest.raises(mx.MXNetError, match="a pixel at least"):
+    with pytest.raises(mx.MXNetError, match="non-empty"):
         mx.recordio.pack_img(header, np.zeros((0, 3, 3), np.uint8))
+
+
+def test_header_can_be_parsed_with_struct_and_ir_format() -> None:
+    recordio = mx.recordio
+    packed = recordio.pack(recordio.IRHeader(0, 2.0, 7, 1), b"data")
+    assert recordio.struct.unpack(recordio._IR_FORMAT, packed[: recordio._IR_SIZE]) == (0, 2.0, 7, 1)

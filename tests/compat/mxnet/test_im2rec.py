@@ -1,4 +1,4 @@
-"""im2rec against what MXNet's own wrote: lists and records to the byte, pictures to the pixel."""
+"""im2rec: lists and records equal those of MXNet byte for byte, images pixel for pixel."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def recorded(name: str) -> tuple[bytes, bytes]:
 
 
 @pytest.mark.parametrize("row", cases("mxnet/lists/expected.json", "listings"), ids=lambda row: row["name"])
-def test_lists_when_made_then_equal_those_of_mxnet(row, folder, capsys) -> None:
+def test_im2rec_lists_equal_mxnet(row, folder, capsys) -> None:
     assert im2rec.main(row["arguments"]) == 0
     assert capsys.readouterr().out.split("\n")[:-1] == row["said"]
     assert sorted(path.name for path in folder.glob("*.lst")) == row["lists"]
@@ -55,7 +55,7 @@ def test_lists_when_made_then_equal_those_of_mxnet(row, folder, capsys) -> None:
     [row for row in cases("mxnet/lists/expected.json", "packings") if row["name"] in PACKED - ENCODED],
     ids=lambda row: row["name"],
 )
-def test_records_when_files_are_passed_through_then_equal_those_of_mxnet(row, folder) -> None:
+def test_im2rec_pass_through_records_equal_mxnet(row, folder) -> None:
     assert packed(folder, row) == recorded(row["name"])
 
 
@@ -64,7 +64,7 @@ def test_records_when_files_are_passed_through_then_equal_those_of_mxnet(row, fo
     [row for row in cases("mxnet/lists/expected.json", "packings") if row["name"] in ENCODED],
     ids=lambda row: row["name"],
 )
-def test_records_when_pictures_are_encoded_then_hold_the_pixels_of_mxnets(row, folder) -> None:
+def test_im2rec_encoded_pixels_equal_mxnet(row, folder) -> None:
     packed(folder, row)
     ours = mx.recordio.MXIndexedRecordIO(f"packed/{row['name']}.idx", f"packed/{row['name']}.rec", "r")
     theirs = [str(LISTS / "packed" / f"{row['name']}{ending}") for ending in (".idx", ".rec")]
@@ -82,35 +82,35 @@ def test_records_when_pictures_are_encoded_then_hold_the_pixels_of_mxnets(row, f
     [row for row in cases("mxnet/lists/expected.json", "packings") if row["name"] in FAILED],
     ids=lambda row: row["name"],
 )
-def test_bad_image_when_packed_with_one_thread_then_is_left_out_and_named(row, folder, capsys) -> None:
+def test_im2rec_skips_and_names_bad_images(row, folder, capsys) -> None:
     packed(folder, row)
-    told = capsys.readouterr()
-    assert "nowhere.jpg" in told.out or "notes.txt" in told.out
-    assert "1 images were left out" in told.err
+    output = capsys.readouterr()
+    assert "nowhere.jpg" in output.out or "notes.txt" in output.out
+    assert "skipped 1 images" in output.err
     made = mx.recordio.MXIndexedRecordIO(f"packed/{row['name']}.idx", f"packed/{row['name']}.rec", "r")
     assert made.keys == [0, 2]
 
 
-def test_recorded_failures_when_counted_then_are_there() -> None:
+def test_recorded_failures_are_complete() -> None:
     assert {"missing_picture", "broken_picture"} == FAILED and len(PACKED) > 10
 
 
-def test_im2rec_when_there_is_no_list_then_says_so(folder, capsys) -> None:
+def test_im2rec_reports_missing_lists(folder, capsys) -> None:
     assert im2rec.main(["nothing", "pictures"]) == 0
     assert "Did not find and list file" in capsys.readouterr().out
 
 
-def test_im2rec_when_there_is_no_folder_then_cannot_run(folder) -> None:
+def test_im2rec_fails_without_folder(folder) -> None:
     assert im2rec.main(["a", "nowhere"]) == 2
 
 
-def test_lists_when_a_folder_links_to_itself_then_end(folder) -> None:
+def test_im2rec_ignores_links_to_parents(folder) -> None:
     (folder / "pictures" / "cat" / "again").symlink_to(folder / "pictures")
     assert im2rec.main(["--list", "--recursive", "all", "pictures"]) == 0
     assert len((folder / "all.lst").read_text().splitlines()) == 8
 
 
-def test_index_when_made_of_a_record_file_then_leads_to_its_records(folder) -> None:
+def test_rec2idx_writes_offsets(folder) -> None:
     row = next(row for row in load("mxnet/lists/expected.json")["packings"] if row["name"] == "pass_through")
     _, index = packed(folder, row)
     assert rec2idx.main(["packed/pass_through.rec", "made.idx"]) == 0
@@ -120,14 +120,14 @@ def test_index_when_made_of_a_record_file_then_leads_to_its_records(folder) -> N
     ]
 
 
-def test_index_when_the_record_file_is_damaged_then_is_not_written(folder, capsys) -> None:
+def test_rec2idx_fails_on_damaged_file(folder, capsys) -> None:
     Path("cut.rec").write_bytes((LISTS / "packed" / "pass_through.rec").read_bytes()[:-6])
     assert rec2idx.main(["cut.rec", "cut.idx"]) == 1
     assert "cut.rec" in capsys.readouterr().err and not Path("cut.idx").exists()
 
 
-def test_im2rec_when_there_are_to_be_no_lists_then_cannot_run(folder, capsys) -> None:
+def test_im2rec_rejects_zero_chunks(folder, capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         im2rec.main(["--list", "--chunks", "0", "x", str(folder)])
     assert caught.value.code == 2
-    assert "at least 1, not 0" in capsys.readouterr().err
+    assert "at least 1, got 0" in capsys.readouterr().err

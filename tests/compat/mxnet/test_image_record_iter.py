@@ -1,4 +1,4 @@
-"""ImageRecordIter against recordings of MXNet's, and where it differs on purpose."""
+"""ImageRecordIter, compared with recordings of MXNet, and its deliberate differences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.mxnet as mx
-from recordmill.compat.mxnet.io import pixels
 from tests.compat.mxnet import programs
 from tests.golden import RECORDINGS, load
 
@@ -41,12 +40,12 @@ def labels(data):
 
 
 @pytest.mark.parametrize("name", programs.EXACT)
-def test_batches_when_configured_then_equal_mxnets_to_the_bit(name) -> None:
+def test_batches_equal_mxnet(name) -> None:
     assert plain(programs.exact_iterations(mx, name)) == EXPECTED["exact"][name]
 
 
 @pytest.mark.parametrize("name", programs.CLOSE)
-def test_bicubic_batches_when_made_then_differ_by_one_level_at_most(name) -> None:
+def test_bicubic_batches_differ_by_at_most_one(name) -> None:
     found = programs.batches_of(mx, count=programs.NUM_IMAGES, **programs.CLOSE[name])
     recorded = np.load(FOLDER / f"{name.replace(' ', '_')}.npz")["arr_0"]
     assert np.abs(found[0][0].astype(int) - recorded.astype(int)).max() <= 1
@@ -54,27 +53,27 @@ def test_bicubic_batches_when_made_then_differ_by_one_level_at_most(name) -> Non
 
 
 @pytest.mark.parametrize("num_parts,expected", EXPECTED["parts"])
-def test_parts_when_cut_by_bytes_then_hold_mxnets_records(num_parts, expected) -> None:
+def test_parts_equal_mxnet(num_parts, expected) -> None:
     assert programs.parts(mx, num_parts, False) == expected
 
 
 @pytest.mark.parametrize("num_parts,expected", EXPECTED["parts with index"])
-def test_parts_when_cut_by_records_then_hold_mxnets_records(num_parts, expected) -> None:
+def test_parts_with_index_equal_mxnet(num_parts, expected) -> None:
     assert programs.parts(mx, num_parts, True) == expected
 
 
 @pytest.mark.parametrize("seed,with_index,batch_size,expected", EXPECTED["shuffled"])
-def test_order_when_shuffled_then_is_mxnets_for_the_seed(seed, with_index, batch_size, expected) -> None:
+def test_shuffled_order_equals_mxnet(seed, with_index, batch_size, expected) -> None:
     assert plain(programs.shuffled(mx, seed, with_index, batch_size)) == expected
 
 
-def test_part_without_records_when_asked_for_then_is_refused_by_name() -> None:
+def test_empty_part_is_rejected() -> None:
     options = {**programs.BASE, "path_imgidx": "images.idx", "num_parts": 8, "part_index": 7}
     with pytest.raises(mx.MXNetError, match="no records"):
         mx.io.ImageRecordIter(**options)
 
 
-def test_epochs_when_reset_then_all_begin_with_record_0_and_tell_their_pad() -> None:
+def test_each_epoch_starts_with_first_record() -> None:
     data = mx.io.ImageRecordIter(**{**programs.BASE, "preprocess_threads": 1})
     expected = [([0, 1, 2, 3], 0), ([4, 5, 6, 7], 0), ([8, 9, 10, 0], 1)]
     for _ in range(3):
@@ -87,7 +86,7 @@ def test_epochs_when_reset_then_all_begin_with_record_0_and_tell_their_pad() -> 
     assert labels(data) == expected
 
 
-def test_last_batch_when_it_is_not_completed_then_has_zeros_and_its_pad() -> None:
+def test_last_batch_without_round_batch_has_zeros_and_pad() -> None:
     data = mx.io.ImageRecordIter(**{**programs.BASE, "round_batch": False, "mean_r": 9.0})
     *_, last = data
     assert last.pad == 1 and last.data[0].shape[0] == 4
@@ -95,7 +94,7 @@ def test_last_batch_when_it_is_not_completed_then_has_zeros_and_its_pad() -> Non
     assert last.index.tolist() == [8, 9, 10, 0]
 
 
-def test_data_when_described_then_has_names_shapes_and_dtypes() -> None:
+def test_provide_data_has_names_shapes_and_dtypes() -> None:
     data = mx.io.ImageRecordIter(**programs.BASE, dtype="uint8", data_name="x", label_name="y")
     assert repr(data.provide_data) == "[DataDesc[x,(4, 3, 32, 40),<class 'numpy.uint8'>,NCHW]]"
     assert repr(data.provide_label) == "[DataDesc[y,(4,),<class 'numpy.float32'>,NCHW]]"
@@ -104,7 +103,7 @@ def test_data_when_described_then_has_names_shapes_and_dtypes() -> None:
     assert str(batch) == "DataBatch: data shapes: [(4, 3, 32, 40)] label shapes: [(4,)]"
 
 
-def test_batches_when_moved_through_by_hand_then_are_the_same() -> None:
+def test_iter_next_moves_through_the_same_batches() -> None:
     data, again = (mx.io.ImageRecordIter(**programs.BASE) for _ in range(2))
     while data.iter_next():
         batch = again.next()
@@ -126,7 +125,7 @@ RANDOM = {
 
 
 @pytest.mark.parametrize("name", RANDOM)
-def test_random_batches_when_made_again_then_depend_on_seed_and_epoch_alone(name) -> None:
+def test_random_batches_depend_on_seed_and_epoch_only(name) -> None:
     def epochs(**options):
         data, made = mx.io.ImageRecordIter(**{**programs.BASE, **RANDOM[name], **options}), []
         for _ in range(2):
@@ -139,16 +138,7 @@ def test_random_batches_when_made_again_then_depend_on_seed_and_epoch_alone(name
     assert not np.array_equal(first[0], first[1]) and not np.array_equal(first, epochs(seed=4))
 
 
-@pytest.mark.parametrize("name", ["crops", "padded crops", "windows", "levels"])
-def test_random_batches_when_made_step_by_step_then_equal_the_native_ones(name, monkeypatch) -> None:
-    options = {**programs.BASE, **RANDOM[name], "rand_mirror": True, "seed_aug": 3}
-    native = [batch.data[0].asnumpy() for batch in mx.io.ImageRecordIter(**options)]
-    monkeypatch.setattr(pixels, "_needs_steps", lambda values, exact: True)
-    stepwise = [batch.data[0].asnumpy() for batch in mx.io.ImageRecordIter(**options)]
-    np.testing.assert_array_equal(native, stepwise)
-
-
-def test_iterator_when_pickled_then_begins_its_epoch_again() -> None:
+def test_pickled_iterator_restarts_its_epoch() -> None:
     data = mx.io.ImageRecordIter(**programs.BASE, shuffle=True, rand_crop=True)
     data.reset()
     expected = [batch.data[0].asnumpy() for batch in pickle.loads(pickle.dumps(data))]
@@ -163,7 +153,7 @@ def written(path, payloads):
     return path
 
 
-def test_broken_image_when_reached_then_is_named_after_the_batches_in_front(recordings) -> None:
+def test_broken_image_is_named_after_earlier_batches(recordings) -> None:
     with rm.ShardReader("images.rec") as reader:
         payloads = list(reader)
     payloads[5] = payloads[5][:24] + b"no image"
@@ -177,7 +167,7 @@ def test_broken_image_when_reached_then_is_named_after_the_batches_in_front(reco
     assert data.next().label[0].asnumpy().tolist() == [8, 9, 10, 0]
 
 
-def test_damaged_record_when_opened_then_is_named(recordings) -> None:
+def test_damaged_record_is_named(recordings) -> None:
     whole = (recordings / "images.rec").read_bytes()
     (recordings / "cut.rec").write_bytes(whole[:-100])
     with pytest.raises(mx.MXNetError) as caught:
@@ -185,8 +175,19 @@ def test_damaged_record_when_opened_then_is_named(recordings) -> None:
     assert caught.value.shard == "cut.rec" and caught.value.record == 10
 
 
-def test_short_record_when_reached_then_is_an_error_of_that_record(recordings) -> None:
+def test_short_record_is_named(recordings) -> None:
     written("short.rec", [b"too short"] * 4)
     with pytest.raises(mx.MXNetError, match=r"size >= sizeof\(header\)") as caught:
         mx.io.ImageRecordIter(**{**programs.BASE, "path_imgrec": "short.rec"}).next()
     assert caught.value.record == 0
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_forked_iterator_continues_its_epoch() -> None:
+    data = mx.io.ImageRecordIter(**programs.BASE)
+    data.next()
+    process = os.fork()
+    if process == 0:
+        os._exit(0 if data.next().label[0].asnumpy().tolist() == [4, 5, 6, 7] else 1)
+    assert os.waitpid(process, 0)[1] == 0
+    assert data.next().label[0].asnumpy().tolist() == [4, 5, 6, 7]

@@ -1,4 +1,4 @@
-"""Arrays under MXNet's names: parts of them, and single values."""
+"""Elements, rows and views of NDArray."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import recordmill.compat.mxnet as mx
 
 
-def test_array_when_one_value_is_taken_then_it_is_an_array_of_one() -> None:
+def test_element_is_an_array_of_one() -> None:
     labels = mx.nd.array([3, 1, 2])
     assert [one.shape for one in (labels[1], labels[-1])] == [(1,), (1,)]
     assert [float(one.asscalar()) for one in labels] == [3, 1, 2]
@@ -17,7 +17,7 @@ def test_array_when_one_value_is_taken_then_it_is_an_array_of_one() -> None:
     assert f"{float(labels[2]):.1f}" == "2.0"
 
 
-def test_array_when_a_row_is_taken_then_it_has_the_names_too() -> None:
+def test_row_is_an_ndarray() -> None:
     table = mx.nd.array([[1, 2], [3, 4]], dtype="uint8")
     assert table[1].asnumpy().tolist() == [3, 4]
     assert [row.asnumpy().tolist() for row in table] == [[1, 2], [3, 4]]
@@ -25,19 +25,19 @@ def test_array_when_a_row_is_taken_then_it_has_the_names_too() -> None:
     assert list(range(10))[table[0][1]] == 2
 
 
-def test_array_when_it_has_several_values_then_it_is_no_number() -> None:
+def test_array_of_several_values_is_not_a_number() -> None:
     for number in (int, float, mx.nd.NDArray.asscalar):
         with pytest.raises(ValueError, match=r"size 1|not a scalar"):
             number(mx.nd.array([1, 2]))
 
 
-def test_axes_when_transposed_then_are_in_the_order_that_is_asked_for() -> None:
+def test_transpose_permutes_axes() -> None:
     array = mx.nd.array(np.arange(24).reshape(2, 3, 4))
     assert mx.nd.transpose(array).shape == (4, 3, 2)
     assert np.array_equal(mx.nd.transpose(array, axes=(1, 2, 0)).asnumpy(), array.asnumpy().transpose(1, 2, 0))
 
 
-def test_value_when_set_through_an_array_of_one_then_the_whole_array_has_it() -> None:
+def test_element_is_a_view() -> None:
     labels, table = mx.nd.empty((3,)), mx.nd.zeros((2, 2))
     for place in range(3):
         labels[place][:] = place + 5

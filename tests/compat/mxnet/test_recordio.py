@@ -1,4 +1,4 @@
-"""MXRecordIO and MXIndexedRecordIO: files of MXNet read, files that MXNet reads written, damage, fork and pickle."""
+"""MXRecordIO and MXIndexedRecordIO: reading, writing, damage, fork and pickle."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def everything(record):
     return list(iter(record.read, None))
 
 
-def test_records_when_written_and_read_then_are_the_same(tmp_path) -> None:
+def test_written_records_are_read_back(tmp_path) -> None:
     record = mx.recordio.MXRecordIO(written(tmp_path / "any.name"), "r")
     assert everything(record) == PAYLOADS
     assert [path.name for path in tmp_path.iterdir()] == ["any.name"]
 
 
 @pytest.mark.parametrize("file", cases("mxnet/records/expected.json", "files"), ids=lambda file: file["path"])
-def test_files_of_mxnet_when_read_and_written_again_then_are_the_same(file, tmp_path) -> None:
+def test_files_of_mxnet_are_rewritten_identically(file, tmp_path) -> None:
     path = RECORDINGS / "mxnet" / "records" / file["path"]
     payloads = [bytes.fromhex(record) for record in file["records"]]
     assert everything(mx.recordio.MXRecordIO(str(path), "r")) == payloads
     assert Path(written(tmp_path / "again.rec", payloads)).read_bytes() == path.read_bytes()
 
 
-def test_reader_at_the_end_then_goes_on_after_reset_and_after_a_seek(tmp_path) -> None:
+def test_reader_continues_after_reset_and_seek(tmp_path) -> None:
     record = mx.recordio.MXIndexedRecordIO(str(tmp_path / "a.idx"), str(tmp_path / "a.rec"), "w")
     for key, payload in enumerate(PAYLOADS):
         record.write_idx(key, payload)
@@ -62,7 +62,7 @@ def test_reader_at_the_end_then_goes_on_after_reset_and_after_a_seek(tmp_path) -
 
 
 @pytest.mark.parametrize("case", cases("mxnet/damage/expected.json", "cases"), ids=lambda case: case["path"])
-def test_damaged_file_when_read_then_gives_the_records_in_front_and_an_error(case) -> None:
+def test_damaged_file_yields_earlier_records_and_error(case) -> None:
     path = RECORDINGS / "mxnet" / "damage" / case["path"]
     got, error = [], None
     try:
@@ -81,7 +81,7 @@ def test_damaged_file_when_read_then_gives_the_records_in_front_and_an_error(cas
     assert got == case["records"][: len(got)]
 
 
-def test_cut_header_when_read_then_is_told_in_the_words_of_mxnet() -> None:
+def test_truncated_header_has_message_of_mxnet() -> None:
     record = mx.recordio.MXRecordIO(str(RECORDINGS / "mxnet" / "damage" / "cut_first_header_4.rec"), "r")
     with pytest.raises(mx.MXNetError, match=r"nread == sizeof\(header\): Inavlid RecordIO File") as caught:
         record.read()
@@ -91,7 +91,7 @@ def test_cut_header_when_read_then_is_told_in_the_words_of_mxnet() -> None:
 
 
 @pytest.mark.parametrize("case", cases("mxnet/index/expected.json", "cases"), ids=lambda case: case["idx"])
-def test_index_files_when_opened_then_lead_where_they_lead_in_mxnet(case) -> None:
+def test_index_files_are_read_as_in_mxnet(case) -> None:
     folder = RECORDINGS / "mxnet" / "index"
     key_type = {"int": int, "str": str}[case["key_type"]]
 
@@ -116,7 +116,7 @@ def test_index_files_when_opened_then_lead_where_they_lead_in_mxnet(case) -> Non
         record.read_idx("no such key")
 
 
-def test_index_when_written_then_is_that_of_the_documentation(tmp_path) -> None:
+def test_written_index_equals_documentation(tmp_path) -> None:
     record = mx.recordio.MXIndexedRecordIO(tmp_path / "tmp.idx", tmp_path / "tmp.rec", "w")
     assert record.tell() == 0
     for number in range(5):
@@ -136,19 +136,19 @@ def test_index_when_written_then_is_that_of_the_documentation(tmp_path) -> None:
         ("a missing file", lambda path: mx.recordio.MXRecordIO(path + ".missing", "r")),
     ],
 )
-def test_refusals_when_asked_for_then_are_those_of_mxnet(name, do, tmp_path) -> None:
+def test_recordio_errors_have_types_of_mxnet(name, do, tmp_path) -> None:
     recorded = {case["name"]: case["error"] for case in load("mxnet/records/refusals.json")["cases"]}[name]
     with pytest.raises(mx.MXNetError if recorded["class"] == "MXNetError" else getattr(builtins, recorded["class"])):
         do(str(tmp_path / "x.rec"))
 
 
-def test_missing_file_when_opened_then_is_also_pythons_error(tmp_path) -> None:
+def test_missing_file_raises_file_not_found_error(tmp_path) -> None:
     with pytest.raises(FileNotFoundError):
         mx.recordio.MXRecordIO(tmp_path / "none.rec", "r")
 
 
 @pytest.mark.deep
-def test_record_of_half_a_gigabyte_when_written_then_is_refused_and_others_stay(tmp_path) -> None:
+def test_too_long_record_is_rejected(tmp_path) -> None:
     record = mx.recordio.MXRecordIO(tmp_path / "x.rec", "w")
     record.write(b"before")
     with pytest.raises(mx.MXNetError, match="only accept record less than 2"):
@@ -158,7 +158,7 @@ def test_record_of_half_a_gigabyte_when_written_then_is_refused_and_others_stay(
     assert everything(mx.recordio.MXRecordIO(tmp_path / "x.rec", "r")) == [b"before", b"after"]
 
 
-def test_file_when_being_written_then_the_old_one_stays_until_close(tmp_path) -> None:
+def test_existing_file_is_replaced_on_close(tmp_path) -> None:
     path = written(tmp_path / "a.rec", [b"old"])
     record = mx.recordio.MXRecordIO(path, "w")
     record.write(b"new")
@@ -170,7 +170,7 @@ def test_file_when_being_written_then_the_old_one_stays_until_close(tmp_path) ->
     assert everything(mx.recordio.MXRecordIO(path, "r")) == [b"newer"]
 
 
-def test_writer_when_never_closed_then_the_file_is_whole_at_the_end_of_the_program(tmp_path) -> None:
+def test_unclosed_writer_is_finished_at_exit(tmp_path) -> None:
     program = (
         "import sys, recordmill.compat.mxnet as mx\nr = mx.recordio.MXRecordIO(sys.argv[1], 'w')\nr.write(b'kept')"
     )
@@ -179,16 +179,16 @@ def test_writer_when_never_closed_then_the_file_is_whole_at_the_end_of_the_progr
     assert everything(mx.recordio.MXRecordIO(path, "r")) == [b"kept"]
 
 
-def test_reader_when_pickled_then_both_go_on(tmp_path) -> None:
+def test_pickled_reader_starts_again(tmp_path) -> None:
     record = mx.recordio.MXRecordIO(written(tmp_path / "a.rec"), "r")
     record.read()
     copy = pickle.loads(pickle.dumps(record))
     assert copy.read() == PAYLOADS[0] and record.read() == PAYLOADS[1]
 
 
-def test_writer_when_pickled_then_is_refused(tmp_path) -> None:
+def test_writer_cannot_be_pickled(tmp_path) -> None:
     record = mx.recordio.MXRecordIO(tmp_path / "a.rec", "w")
-    with pytest.raises(TypeError, match="being written"):
+    with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(record)
     record.close()
 
@@ -201,7 +201,7 @@ def in_a_child(record, results) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_reader_and_writer_when_forked_then_read_on_and_refuse_to_write(tmp_path) -> None:
+def test_forked_reader_continues_and_writer_raises(tmp_path) -> None:
     fork = multiprocessing.get_context("fork")
     reader, results = mx.recordio.MXRecordIO(written(tmp_path / "a.rec"), "r"), fork.Queue()
     reader.read()
@@ -217,7 +217,7 @@ def test_reader_and_writer_when_forked_then_read_on_and_refuse_to_write(tmp_path
     assert everything(mx.recordio.MXRecordIO(tmp_path / "b.rec", "r")) == [b"parent"]
 
 
-def test_payload_writer_when_a_block_fails_then_leaves_nothing(tmp_path) -> None:
+def test_failed_payload_writer_leaves_no_file(tmp_path) -> None:
     def fail() -> None:
         with rm.PayloadWriter(tmp_path / "x.bin", format="tfrecord") as writer:
             writer.write(b"half")
@@ -228,7 +228,7 @@ def test_payload_writer_when_a_block_fails_then_leaves_nothing(tmp_path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_writer_when_its_folder_is_not_there_then_is_refused_before_a_record_is_written(tmp_path) -> None:
+def test_writer_needs_an_existing_folder(tmp_path) -> None:
     for make in (
         lambda: mx.recordio.MXRecordIO(tmp_path / "none" / "a.rec", "w"),
         lambda: mx.recordio.MXIndexedRecordIO(tmp_path / "a.idx", tmp_path / "none" / "a.rec", "w"),
@@ -240,9 +240,7 @@ def test_writer_when_its_folder_is_not_there_then_is_refused_before_a_record_is_
 
 
 @pytest.mark.parametrize("offset", ["-4", str(2**64), "0.5"])
-def test_index_when_its_offset_cannot_be_one_then_is_an_mxnet_error_that_names_it(
-    offset, tmp_path, monkeypatch
-) -> None:
+def test_invalid_offset_of_index_is_rejected(offset, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     record = mx.recordio.MXRecordIO("a.rec", "w")
     record.write(b"x" * 30)

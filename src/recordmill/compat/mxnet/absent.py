@@ -1,4 +1,4 @@
-"""Names of MXNet that this package has not: asking for one says so, and what to do instead."""
+"""Errors for names of MXNet that are not supported; they name a replacement."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 
 from recordmill.compat.mxnet.base import UnsupportedError
 
-_OURS = "recordmill.compat.mxnet"
+_PACKAGE = "recordmill.compat.mxnet"
 
 
 class AbsentError(UnsupportedError, AttributeError):
-    """A name that MXNet has and this package has not."""
+    """A name that is not supported."""
 
 
-def absent(module: str, hints: Mapping[str, str], otherwise: str | None = None) -> Callable[[str], Any]:
-    """``__getattr__`` of a module."""
+def absent(module: str, hints: Mapping[str, str], default_hint: str | None = None) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module; without a default hint other names do not exist."""
 
-    def refuse(name: str) -> Any:
-        hint = hints.get(name, None if name.startswith("_") else otherwise)
+    def raise_error(name: str) -> Any:
+        hint = hints.get(name, None if name.startswith("_") else default_hint)
         if hint is None:
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
-        full = f"mx{module.removeprefix(_OURS)}.{name}"
-        raise AbsentError(f"{full} is not supported", kind="unsupported", found=full, hint=hint)
+        full = f"mx{module.removeprefix(_PACKAGE)}.{name}"
+        raise AbsentError(f"{full} is not supported", found=full, hint=hint)
 
-    return refuse
+    return raise_error

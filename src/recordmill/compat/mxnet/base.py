@@ -1,4 +1,4 @@
-"""Errors by MXNet's name, which also are what Python calls them, and say which record it was."""
+"""MXNet's errors, which are also the matching errors of Python and name the record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import recordmill as rm
 
 string_types, numeric_types, integer_types = (str,), (float, int, np.generic), (int, np.int32, np.int64)
 
-# What MXNet 1.9.1 prints, its spelling included, for people who search for it.
+# The messages of MXNet 1.9.1, including its spelling.
 _WORDING = {
     "truncated_header": "Check failed: nread == sizeof(header): Inavlid RecordIO File",
     "truncated_payload": "Invalid RecordIO File",
@@ -23,27 +23,36 @@ _WORDING = {
 
 
 class MXNetError(rm.RecordmillError, RuntimeError):
-    """What MXNet raises: a RuntimeError."""
+    """Base class; a RuntimeError as in MXNet."""
+
+    _kind: str | None = None
+
+    def __init__(self, message: str, **parts: Any) -> None:
+        super().__init__(message, **{"kind": self._kind} | parts)
 
 
 class MissingFileError(MXNetError, FileNotFoundError):
-    """A file that is not there."""
+    """A file does not exist."""
 
 
 class ParameterError(MXNetError, ValueError):
-    """A parameter that does not exist, or has a value that it cannot have."""
+    """An unknown parameter or an invalid value."""
+
+    _kind = "bad_parameter"
 
 
 class UnsupportedError(MXNetError, NotImplementedError):
-    """A parameter that MXNet has and this package has not."""
+    """A parameter or name that is not supported."""
+
+    _kind = "unsupported"
 
 
 class MisuseError(MXNetError, AssertionError):
-    """A call that the object cannot answer in its state."""
+    """A call that is not allowed in this state."""
 
 
 def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
-    """MXNet's error for one of ours, with all its parts."""
+    """Convert an error of recordmill to MXNet's."""
     known = {"kind", "shard", "record", "offset", "expected", "found", "hint"}
     kept = {name: value for name, value in error.parts().items() if name in known} | parts
     wording = _WORDING.get(error.kind or "")
@@ -52,13 +61,12 @@ def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
 
 @contextlib.contextmanager
 def translated(**parts: Any) -> Iterator[None]:
-    """Raise MXNet's errors in place of ours."""
+    """Raise MXNet's errors instead of those of recordmill and Python."""
     try:
         yield
     except MXNetError:
         raise
     except FileNotFoundError as error:
-        message = f"{error.filename}: No such file or directory"
-        raise MissingFileError(message, shard=str(error.filename)) from error
+        raise MissingFileError(f"{error.filename}: No such file or directory", shard=str(error.filename)) from error
     except rm.RecordmillError as error:
         raise as_mxnet_error(error, **parts) from error

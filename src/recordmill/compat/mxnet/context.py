@@ -1,4 +1,4 @@
-"""Devices by MXNet's names; arrays here live in the memory of the host, whatever they say."""
+"""Devices by MXNet's names; all arrays are in host memory."""
 
 from __future__ import annotations
 
@@ -9,45 +9,38 @@ from recordmill.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A device: its kind and number."""
+    """Kind and number of a device; a context manager without effect."""
 
     device_type: str = "cpu"
     device_id: int = 0
 
     def __str__(self) -> str:
-        """As MXNet prints it."""
         return f"{self.device_type}({self.device_id})"
 
     __repr__ = __str__
 
     def __enter__(self) -> Self:
-        """Return the device; arrays lie in the memory of the host all the same."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Do nothing."""
+        pass
 
 
 def cpu(device_id: int = 0) -> Context:
-    """Host memory."""
+    """Return the host."""
     return Context("cpu", device_id)
 
 
-def cpu_pinned(device_id: int = 0) -> Context:
-    """Host memory that is not paged; here as `cpu`."""
-    return Context("cpu_pinned", device_id)
-
-
 def gpu(device_id: int = 0) -> Context:
-    """A device's name to be passed on; no array is moved to it."""
+    """Return the name of a GPU; arrays are not moved to it."""
     return Context("gpu", device_id)
 
 
 def current_context() -> Context:
-    """Host memory."""
+    """Return the host."""
     return cpu()
 
 
 def num_gpus() -> int:
-    """Devices that arrays can be moved to: none."""
+    """Return 0."""
     return 0

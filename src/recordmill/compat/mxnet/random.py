@@ -1,4 +1,4 @@
-"""``mx.random``: the seed of MXNet's own generator, from which nothing here draws."""
+"""``mx.random``: random numbers come from `random`, `numpy.random` and the seeds of iterators."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from recordmill.compat.mxnet.absent import absent
 
 
 def seed(seed_state: int, ctx: Any = "all") -> None:
-    """Accept a seed.
-
-    Iterators draw from their parameters `seed` and `seed_aug`, or from `random` and `numpy.random`, here as in MXNet.
-    """
+    """Accept a seed; nothing uses it."""
     del ctx
     if not isinstance(seed_state, int):
         raise ValueError("seed_state must be int")  # noqa: TRY004 (as in MXNet)
 
 
-__getattr__ = absent(__name__, {}, "draw with numpy.random")
+__getattr__ = absent(__name__, {}, "use numpy.random")

@@ -1,4 +1,4 @@
-"""``python -m recordmill.compat.mxnet.rec2idx``: the index file of a record file, with positions as keys."""
+"""``python -m recordmill.compat.mxnet.rec2idx``: create the index file of a record file, with positions as keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recordmill.compat.mxnet.base import translated
 
 
 def write_index(record: str, index: str) -> int:
-    """Write the index of a record file."""
+    """Write the index of a record file; return the number of records."""
     with translated(), rm.ShardReader(record, format="recordio", compression=None, index="never") as reader:
         offsets = reader.index.offsets.tolist()
     Path(index).write_text("".join(f"{key}\t{offset}\n" for key, offset in enumerate(offsets)))
@@ -21,10 +21,10 @@ def write_index(record: str, index: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command."""
-    made = argparse.ArgumentParser(prog="python -m recordmill.compat.mxnet.rec2idx", description=__doc__)
-    made.add_argument("record", help="path of the .rec file")
-    made.add_argument("index", help="path of the .idx file that is written")
-    options = made.parse_args(arguments)
+    parser = argparse.ArgumentParser(prog="python -m recordmill.compat.mxnet.rec2idx", description=__doc__)
+    parser.add_argument("record", help="path of the .rec file")
+    parser.add_argument("index", help="path of the .idx file that is written")
+    options = parser.parse_args(arguments)
     try:
         count = write_index(options.record, options.index)
     except rm.RecordmillError as error:

@@ -1,39 +1,72 @@
-"""``mx.recordio``: RecordIO files read and written record by record, with and without an index file of keys."""
+"""``mx.recordio``: read and write RecordIO files record by record, and pack headers and images into records."""
 
 from __future__ import annotations
 
 import errno
+import io
+import numbers
 import os
 import secrets
+import struct
 import weakref
+from collections import namedtuple
 from pathlib import Path
 from typing import Any
 
-import recordmill as rm
-from recordmill.compat.mxnet.base import MisuseError, MXNetError, as_mxnet_error, translated
-from recordmill.compat.mxnet.headers import HEADER, IRHeader, pack, pack_img, unpack, unpack_img
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["HEADER", "IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
+import recordmill as rm
+from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError, as_mxnet_error, translated
+
+# flag, label, id, id2; little-endian, without padding.
+_IR_FORMAT = "<IfQQ"
+_IR_SIZE = struct.calcsize(_IR_FORMAT)
+_HEADER = struct.Struct(_IR_FORMAT)
+# Markers of JPEG frames: SOF0 to SOF15 without the tables between them.
+_FRAME_MARKERS = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+_JPEG, _PNG = b"\xff\xd8", b"\x89PNG"
+# Offset of the color type of a PNG, behind the bit depth; color type of gray; depth and color type of 8-bit gray.
+_PNG_COLOR_TYPE, _PNG_GRAY, _PNG_GRAY_8 = 25, 0, b"\x08\x00"
+_FORMATS_WITH_ALPHA = ("PNG", "WEBP", "TIFF")
+
+HEADER = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # noqa: PYI024 (programs call _replace)
+IRHeader: Any = HEADER
+HEADER.__doc__ = """Header of an image record.
+
+Parameters
+----------
+flag : int
+    Number of labels behind the header; 0 for the one in the header. `pack` sets it.
+label : float, or array_like of float
+id : int
+id2 : int
+    Upper bits of the id; usually 0.
+"""
 
 
 class _Output:
-    """A file being written, and the keys of its records; appears under its name when it is closed."""
+    """A file being written and the keys of its records; it replaces the target when it is closed."""
 
     def __init__(self, path: str, idx_path: str | None) -> None:
         self.process = os.getpid()
         self.writer = rm.PayloadWriter(path, format="recordio", index="never")
-        self.idx_path, self.keys = idx_path, list[Any]()
-        self.places = list[int]()
+        self.idx_path = idx_path
+        self.keys: list[Any] = []
+        self.positions: list[int] = []
 
     def close(self) -> None:
-        """Put everything in place; nothing in a copy that a fork made."""
+        """Replace the target; do nothing in a forked process."""
         if self.process != os.getpid():
             return
         self.writer.close()
         if self.idx_path is not None:
-            offsets = self.writer.offsets.tolist()
-            rows = zip(self.keys, self.places, strict=True)
-            _replace(self.idx_path, "".join(f"{key}\t{offsets[place]}\n" for key, place in rows))
+            _replace(self.idx_path, "".join(f"{key}\t{offset}\n" for key, offset in self.offsets()))
+
+    def offsets(self) -> list[tuple[Any, int]]:
+        """Return each key and the offset of its record."""
+        offsets = self.writer.offsets.tolist()
+        return [(key, offsets[position]) for key, position in zip(self.keys, self.positions, strict=True)]
 
 
 def _replace(path: str, text: str) -> None:
@@ -45,18 +78,17 @@ def _replace(path: str, text: str) -> None:
         Path(temporary).unlink(missing_ok=True)
 
 
-def _need_folder(path: str) -> None:
+def _check_folder(path: str) -> None:
     folder = os.path.dirname(path) or os.curdir
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "No such folder", folder)
 
 
 class MXRecordIO:
-    """Reads or writes a RecordIO file from its beginning.
+    """Reads or writes a RecordIO file sequentially.
 
-    A file that is written replaces another of its name when it is closed, not before. After the end, `read` gives
-    None until `reset` or a seek; a record of no bytes is ``b""``. A reader may be used after a fork, where it goes
-    on from its place, and pickled, which leaves it open; the copy begins at the first record.
+    A written file replaces an existing one when it is closed. `read` returns None at the end, and ``b""`` for an empty
+    record. A reader can be used after a fork, where it continues, and pickled; the copy starts at the first record.
     """
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
@@ -67,14 +99,14 @@ class MXRecordIO:
         self.open()
 
     def open(self) -> None:
-        """Open the file; writing begins a new one."""
+        """Open the file; a writer starts a new one."""
         if self.flag not in ("r", "w"):
             raise ValueError(f"Invalid flag {self.flag}")
         self.close()
         self.writable = self.flag == "w"
         with translated():
             if self.writable:
-                _need_folder(self.uri)
+                _check_folder(self.uri)
                 self._output = _Output(self.uri, self._index_file())
                 self._finish = weakref.finalize(self, self._output.close)
             else:
@@ -97,7 +129,7 @@ class MXRecordIO:
         self._reader = self._output = None
 
     def reset(self) -> None:
-        """Begin again with the first record; a writer forgets what it has written."""
+        """Go back to the first record; a writer discards what it has written."""
         if self.is_open and self._output is not None:
             self._output.writer.discard()
             self._finish.detach()
@@ -107,9 +139,9 @@ class MXRecordIO:
 
     def write(self, buf: Any) -> None:
         """Add a record."""
-        output = self._writing()
+        output = self._require_output()
         if not isinstance(buf, bytes | bytearray | memoryview):
-            raise TypeError(f"a record is bytes, not {type(buf).__name__}: encode text first")
+            raise TypeError(f"a record must be bytes, got {type(buf).__name__}; encode text first")
         try:
             output.writer.write(buf)
         except rm.FramingError as error:
@@ -120,31 +152,29 @@ class MXRecordIO:
             raise as_mxnet_error(error, found=f"{len(buf)} bytes") from error
 
     def read(self) -> bytes | None:
-        """Take the next record."""
-        reader = self._reading()
+        """Return the next record; None at the end."""
+        reader = self._require_reader()
         with translated():
             return reader.read()
 
-    def _writing(self) -> _Output:
+    def _require_output(self) -> _Output:
         if self._output is None:
             raise MisuseError(f"{self.uri} is not open for writing")
         if self._output.process != os.getpid():
             raise RuntimeError("Forbidden operation in multiple processes")
         return self._output
 
-    def _reading(self) -> rm.PayloadReader:
+    def _require_reader(self) -> rm.PayloadReader:
         if self._reader is None:
             raise MisuseError(f"{self.uri} is not open for reading")
         return self._reader
 
     def __getstate__(self) -> dict[str, Any]:
-        """State of a reader, without its open file."""
         if self._output is not None:
-            raise TypeError(f"{self.uri} is being written: a copy of its writer would begin it anew")
+            raise TypeError(f"the writer of {self.uri} cannot be pickled")
         return self.__dict__ | {"_reader": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Open the file again if it was open."""
         self.__dict__.update(state)
         if self.is_open:
             self.is_open = False
@@ -181,37 +211,165 @@ class MXIndexedRecordIO(MXRecordIO):
 
     @property
     def idx(self) -> dict[Any, int]:
-        """Offset of each key; the last one of a key that is there twice."""
+        """Offset of each key; the last one of a key that occurs twice."""
         if self._offsets is None and self._output is not None:
-            offsets = self._output.writer.offsets.tolist()
-            places = zip(self._output.keys, self._output.places, strict=True)
-            self._offsets = {key: offsets[place] for key, place in places}
+            self._offsets = dict(self._output.offsets())
         return self._offsets or {}
 
     def seek(self, idx: Any) -> None:
         """Read the record with a key next."""
-        reader, offset = self._reading(), self.idx[idx]
+        reader, offset = self._require_reader(), self.idx[idx]
         if offset < 0:
-            message = "Check failed: an offset of the index file is not negative"
+            message = "an offset of the index file must not be negative"
             raise MXNetError(message, kind="bad_index", shard=self.idx_path, found=f"{offset} for key {idx!r}")
         reader.seek(offset)
 
     def tell(self) -> int:
-        """Bytes that were written so far: where the next record begins."""
+        """Return the offset of the next record."""
         with translated():
-            return self._writing().writer.tell()
+            return self._require_output().writer.tell()
 
     def read_idx(self, idx: Any) -> bytes | None:
-        """Record with a key."""
+        """Return the record with a key."""
         self.seek(idx)
         return self.read()
 
     def write_idx(self, idx: Any, buf: Any) -> None:
         """Add a record under a key."""
-        key, output = self.key_type(idx), self._writing()
-        place = output.writer.num_records
+        key, output = self.key_type(idx), self._require_output()
+        position = output.writer.num_records
         self.write(buf)
         output.keys.append(key)
-        output.places.append(place)
+        output.positions.append(position)
         self.keys.append(key)
         self._offsets = None
+
+
+def pack(header: Any, s: bytes) -> bytes:
+    """Return the payload of an image record."""
+    header = IRHeader(*header)
+    if isinstance(header.label, numbers.Number):
+        return _HEADER.pack(*header._replace(flag=0)) + s
+    labels = np.asarray(header.label, np.float32)
+    return _HEADER.pack(*header._replace(flag=labels.size, label=0)) + labels.astype("<f4").tobytes() + s
+
+
+def unpack(s: bytes) -> tuple[Any, bytes]:
+    """Return header and data of an image record."""
+    header: Any = IRHeader(*_HEADER.unpack(s[:_IR_SIZE]))
+    data = s[_IR_SIZE:]
+    if header.flag > 0:
+        header = header._replace(label=np.frombuffer(data, np.float32, header.flag))
+        data = data[4 * header.flag :]
+    return header, data
+
+
+def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
+    """Return the payload of an image record with an image (blue first) that Pillow encodes."""
+    return pack(header, _encode(np.asarray(img), quality, img_fmt))
+
+
+def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
+    """Return header and image of an image record, decoded as ``cv2.imdecode`` does: blue first, None on failure."""
+    if iscolor not in _DECODERS:
+        raise ValueError(f"iscolor must be -1, 0 or 1, got {iscolor}")
+    header, data = unpack(s)
+    try:
+        return header, _DECODERS[iscolor](data)
+    except (rm.ImageError, rm.LimitError):
+        return header, None
+
+
+def _decode_unchanged(data: bytes) -> NDArray[Any]:
+    if _is_color_jpeg(data):
+        return rm.decode_image(data, like="opencv", channels="bgr", orientation="ignore")
+    if data.startswith(_PNG) and data[_PNG_COLOR_TYPE - 1 : _PNG_COLOR_TYPE + 1] == _PNG_GRAY_8:
+        pixels = rm.decode_png(data)
+    else:
+        pixels = rm.decode_image(data, like="opencv", channels="stored", orientation="ignore", depth="stored")
+    if pixels.ndim == 2:
+        return pixels
+    if data.startswith(_PNG) and data[_PNG_COLOR_TYPE] == _PNG_GRAY:
+        return np.ascontiguousarray(pixels[:, :, 0])  # OpenCV has no channel for a transparent gray
+    return reverse_colors(pixels)
+
+
+def reverse_colors(pixels: NDArray[Any]) -> NDArray[Any]:
+    """Exchange red and blue; gray with alpha becomes blue, green, red and alpha."""
+    if pixels.ndim == 2 or pixels.shape[2] == 1:
+        return pixels
+    if pixels.shape[2] == 2:
+        return pixels[:, :, [0, 0, 0, 1]]
+    return pixels[:, :, [2, 1, 0, *range(3, pixels.shape[2])]]
+
+
+def _is_color_jpeg(data: bytes) -> bool:
+    """Return whether the data is a JPEG whose frame has more than one component."""
+    offset = 2 if data.startswith(_JPEG) else len(data)
+    while offset + 9 < len(data) and data[offset] == 0xFF:
+        marker, length = data[offset + 1], int.from_bytes(data[offset + 2 : offset + 4], "big")
+        if marker in _FRAME_MARKERS:
+            return data[offset + 9] > 1
+        offset += 1 if marker == 0xFF else 2 + length  # any number of 0xFF may precede a marker
+    return False
+
+
+def _decode_gray(data: bytes) -> NDArray[Any]:
+    return rm.decode_image(data, channels="grey", like="opencv", orientation="apply", depth="8")
+
+
+def _decode_color(data: bytes) -> NDArray[Any]:
+    return rm.decode_image(data, like="opencv", channels="bgr", orientation="apply", depth="8")
+
+
+_DECODERS = {-1: _decode_unchanged, 0: _decode_gray, 1: _decode_color}
+
+
+def _encode(pixels: NDArray[Any], quality: int, suffix: str) -> bytes:
+    """Encode an image as ``cv2.imencode`` does."""
+    module = _import_pillow()
+    name = module.registered_extensions().get(suffix.lower())
+    if name not in module.SAVE:
+        raise ParameterError(f"could not find encoder for the specified extension {suffix!r}", kind="bad_format")
+    options: dict[str, Any] = {}
+    if name == "JPEG":
+        options["quality"] = min(max(int(quality), 1), 100)
+    elif name == "PNG":
+        options["compress_level"] = min(max(int(quality), 0), 9)
+    out = io.BytesIO()
+    _create_image(module, _check_pixels(pixels, name), name).save(out, name, **options)
+    return out.getvalue()
+
+
+def _create_image(module: Any, pixels: NDArray[Any], name: str) -> Any:
+    if pixels.ndim == 2:
+        return module.fromarray(pixels)
+    height, width, channels = pixels.shape
+    if channels == 4 and name in _FORMATS_WITH_ALPHA:
+        return module.fromarray(reverse_colors(pixels))
+    pixels = np.ascontiguousarray(pixels[:, :, :3])
+    return module.frombytes("RGB", (width, height), pixels, "raw", "BGR", 0, 1)
+
+
+def _check_pixels(pixels: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return contiguous pixels that the format can store; a single channel has no axis."""
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    is_deep = pixels.dtype == np.uint16 and name == "PNG" and pixels.ndim == 2
+    channels = pixels.shape[2] if pixels.ndim == 3 else 1
+    has_shape = pixels.ndim in (2, 3) and pixels.size > 0 and channels in (1, 3, 4)
+    if not has_shape or not (is_deep or pixels.dtype == np.uint8):
+        message, found = "the image cannot be encoded", f"{pixels.dtype} of shape {pixels.shape}"
+        expected = "a non-empty uint8 image with 1, 3 or 4 channels"
+        raise ParameterError(message, kind="bad_image", expected=expected, found=found)
+    return np.ascontiguousarray(pixels)
+
+
+def _import_pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        message = "Pillow is needed to encode images"
+        raise rm.MissingExtraError(message, hint="pip install 'recordmill[image]'") from error
+    Image.init()
+    return Image

@@ -1,4 +1,4 @@
-"""``mx.gluon``: its data sets, their transformations and loaders; networks are not here."""
+"""``mx.gluon``: datasets, transforms and loaders."""
 
 from __future__ import annotations
 
@@ -6,9 +6,4 @@ from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.gluon import data, utils
 from recordmill.compat.mxnet.gluon.block import Block, HybridBlock
 
-__all__ = ["Block", "HybridBlock", "data", "utils"]
-__getattr__ = absent(
-    __name__,
-    {},
-    "train with Keras, PyTorch or JAX: see the guides",
-)
+__getattr__ = absent(__name__, {}, "train with Keras, PyTorch or JAX")

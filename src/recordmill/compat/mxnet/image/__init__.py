@@ -1,45 +1,39 @@
-"""``mx.image``: images decoded, changed and put into batches one by one in Python."""
+"""``mx.image``: decode, augment and batch images one by one in Python."""
 
 from __future__ import annotations
 
+from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.image.augmenters import (
     Augmenter,
+    BrightnessJitterAug,
     CastAug,
     CenterCropAug,
+    ColorJitterAug,
     ColorNormalizeAug,
+    ContrastJitterAug,
     CreateAugmenter,
     ForceResizeAug,
     HorizontalFlipAug,
+    HueJitterAug,
+    LightingAug,
     RandomCropAug,
+    RandomGrayAug,
     RandomOrderAug,
     RandomSizedCropAug,
     ResizeAug,
+    SaturationJitterAug,
     SequentialAug,
 )
-from recordmill.compat.mxnet.image.colours import (
-    BrightnessJitterAug,
-    ColorJitterAug,
-    ContrastJitterAug,
-    HueJitterAug,
-    LightingAug,
-    RandomGrayAug,
-    SaturationJitterAug,
-)
-from recordmill.compat.mxnet.image.det_augmenters import (
+from recordmill.compat.mxnet.image.detection import (
     CreateDetAugmenter,
-    CreateMultiRandCropAugmenter,
     DetAugmenter,
     DetBorrowAug,
     DetHorizontalFlipAug,
-    DetRandomCropAug,
-    DetRandomPadAug,
-    DetRandomSelectAug,
+    ImageDetIter,
 )
-from recordmill.compat.mxnet.image.det_iter import ImageDetIter
 from recordmill.compat.mxnet.image.functions import (
     center_crop,
     color_normalize,
-    copyMakeBorder,
     fixed_crop,
     imdecode,
     imread,
@@ -50,49 +44,15 @@ from recordmill.compat.mxnet.image.functions import (
     scale_down,
 )
 from recordmill.compat.mxnet.image.image_iter import ImageIter
-from recordmill.compat.mxnet.image.rotation import imrotate, random_rotate
 
-__all__ = [
-    "Augmenter",
-    "BrightnessJitterAug",
-    "CastAug",
-    "CenterCropAug",
-    "ColorJitterAug",
-    "ColorNormalizeAug",
-    "ContrastJitterAug",
-    "CreateAugmenter",
-    "CreateDetAugmenter",
-    "CreateMultiRandCropAugmenter",
-    "DetAugmenter",
-    "DetBorrowAug",
-    "DetHorizontalFlipAug",
-    "DetRandomCropAug",
-    "DetRandomPadAug",
-    "DetRandomSelectAug",
-    "ForceResizeAug",
-    "HorizontalFlipAug",
-    "HueJitterAug",
-    "ImageDetIter",
-    "ImageIter",
-    "LightingAug",
-    "RandomCropAug",
-    "RandomGrayAug",
-    "RandomOrderAug",
-    "RandomSizedCropAug",
-    "ResizeAug",
-    "SaturationJitterAug",
-    "SequentialAug",
-    "center_crop",
-    "color_normalize",
-    "copyMakeBorder",
-    "fixed_crop",
-    "imdecode",
-    "imread",
-    "imresize",
-    "imrotate",
-    "random_crop",
-    "random_rotate",
-    "random_size_crop",
-    "resize_short",
-    "scale_down",
-]
+_CROP_HINT = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
+__getattr__ = absent(
+    __name__,
+    {
+        **dict.fromkeys(("DetRandomCropAug", "DetRandomPadAug", "DetRandomSelectAug"), _CROP_HINT),
+        "CreateMultiRandCropAugmenter": _CROP_HINT,
+        "copyMakeBorder": "use numpy.pad",
+        "imrotate": "use rm.warp_affine",
+        "random_rotate": "use rm.warp_affine",
+    },
+)

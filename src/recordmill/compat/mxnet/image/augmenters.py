@@ -1,150 +1,238 @@
-"""Augmenters: small objects that take an image and give the next; random ones draw from `random` and `numpy.random`."""
+"""Augmenters: callables that change one image; random numbers come from `random` and `numpy.random`.
+
+Augmenters of colors take float32 images with red first.
+"""
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
 import numpy as np
 
-from recordmill.compat.mxnet.base import MisuseError
+from recordmill.compat.mxnet.base import MisuseError, MXNetError
 from recordmill.compat.mxnet.image import functions
 from recordmill.compat.mxnet.nd import array, wrap
+from recordmill.dataclass import dataclass
 
 _MEAN = (123.68, 116.28, 103.53)
 _STD = (58.395, 57.12, 57.375)
+# Weights of red, green and blue in luma (ITU-R BT.601).
+_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+# To luma and two chroma axes, and back (NTSC's YIQ with MXNet's rounding).
+_TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
+_FROM_YIQ = np.array([[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]])
+# Principal axes of the colors of ImageNet (Krizhevsky et al. 2012, numbers of fb.resnet.torch).
+EIGENVALUES = np.array([55.46, 4.794, 1.148])
+EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
+_GRAY_WEIGHTS = np.array([[0.21] * 3, [0.72] * 3, [0.07] * 3], np.float32)
 
 
 class Augmenter:
-    """What all augmenters have."""
+    """Base class; subclasses implement `__call__`."""
 
     def __init__(self, **kwargs: Any) -> None:
-        self._kwargs = {
-            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in kwargs.items()
-        }
-
-    def dumps(self) -> Any:
-        """Name and parameters as JSON."""
-        return json.dumps([type(self).__name__.lower(), self._kwargs])
+        self._kwargs = kwargs
 
     def __call__(self, src: Any) -> Any:
-        """Give the image that becomes of one."""
         raise NotImplementedError("Must override implementation.")
 
 
+@dataclass(eq=False)
 class SequentialAug(Augmenter):
-    """Several augmenters, one after another."""
+    """Apply several augmenters in order."""
 
-    def __init__(self, ts: list[Augmenter]) -> None:
-        super().__init__()
-        self.ts = ts
-
-    def dumps(self) -> Any:
-        """Names and parameters of all."""
-        return [type(self).__name__.lower(), [one.dumps() for one in self.ts]]
+    ts: list[Augmenter]
 
     def __call__(self, src: Any) -> Any:
-        """Apply them in order."""
         for one in self.ts:
             src = one(src)
         return src
 
 
 class RandomOrderAug(SequentialAug):
-    """Several augmenters, in an order that is drawn each time."""
+    """Apply several augmenters in random order."""
 
     def __call__(self, src: Any) -> Any:
-        """Apply them in a random order."""
         random.shuffle(self.ts)
         return super().__call__(src)
 
 
-class _Sized(Augmenter):
-    def __init__(self, size: Any, interp: int = 2) -> None:
-        super().__init__(size=size, interp=interp)
-        self.size, self.interp = size, interp
+@dataclass(eq=False)
+class _SizedAugmenter(Augmenter):
+    size: Any
+    interp: int = 2
 
 
-class ResizeAug(_Sized):
-    """Scale until the shorter side has a length."""
+class ResizeAug(_SizedAugmenter):
+    """Resize the shorter side to a length."""
 
     def __call__(self, src: Any) -> Any:
-        """Scale."""
         return functions.resize_short(src, self.size, self.interp)
 
 
-class ForceResizeAug(_Sized):
-    """Scale to a size (width, height), whatever the shape."""
+class ForceResizeAug(_SizedAugmenter):
+    """Resize to a size (width, height) regardless of the aspect ratio."""
 
     def __call__(self, src: Any) -> Any:
-        """Scale."""
         width, height = self.size
-        return functions.imresize(src, width, height, interp=self.interp)
+        return functions.imresize(src, width, height, self.interp)
 
 
-class RandomCropAug(_Sized):
-    """Cut a window of a size (width, height) at a random place."""
+class RandomCropAug(_SizedAugmenter):
+    """Crop a size (width, height) at a random position."""
 
     def __call__(self, src: Any) -> Any:
-        """Cut."""
         return functions.random_crop(src, self.size, self.interp)[0]
 
 
-class CenterCropAug(_Sized):
-    """Cut a window of a size (width, height) in the middle."""
+class CenterCropAug(_SizedAugmenter):
+    """Crop a size (width, height) in the center."""
 
     def __call__(self, src: Any) -> Any:
-        """Cut."""
         return functions.center_crop(src, self.size, self.interp)[0]
 
 
+@dataclass(eq=False)
 class RandomSizedCropAug(Augmenter):
-    """Cut a window of random area and shape, and bring it to a size (width, height)."""
+    """Crop a random area with a random aspect ratio, and resize it to a size (width, height)."""
 
-    def __init__(self, size: Any, area: Any, ratio: Any, interp: int = 2) -> None:
-        super().__init__(size=size, area=area, ratio=ratio, interp=interp)
-        self.size, self.area, self.ratio, self.interp = size, area, ratio, interp
+    size: tuple[int, int]
+    area: Any
+    ratio: tuple[float, float]
+    interp: int = 2
 
     def __call__(self, src: Any) -> Any:
-        """Cut and scale."""
         return functions.random_size_crop(src, self.size, self.area, self.ratio, self.interp)[0]
 
 
 class ColorNormalizeAug(Augmenter):
-    """Subtract a mean and divide by a deviation, of each channel."""
+    """Subtract a mean and divide by a standard deviation of each channel, in place."""
 
     def __init__(self, mean: Any, std: Any) -> None:
-        super().__init__(mean=mean, std=std)
         self.mean, self.std = (None if one is None else array(one) for one in (mean, std))
 
     def __call__(self, src: Any) -> Any:
-        """Normalise, in place."""
         return functions.color_normalize(src, self.mean, self.std)
 
 
+@dataclass(eq=False)
 class HorizontalFlipAug(Augmenter):
-    """Mirror with a probability."""
+    """Flip left and right with a probability."""
 
-    def __init__(self, p: float) -> None:
-        super().__init__(p=p)
-        self.p = p
+    p: float
 
     def __call__(self, src: Any) -> Any:
-        """Mirror, or not."""
         return wrap(np.flip(src, 1)) if random.random() < self.p else src
 
 
+@dataclass(eq=False)
 class CastAug(Augmenter):
-    """Change the dtype."""
+    """Convert to a dtype."""
 
-    def __init__(self, typ: str = "float32") -> None:
-        super().__init__(type=typ)
-        self.typ = typ
+    typ: str = "float32"
 
     def __call__(self, src: Any) -> Any:
-        """Cast."""
         return src.astype(self.typ)
+
+
+@dataclass(eq=False)
+class BrightnessJitterAug(Augmenter):
+    """Multiply all values by a random factor, in place."""
+
+    brightness: float
+
+    def __call__(self, src: Any) -> Any:
+        src *= _draw_factor(self.brightness)
+        return src
+
+
+@dataclass(eq=False)
+class ContrastJitterAug(Augmenter):
+    """Blend with the mean luma of the image, in place."""
+
+    contrast: float
+
+    def __call__(self, src: Any) -> Any:
+        alpha, pixels = _draw_factor(self.contrast), np.asarray(src)
+        rows = pixels.reshape(-1, pixels.shape[-1])
+        sums = np.ones(len(rows), np.float32) @ rows
+        mean = (sums @ _LUMA if len(sums) == len(_LUMA) else sums.mean()) / len(rows)
+        pixels *= np.float32(alpha)
+        pixels += np.float32((1 - alpha) * mean)
+        return src
+
+
+@dataclass(eq=False)
+class SaturationJitterAug(Augmenter):
+    """Blend with the luma of each pixel, in place; images of one channel stay unchanged."""
+
+    saturation: float
+
+    def __call__(self, src: Any) -> Any:
+        alpha, pixels = _draw_factor(self.saturation), np.asarray(src)
+        if pixels.shape[-1] == len(_LUMA):
+            gray = (pixels.reshape(-1, 3) @ (_LUMA * np.float32(1 - alpha))).reshape(*pixels.shape[:-1], 1)
+            pixels *= np.float32(alpha)
+            pixels += gray
+        return src
+
+
+@dataclass(eq=False)
+class HueJitterAug(Augmenter):
+    """Rotate all colors about the gray axis."""
+
+    hue: float
+
+    def __call__(self, src: Any) -> Any:
+        angle = random.uniform(-self.hue, self.hue) * np.pi
+        cosine, sine = np.cos(angle), np.sin(angle)
+        rotation = np.array([[1.0, 0.0, 0.0], [0.0, cosine, -sine], [0.0, sine, cosine]])
+        return _mix_channels(src, (_FROM_YIQ @ rotation @ _TO_YIQ).T.astype(np.float32))
+
+
+class ColorJitterAug(RandomOrderAug):
+    """Jitter brightness, contrast and saturation in random order."""
+
+    def __init__(self, brightness: float, contrast: float, saturation: float) -> None:
+        kinds = ((BrightnessJitterAug, brightness), (ContrastJitterAug, contrast), (SaturationJitterAug, saturation))
+        super().__init__([kind(amount) for kind, amount in kinds if amount > 0])
+
+
+@dataclass(eq=False)
+class LightingAug(Augmenter):
+    """Shift colors along principal axes by normally distributed amounts, in place."""
+
+    alphastd: float
+    eigval: Any
+    eigvec: Any
+
+    def __call__(self, src: Any) -> Any:
+        amounts = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002 (np.random.seed repeats it)
+        src += array(np.dot(np.asarray(self.eigvec) * amounts, np.asarray(self.eigval)))
+        return src
+
+
+@dataclass(eq=False)
+class RandomGrayAug(Augmenter):
+    """Convert to gray with a probability; the number of channels stays."""
+
+    p: float
+
+    def __call__(self, src: Any) -> Any:
+        return _mix_channels(src, _GRAY_WEIGHTS) if random.random() < self.p else src
+
+
+def _draw_factor(amount: float) -> float:
+    return 1.0 + random.uniform(-amount, amount)
+
+
+def _mix_channels(src: Any, weights: Any) -> Any:
+    """Multiply the channels of each pixel by a matrix."""
+    if src.shape[-1] != len(weights):
+        raise MXNetError(f"expected 3 channels, got {src.shape[-1]}", kind="channel_mismatch")
+    pixels = np.asarray(src)
+    return wrap((pixels.reshape(-1, len(weights)) @ weights).reshape(pixels.shape))
 
 
 def CreateAugmenter(
@@ -163,35 +251,47 @@ def CreateAugmenter(
     rand_gray: float = 0,
     inter_method: int = 2,
 ) -> list[Augmenter]:
-    """Augmenters for a training, in MXNet's order."""
-    from recordmill.compat.mxnet.image.colours import colour_augmenters
-
-    made: list[Augmenter] = [ResizeAug(resize, inter_method)] if resize > 0 else []
-    made.append(_cut((data_shape[2], data_shape[1]), rand_crop, rand_resize, inter_method))
+    """Create the augmenters for training, in MXNet's order."""
+    augmenters: list[Augmenter] = [ResizeAug(resize, inter_method)] if resize > 0 else []
+    augmenters.append(_create_crop((data_shape[2], data_shape[1]), rand_crop, rand_resize, inter_method))
     if rand_mirror:
-        made.append(HorizontalFlipAug(0.5))
-    made.append(CastAug())
-    made += colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
-    return made + normalising_augmenters(mean, std)
+        augmenters.append(HorizontalFlipAug(0.5))
+    augmenters.append(CastAug())
+    augmenters += create_color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
+    return augmenters + create_normalization(mean, std)
 
 
-def normalising_augmenters(mean: Any, std: Any) -> list[Augmenter]:
-    """Augmenter that normalises, if it is asked for."""
-    mean, std = _numbers("mean", mean, _MEAN), _numbers("std", std, _STD)
+def create_color_augmenters(
+    brightness: float, contrast: float, saturation: float, hue: float, pca_noise: float, rand_gray: float
+) -> list[Augmenter]:
+    """Create augmenters for the amounts that are not 0."""
+    augmenters: list[Augmenter] = []
+    if brightness or contrast or saturation:
+        augmenters.append(ColorJitterAug(brightness, contrast, saturation))
+    if hue:
+        augmenters.append(HueJitterAug(hue))
+    if pca_noise > 0:
+        augmenters.append(LightingAug(pca_noise, EIGENVALUES, EIGENVECTORS))
+    return [*augmenters, RandomGrayAug(rand_gray)] if rand_gray > 0 else augmenters
+
+
+def create_normalization(mean: Any, std: Any) -> list[Augmenter]:
+    """Create the augmenter for a mean and a standard deviation; True means those of ImageNet."""
+    mean, std = _check_numbers("mean", mean, _MEAN), _check_numbers("std", std, _STD)
     return [] if mean is None and std is None else [ColorNormalizeAug(mean, std)]
 
 
-def _cut(size: tuple[int, int], rand_crop: bool, rand_resize: bool, interp: int) -> Augmenter:
+def _create_crop(size: tuple[int, int], rand_crop: bool, rand_resize: bool, interp: int) -> Augmenter:
     if rand_resize and not rand_crop:
-        raise MisuseError("rand_resize=True needs rand_crop=True", kind="bad_parameter")
+        raise MisuseError("rand_resize=True needs rand_crop=True")
     if rand_resize:
         return RandomSizedCropAug(size, 0.08, (3.0 / 4.0, 4.0 / 3.0), interp)
     return RandomCropAug(size, interp) if rand_crop else CenterCropAug(size, interp)
 
 
-def _numbers(name: str, value: Any, usual: tuple[float, ...]) -> Any:
+def _check_numbers(name: str, value: Any, default: tuple[float, ...]) -> Any:
     if value is True:
-        return array(usual)
+        return array(default)
     if value is None or (isinstance(value, np.ndarray) and value.shape[0] in (1, 3)):
         return value
-    raise MisuseError(f"{name} is True, or an array of one or three numbers", kind="bad_parameter", found=repr(value))
+    raise MisuseError(f"{name} must be True or an array of 1 or 3 numbers, got {value!r}")

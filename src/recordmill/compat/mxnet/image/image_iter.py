@@ -1,26 +1,39 @@
-"""``mx.image.ImageIter``: batches made image by image in Python, with augmenters that may be anyone's."""
+"""``mx.image.ImageIter``: batches built image by image in Python, with any augmenters."""
 
 from __future__ import annotations
 
+import os
 import random
+import struct
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError
+from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError, translated
 from recordmill.compat.mxnet.image.augmenters import Augmenter, CreateAugmenter
 from recordmill.compat.mxnet.image.functions import imdecode
-from recordmill.compat.mxnet.image.samples import SampleSource
 from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
-from recordmill.compat.mxnet.nd import wrap
+from recordmill.compat.mxnet.nd import array, wrap
+from recordmill.compat.mxnet.recordio import MXIndexedRecordIO, MXRecordIO, unpack
 
-_LAST = ("pad", "discard", "roll_over")
+_LAST_BATCH = ("pad", "discard", "roll_over")
 _LABEL_DTYPES = ("int32", "float32", "int64", "float64")
+# Labels and file name of each key.
+ListedImages = dict[Any, tuple[Any, str]]
+
+
+class HeaderError(MXNetError, ValueError, struct.error):
+    """A record that is too short for its header or its labels."""
 
 
 class ImageIter(DataIter):
-    """Batches of images from RecordIO files or image files, through augmenters."""
+    """Batches of images from RecordIO files or image files, through augmenters.
+
+    `seq` has the keys of the samples in order, or is None for a record file without an index; `cur` is the number of
+    samples taken in this epoch, `imgrec` the record file, and `imglist` the labels and file name of each key.
+    """
 
     def __init__(
         self,
@@ -45,75 +58,68 @@ class ImageIter(DataIter):
         super().__init__(batch_size)
         self.check_data_shape(data_shape)
         if batch_size < 1:
-            raise ParameterError("batch_size is at least 1", kind="bad_parameter", found=str(batch_size))
-        if last_batch_handle not in _LAST:
-            expected = ", ".join(_LAST)
-            raise ParameterError("unknown last_batch_handle", expected=expected, found=repr(last_batch_handle))
+            raise ParameterError(f"batch_size must be positive, got {batch_size}")
+        if last_batch_handle not in _LAST_BATCH:
+            raise ParameterError(f"last_batch_handle must be one of {_LAST_BATCH}, got {last_batch_handle!r}")
         if dtype not in _LABEL_DTYPES:
-            raise MisuseError(f"{dtype} label not supported", expected=", ".join(_LABEL_DTYPES))
-        self._source = SampleSource(path_imgrec, path_imgidx, path_imglist, imglist, path_root, dtype)
-        self._source.restrict(part_index, num_parts, ordered=shuffle)
+            raise MisuseError(f"dtype must be one of {_LABEL_DTYPES}, got {dtype!r}")
+        if not path_imgrec and not path_imglist and not isinstance(imglist, list):
+            raise MisuseError("path_imgrec, path_imglist or imglist must be given")
+        self.path_root, self.imglist = path_root, _load_labels(path_imglist, imglist, dtype)
+        self.imgrec: MXRecordIO | None = None
+        self.seq: list[Any] | None = None
+        self.cur = 0
+        # Shard and record of the last sample, for errors.
+        self._last: dict[str, Any] = {}
+        if not path_imgrec:
+            self.seq = list(self.imglist or ())
+        elif path_imgidx:
+            self.imgrec = MXIndexedRecordIO(path_imgidx, path_imgrec, "r")
+            self.seq = list(self.imgrec.keys)
+        else:
+            self.imgrec = MXRecordIO(path_imgrec, "r")
+        self._select_part(part_index, num_parts, shuffle)
+        self.num_image = None if self.seq is None else len(self.seq)
         self.data_shape, self.label_width, self.shuffle = tuple(data_shape), label_width, shuffle
         self.auglist = CreateAugmenter(self.data_shape, **kwargs) if aug_list is None else aug_list  # type: ignore[arg-type]
         labels = (batch_size,) if label_width == 1 else (batch_size, label_width)
         self.provide_data = [DataDesc(data_name, (batch_size, *self.data_shape))]
         self.provide_label = [DataDesc(label_name, labels)]
         self.last_batch_handle = last_batch_handle
-        self.path_root = path_root
-        self._kept: tuple[Any, Any, int] | None = None
+        self._leftover: tuple[Any, Any, int] | None = None
         self._is_over = False
         self.reset()
 
-    @property
-    def seq(self) -> list[Any] | None:
-        """Keys of the samples in their order; None where a record file is read without an index."""
-        return self._source.keys
-
-    @seq.setter
-    def seq(self, keys: list[Any]) -> None:
-        self._source.keys = keys
-
-    @property
-    def cur(self) -> int:
-        """How many samples of the epoch were taken."""
-        return self._source.place
-
-    @cur.setter
-    def cur(self, place: int) -> None:
-        self._source.place = place
-
-    @property
-    def num_image(self) -> int | None:
-        """Number of samples; None where a record file is read without an index."""
-        return None if self.seq is None else len(self.seq)
-
-    @property
-    def imgrec(self) -> Any:
-        """The record file; None without one."""
-        return self._source.record
-
-    @property
-    def imglist(self) -> Any:
-        """Labels and file name of each key of a list; None without one."""
-        return self._source.listed
+    def _select_part(self, part: int, num_parts: int, shuffle: bool) -> None:
+        if self.seq is None and (shuffle or num_parts > 1):
+            raise MisuseError("shuffle and num_parts need path_imgidx")
+        if self.seq is not None and num_parts > 1:
+            if not 0 <= part < num_parts:
+                raise MisuseError(f"part_index must be in [0, {num_parts}), got {part}")
+            length = len(self.seq) // num_parts
+            self.seq = self.seq[part * length : (part + 1) * length]
 
     def reset(self) -> None:
-        """Begin an epoch; with "roll_over" and a batch that was kept, after the samples of that batch."""
+        """Start an epoch; with "roll_over" it continues a batch that was left over."""
         if self.shuffle:
             random.shuffle(self.seq or [])
-        if self.last_batch_handle != "roll_over" or self._kept is None:
-            self._source.rewind()
+        if self.last_batch_handle != "roll_over" or self._leftover is None:
+            self._rewind()
             self._is_over = False
 
     def hard_reset(self) -> None:
-        """Begin an epoch, and drop a batch that was kept."""
-        self._kept = None
+        """Start an epoch and drop a batch that was left over."""
+        self._leftover = None
         self.reset()
 
+    def _rewind(self) -> None:
+        self.cur = 0
+        if self.imgrec is not None and self.seq is None:
+            self.imgrec.reset()
+
     def next(self) -> DataBatch:
-        """Return the next batch."""
-        if self._kept is not None:
-            data, label, count = self._kept
+        if self._leftover is not None:
+            data, label, count = self._leftover
         else:
             data = np.zeros((self.batch_size, *self.data_shape), np.float32)
             label = np.zeros(self.provide_label[0].shape, np.float32)
@@ -124,15 +130,15 @@ class ImageIter(DataIter):
         if pad:
             if self.last_batch_handle == "discard":
                 raise StopIteration
-            if self.last_batch_handle == "roll_over" and self._kept is None:
-                self._kept = (data, label, count)
+            if self.last_batch_handle == "roll_over" and self._leftover is None:
+                self._leftover = (data, label, count)
                 raise StopIteration
             self._fill(data, label, count)
-            self._kept, self._is_over = None, self.last_batch_handle == "pad"
+            self._leftover, self._is_over = None, self.last_batch_handle == "pad"
         return DataBatch([wrap(data)], [wrap(label)], pad)
 
     def _fill(self, data: Any, label: Any, start: int) -> int:
-        """Put samples into rows from `start` on; return the row behind the last one."""
+        """Fill rows from `start` with samples; return the number of filled rows."""
         for row in range(start, self.batch_size):
             try:
                 found, encoded = self.next_sample()
@@ -142,36 +148,72 @@ class ImageIter(DataIter):
             values = np.asarray(found)
             if values.size != self.label_width:
                 message = f"a label has {values.size} values but label_width is {self.label_width}"
-                raise ParameterError(message, kind="bad_label", **self._source.last)
+                raise ParameterError(message, kind="bad_label", **self._last)
             label[row] = values.reshape(label[row].shape)
         return self.batch_size
 
     def next_sample(self) -> tuple[Any, bytes]:
-        """Label and encoded image of the next sample; StopIteration at the end."""
-        sample = None if self._is_over else self._source.take()
+        """Return label and encoded image of the next sample; raise StopIteration at the end."""
+        sample = None if self._is_over else self._take()
         if sample is None:
             if self.last_batch_handle != "discard" and not self._is_over:
-                self._source.rewind()
+                self._rewind()
             raise StopIteration
         return sample
 
+    def _take(self) -> tuple[Any, bytes] | None:
+        if self.seq is None:
+            return self._take_record(None)
+        if self.cur >= len(self.seq):
+            return None
+        key = self.seq[self.cur]
+        if self.imgrec is not None:
+            return self._take_record(key)
+        listed: Any = self.imglist
+        label, name = listed[key]
+        data = self.read_image(name)
+        self.cur += 1
+        return label, data
+
+    def _take_record(self, key: Any) -> tuple[Any, bytes] | None:
+        record: Any = self.imgrec
+        payload = record.read() if key is None else record.read_idx(key)
+        self._last = {"shard": record.uri, "record": self.cur if key is None else key}
+        if payload is None:
+            if key is None:
+                return None
+            raise MXNetError("no record starts at the offset of the index file", kind="bad_index", **self._last)
+        self.cur += 1
+        try:
+            header, data = unpack(payload)
+        except (struct.error, ValueError) as error:
+            message = f"the record is too short for its header: {error}"
+            raise HeaderError(message, kind="bad_payload", **self._last) from error
+        if self.imglist is None or key is None:
+            return header.label, data
+        if key not in self.imglist:
+            raise MXNetError(f"fail to find imagelabel for id {key}", kind="bad_label", **self._last)
+        return self.imglist[key][0], data
+
     def imdecode(self, s: bytes) -> Any:
-        """Decode an image; an error says which it was."""
+        """Decode an image; errors name the record."""
         try:
             return imdecode(s)
         except MXNetError as error:
-            where = self._source.last
-            message = f"Broken image {where.get('shard')}: {error.message}"
-            raise MXNetError(message, kind="bad_image", expected=error.expected, found=error.found, **where) from error
+            message = f"Broken image {self._last.get('shard')}: {error.message}"
+            raise MXNetError(message, kind="bad_image", **self._last) from error
 
     def read_image(self, fname: str) -> bytes:
-        """Bytes of an image file below the root."""
-        return self._source.read_file(fname)
+        """Read an image file below the root folder."""
+        path = os.path.join(self.path_root or "", fname)
+        self._last = {"shard": path}
+        with translated():
+            return Path(path).read_bytes()
 
     def check_valid_image(self, data: Any) -> None:
-        """Refuse an image without a shape, which is a RuntimeError."""
+        """Raise an error for an image without a shape."""
         if not data[0].shape:
-            raise MXNetError("Data shape is wrong", kind="bad_image", **self._source.last)
+            raise MXNetError("Data shape is wrong", kind="bad_image", **self._last)
 
     def augmentation_transform(self, data: Any) -> Any:
         """Apply the augmenters."""
@@ -180,12 +222,38 @@ class ImageIter(DataIter):
         return data
 
     def postprocess_data(self, datum: Any) -> Any:
-        """Channels first."""
+        """Move the channels to the front."""
         return datum.transpose(2, 0, 1)
 
     def check_data_shape(self, data_shape: Sequence[int]) -> None:
-        """Refuse shapes that are not 3, height and width."""
-        if len(data_shape) != 3:
-            raise ValueError("data_shape should have length 3, with dimensions CxHxW")
-        if data_shape[0] != 3:
-            raise ValueError("This iterator expects inputs to have 3 channels.")
+        """Raise an error unless the shape is (3, height, width)."""
+        if len(data_shape) != 3 or data_shape[0] != 3:
+            raise ValueError(f"data_shape must be (3, height, width), got {tuple(data_shape)}")
+
+
+def _load_labels(path: Any, entries: list[Any] | None, dtype: str) -> ListedImages | None:
+    """Return the images of a list file or of a list of labels and file name, if one is given."""
+    if path:
+        return _read_list(path, dtype)
+    if not isinstance(entries, list):
+        return None
+    listed: ListedImages = {}
+    for number, entry in enumerate(entries, 1):
+        labels = entry[:-1] if len(entry) > 2 or isinstance(entry[0], int | float) else entry[0]
+        listed[str(number)] = array(labels, dtype=dtype), entry[-1]
+    return listed
+
+
+def _read_list(path: Any, dtype: str) -> ListedImages:
+    listed: ListedImages = {}
+    with translated():
+        lines = Path(path).read_text("utf-8", "surrogateescape").removesuffix("\n").split("\n")
+    for number, line in enumerate(lines, 1):
+        fields = line.strip().split("\t")
+        try:
+            listed[int(fields[0])] = (array([float(field) for field in fields[1:-1]], dtype=dtype), fields[-1])
+        except ValueError as error:
+            message = f"line {number} must be index, labels and path, separated by tabs"
+            shard, found = os.fspath(path), repr(line[:80])
+            raise ParameterError(message, kind="bad_list_line", shard=shard, found=found) from error
+    return listed

@@ -1,38 +1,25 @@
-"""``mx.io``: iterators that give batches, and what batches are made of."""
+"""``mx.io``: iterators over batches."""
 
 from __future__ import annotations
 
 from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.io.arrays import NDArrayIter
 from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
-from recordmill.compat.mxnet.io.combined import PrefetchingIter, ResizeIter
-from recordmill.compat.mxnet.io.csv import CSVIter
+from recordmill.compat.mxnet.io.combined import PrefetchingIter
 from recordmill.compat.mxnet.io.detection import ImageDetRecordIter
-from recordmill.compat.mxnet.io.image_record import ImageRecordInt8Iter, ImageRecordIter, ImageRecordUInt8Iter
-from recordmill.compat.mxnet.io.libsvm import LibSVMIter
-from recordmill.compat.mxnet.io.mnist import MNISTIter
+from recordmill.compat.mxnet.io.image_record import ImageRecordIter
 
 __getattr__ = absent(
     __name__,
     {
         "ImageRecordIter_v1": "use ImageRecordIter",
-        "ImageRecordUInt8Iter_v1": "use ImageRecordUInt8Iter",
+        "ImageRecordUInt8Iter": "use ImageRecordIter(dtype='uint8')",
+        "ImageRecordUInt8Iter_v1": "use ImageRecordIter(dtype='uint8')",
+        "ImageRecordInt8Iter": "use ImageRecordIter(dtype='int8')",
+        "CSVIter": "use NDArrayIter(numpy.loadtxt(path, delimiter=','))",
+        "LibSVMIter": "use sklearn.datasets.load_svmlight_file and NDArrayIter",
+        "MNISTIter": "use gluon.data.vision.MNIST",
+        "ResizeIter": "use itertools.islice",
         "MXDataIter": "use DataIter",
     },
 )
-
-__all__ = [
-    "CSVIter",
-    "DataBatch",
-    "DataDesc",
-    "DataIter",
-    "ImageDetRecordIter",
-    "ImageRecordInt8Iter",
-    "ImageRecordIter",
-    "ImageRecordUInt8Iter",
-    "LibSVMIter",
-    "MNISTIter",
-    "NDArrayIter",
-    "PrefetchingIter",
-    "ResizeIter",
-]

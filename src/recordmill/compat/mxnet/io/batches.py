@@ -1,4 +1,4 @@
-"""Batches and their descriptions, and what every iterator of batches owes."""
+"""Batches, their descriptions, and the base classes of iterators."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from recordmill.compat.mxnet.base import MisuseError
+from recordmill.compat.mxnet.base import MisuseError, MXNetError
 
 
 class DataDesc(namedtuple("DataDesc", ["name", "shape"])):  # noqa: PYI024, SLOT002 (programs unpack two values)
@@ -17,25 +17,13 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):  # noqa: PYI024, SLOT
     layout: str
 
     def __new__(cls, name: str, shape: Any, dtype: Any = np.float32, layout: str = "NCHW") -> Self:
-        """Make the pair and put the attributes beside it."""
-        made = super().__new__(cls, name, shape)
-        made.dtype, made.layout = dtype, layout
-        return made
+        """Create the pair and set the attributes."""
+        desc = super().__new__(cls, name, shape)
+        desc.dtype, desc.layout = dtype, layout
+        return desc
 
     def __repr__(self) -> str:
-        """As MXNet prints it."""
         return f"DataDesc[{self.name},{self.shape},{self.dtype},{self.layout}]"
-
-    @staticmethod
-    def get_list(shapes: Any, types: Any) -> list[DataDesc]:
-        """Descriptions of pairs of name and shape, with the dtypes of pairs of name and dtype."""
-        known = dict(types or ())
-        return [DataDesc(name, shape, known[name]) if known else DataDesc(name, shape) for name, shape in shapes]
-
-    @staticmethod
-    def get_batch_axis(layout: str | None) -> int:
-        """Axis of the samples in a layout; 0 for None."""
-        return 0 if layout is None else layout.find("N")
 
 
 class DataBatch:
@@ -53,55 +41,80 @@ class DataBatch:
     ) -> None:
         for name, value in (("Data", data), ("Label", label)):
             if value is not None and not isinstance(value, list | tuple):
-                raise MisuseError(f"{name} must be list of NDArrays", kind="bad_parameter", found=type(value).__name__)
+                raise MisuseError(f"{name} must be list of NDArrays", found=type(value).__name__)
         self.data, self.label, self.pad, self.index = data, label, pad, index
         self.bucket_key, self.provide_data, self.provide_label = bucket_key, provide_data, provide_label
 
     def __str__(self) -> str:
-        """Shapes of the arrays."""
         shapes = [[array.shape for array in arrays] if arrays else None for arrays in (self.data, self.label)]
         return f"{type(self).__name__}: data shapes: {shapes[0]} label shapes: {shapes[1]}"
 
 
 class DataIter:
-    """An iterator of batches that `reset` sets to its beginning; subclasses have `next`, or `iter_next` and its kin."""
+    """Base class of iterators; subclasses implement `next`, or `iter_next` and the ``get`` methods."""
 
     def __init__(self, batch_size: int = 0) -> None:
         self.batch_size = batch_size
 
     def __iter__(self) -> Self:
-        """Return the iterator itself, where it stands."""
         return self
 
     def __next__(self) -> DataBatch:
-        """Return the next batch."""
         return self.next()
 
     def reset(self) -> None:
-        """Begin again."""
+        """Start again."""
 
     def next(self) -> DataBatch:
-        """Return the next batch; StopIteration at the end."""
+        """Return the next batch; raise StopIteration at the end."""
         if not self.iter_next():
             raise StopIteration
         return DataBatch(self.getdata(), self.getlabel(), self.getpad(), self.getindex())
 
     def iter_next(self) -> bool:
-        """Move to the next batch; False at the end."""
+        """Move to the next batch; return False at the end."""
         return False
 
     def getdata(self) -> Any:
-        """Arrays of data of the batch."""
+        """Return the data of the current batch."""
         return None
 
     def getlabel(self) -> Any:
-        """Arrays of labels of the batch."""
+        """Return the labels of the current batch."""
         return None
 
     def getindex(self) -> Any:
-        """Ids of the samples of the batch."""
+        """Return the ids of the samples of the current batch."""
         return None
 
     def getpad(self) -> Any:
-        """Number of rows that only fill the batch up."""
+        """Return the number of rows that only fill the current batch."""
         return 0
+
+
+class BatchHolder(DataIter):
+    """Base class of iterators whose `iter_next` sets `current_batch`."""
+
+    current_batch: Any = None
+
+    def next(self) -> DataBatch:
+        if not self.iter_next():
+            raise StopIteration
+        return self._current()
+
+    def getdata(self) -> Any:
+        return self._current().data
+
+    def getlabel(self) -> Any:
+        return self._current().label
+
+    def getindex(self) -> Any:
+        return self._current().index
+
+    def getpad(self) -> Any:
+        return self._current().pad
+
+    def _current(self) -> DataBatch:
+        if self.current_batch is None:
+            raise MXNetError("there is no current batch: call iter_next first", kind="no_batch")
+        return self.current_batch  # type: ignore[no-any-return]

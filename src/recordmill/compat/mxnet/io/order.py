@@ -1,87 +1,159 @@
-"""The order in which MXNet's ImageRecordIter visits records, for its seeds."""
+"""The order in which ImageRecordIter visits records: parts, chunks, shuffling, batches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.mxnet.io.chunks import Span
-from recordmill.compat.mxnet.io.permuting import permute, words_of
+import recordmill as rm
+from recordmill.compat.mxnet.io.random import (
+    Generator,
+    create_generators,
+    mersenne_twister,
+    seed_generator,
+    shuffle,
+)
 from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
-# The generators of seeds are seeded with so much more.
+# First record and one past the last.
+Span = tuple[int, int]
+# Bytes that MXNet reads at once. A chunk ends before the last record that starts in front of its last eight bytes.
+CHUNK_BYTES = 1 << 23
+_FRAME_HEADER_BYTES = 8
+# Factor by which `shuffle_chunk_size` makes more ranges than necessary.
+_EXTRA_RANGES = 1.1
+# Added to the seeds of `shuffle`, `seed_aug` and `shuffle_chunk_seed`.
 _SEED_OFFSET = 111
 _RANGE_SEED_OFFSET = 666
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Order:
-    """The records of one epoch."""
+    """The records of one epoch.
+
+    `slots` are their positions in MXNet's read buffer, which `seed_aug` is added to.
+    """
 
     rows: Ints
-    places: Ints
+    slots: Ints
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Visit:
-    """The records of one batch."""
+class BatchRows:
+    """The records of one batch, or some of them: rows of the table, slots, positions in the epoch.
+
+    `pad` is the number of records that only fill the batch.
+    """
 
     rows: Ints
-    places: Ints
+    slots: Ints
+    positions: Ints
     epoch: int
-    start: int
+    pad: int = 0
 
-    @property
-    def positions(self) -> Ints:
-        """Positions in the epoch, which seed what MXNet leaves to the clock of its threads."""
-        return np.arange(self.start, self.start + len(self.rows))
+    def __getitem__(self, selected: Ints) -> BatchRows:
+        return BatchRows(self.rows[selected], self.slots[selected], self.positions[selected], self.epoch)
+
+    def draws(self, seed: int) -> rm.Draws:
+        """Return the random numbers of the epoch."""
+        return rm.Draws(seed % 2**64, self.epoch)
+
+    def generators(self, seed: int, seed_aug: int | None) -> list[Generator]:
+        """Return a generator per record: MXNet's with `seed_aug`, else one of seed, epoch and position."""
+        if seed_aug is None:
+            return create_generators(self.draws(seed), self.positions)
+        return [seed_generator(seed_aug + _SEED_OFFSET + slot) for slot in self.slots.tolist()]
+
+
+def split_bytes(values: Mapping[str, Any], size: int) -> list[Span]:
+    """Return the byte ranges of one part: one, or as many as `shuffle_chunk_size` asks for."""
+    num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
+    count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
+    step = (-(-size // (num_parts * count)) + 3) // 4 * 4
+    return [(k * step, (k + 1) * step) for k in range(part * count, (part + 1) * count)]
+
+
+def split_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
+    """Return the chunks of records that MXNet reads together."""
+    first, last = span
+    end = int(starts[last]) if last < len(starts) else size
+    chunks = []
+    while first < last:
+        stop, room = last, CHUNK_BYTES
+        while end - starts[first] >= room:
+            stop = int(np.searchsorted(starts, starts[first] + room - _FRAME_HEADER_BYTES, "right")) - 1
+            if stop > first:
+                break
+            stop, room = last, 2 * room
+        chunks.append((first, min(stop, last)))
+        first = min(stop, last)
+    return chunks
 
 
 class EpochOrders:
-    """Orders of one epoch after another, of 32-bit Mersenne Twisters that are never set back.
+    """Orders of successive epochs.
 
-    With an index file all records of the part are permuted, without one those of every chunk that MXNet reads: 8 MiB.
+    The generators continue from epoch to epoch. With an index file all records of the part are shuffled, without one
+    the records of each chunk.
     """
 
     def __init__(self, ranges: Sequence[Sequence[Span]], values: Mapping[str, Any]) -> None:
-        self._ranges, self._indexed = ranges, bool(values["path_imgidx"])
+        self._ranges, self._is_indexed = ranges, bool(values.get("path_imgidx"))
         self._batch_size: int = values["batch_size"]
-        self._words = words_of(_SEED_OFFSET + values["seed"]) if values["shuffle"] else None
+        self._fills_last: bool = values["round_batch"]
+        self._words = mersenne_twister(_SEED_OFFSET + values["seed"]) if values["shuffle"] else None
         seed = values["part_index"] + values["num_parts"] + len(ranges) + values["shuffle_chunk_seed"]
-        self._range_words = words_of(_RANGE_SEED_OFFSET + seed) if len(ranges) > 1 else None
+        self._range_words = mersenne_twister(_RANGE_SEED_OFFSET + seed) if len(ranges) > 1 else None
         self._range_order = list(range(len(ranges)))
 
     def draw(self) -> Order:
-        """Order of the next epoch."""
+        """Return the order of the next epoch."""
         if self._range_words is not None:
-            permute(self._range_order, self._range_words)
+            shuffle(self._range_order, self._range_words)
         rows: list[Ints] = []
-        places: list[Ints] = []
+        slots: list[Ints] = []
         visited = 0
         for first, last in (chunk for number in self._range_order for chunk in self._ranges[number]):
-            chosen = self._permuted(last - first)
+            order = list(range(last - first))
+            if self._words is not None:
+                shuffle(order, self._words)
+            chosen = np.array(order, np.int64)
             rows.append(first + chosen)
-            places.append(self._places(chosen, visited))
+            slots.append(self._slots(chosen, visited))
             visited += last - first
-        return Order(np.concatenate(rows), np.concatenate(places))
+        return Order(np.concatenate(rows), np.concatenate(slots))
 
-    def _permuted(self, count: int) -> Ints:
-        order = list(range(count))
-        if self._words is not None:
-            permute(order, self._words)
-        return np.array(order, np.int64)
-
-    def _places(self, chosen: Ints, visited: int) -> Ints:
-        if self._indexed:
+    def _slots(self, chosen: Ints, visited: int) -> Ints:
+        if self._is_indexed:
             return (visited + np.arange(len(chosen))) % self._batch_size
-        # Chunks that are shuffled are kept behind a whole batch, others begin behind the rows that the batch has.
+        # Shuffled chunks are stored behind a full batch, others behind the rows that the batch already has.
         return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
 
-    def borrowed(self, order: Order, count: int, missing: int) -> Ints:
-        """Places of the records that complete a last batch."""
-        moved = self._words is None or self._indexed
-        return order.places[:missing] + (count if moved else 0)
+    def batches(self, epoch: int, order: Order, following: Order, skip: int) -> Iterator[BatchRows]:
+        """Yield the records of each batch after the first `skip` batches.
+
+        With ``round_batch`` the last batch is filled with the first records of the following order.
+        """
+        size = self._batch_size
+        for start in range(skip * size, len(order.rows), size):
+            rows, slots = order.rows[start : start + size], order.slots[start : start + size]
+            count = len(rows)
+            pad = size - count
+            if self._fills_last and pad:
+                shift = count if self._words is None or self._is_indexed else 0
+                rows = np.concatenate([rows, following.rows[:pad]])
+                slots = np.concatenate([slots, following.slots[:pad] + shift])
+            yield BatchRows(rows, slots, np.arange(start, start + len(rows)), epoch, pad)
+
+
+def split_all(ranges: Sequence[Sequence[Span]], batch_size: int, *, is_indexed: bool) -> Iterator[BatchRows]:
+    """Yield all records in file order, as MXNet reads them for the mean image."""
+    for first, last in (chunk for chunks in ranges for chunk in chunks):
+        for start in range(first, last, batch_size):
+            rows = np.arange(start, min(start + batch_size, last))
+            yield BatchRows(rows, rows - (start if is_indexed else first) + batch_size, rows, 0)

@@ -1,7 +1,7 @@
 """Records random augmentations and orders of MXNet 1.9.1: python make.py [FOLDER], in the mxnet of environments.py.
 
 Reads the record files in the folder above, and writes expected.json with what the programs of
-tests/compat/mxnet/drawn_programs.py found.
+tests/compat/mxnet/augmentation_programs.py found.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[4]))
 
-from tests.compat.mxnet import drawn_programs as programs  # noqa: E402
+from tests.compat.mxnet import augmentation_programs as programs  # noqa: E402
 
 
 def main() -> None:

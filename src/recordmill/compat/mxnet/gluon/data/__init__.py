@@ -14,17 +14,4 @@ from recordmill.compat.mxnet.gluon.data.sampler import (
     SequentialSampler,
 )
 
-__all__ = [
-    "ArrayDataset",
-    "BatchSampler",
-    "DataLoader",
-    "Dataset",
-    "FilterSampler",
-    "RandomSampler",
-    "RecordFileDataset",
-    "Sampler",
-    "SequentialSampler",
-    "SimpleDataset",
-    "vision",
-]
 __getattr__ = absent(__name__, {}, "use rm.open(...), and rm.torch, rm.keras or rm.jax")

@@ -1,10 +1,8 @@
-"""``mx.gluon.data.DataLoader``: batches of the samples of a data set."""
+"""``mx.gluon.data.DataLoader``: batches of the samples of a dataset."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,10 +10,11 @@ import numpy as np
 from recordmill.compat.mxnet import nd
 from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
+from recordmill.concurrency.threads import map_ordered
 
 
 def default_batchify_fn(data: Any) -> Any:
-    """Batch of samples: arrays stacked, tuples part by part."""
+    """Stack samples; tuples are stacked item by item."""
     if isinstance(data[0], nd.NDArray):
         return nd.stack(*data)
     if isinstance(data[0], tuple):
@@ -25,7 +24,7 @@ def default_batchify_fn(data: Any) -> Any:
 
 
 class DataLoader:
-    """Batches of samples, in order or shuffled."""
+    """Batches of samples, in order or shuffled; the workers are threads."""
 
     def __init__(
         self,
@@ -46,47 +45,34 @@ class DataLoader:
     ) -> None:
         del pin_memory, pin_device_id, thread_pool, timeout, auto_reload
         self._dataset, self._batchify = dataset, batchify_fn or default_batchify_fn
-        self._workers = max(0, num_workers)
-        self._ahead = max(0, 2 * self._workers if prefetch is None else int(prefetch))
-        given = (batch_size, sampler, last_batch)
+        self._num_workers = max(0, num_workers)
+        self._num_prefetched = max(0, 2 * self._num_workers if prefetch is None else int(prefetch))
         if batch_sampler is None:
-            batch_sampler = _batches(dataset, batch_size, shuffle, sampler, last_batch)
-        elif shuffle or any(one is not None for one in given):
-            raise ParameterError(
-                "batch_size, shuffle, sampler and last_batch must not be specified if batch_sampler is specified."
-            )
-        self._batches = batch_sampler
+            batch_sampler = _create_batch_sampler(dataset, batch_size, shuffle, sampler, last_batch)
+        elif shuffle or any(option is not None for option in (batch_size, sampler, last_batch)):
+            raise ParameterError("batch_sampler cannot be combined with batch_size, shuffle, sampler and last_batch")
+        self._batch_sampler = batch_sampler
 
     def __len__(self) -> int:
-        """Return the number of batches."""
-        return len(self._batches)
+        return len(self._batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the batches, in the order of the sampler."""
-        if not self._workers:
-            yield from map(self._made, self._batches)
-            return
-        waiting: deque[Future[Any]] = deque()
-        pool = ThreadPoolExecutor(self._workers, "gluon-data")
-        try:
-            for places in self._batches:
-                waiting.append(pool.submit(self._made, places))
-                if len(waiting) > self._ahead:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        if not self._num_workers:
+            return map(self._load, self._batch_sampler)
+        ahead = max(0, self._num_prefetched - self._num_workers)
+        return map_ordered(self._load, iter(self._batch_sampler), self._num_workers, ahead, "gluon-data")
 
-    def _made(self, places: Any) -> Any:
-        return self._batchify([self._dataset[place] for place in places])
+    def _load(self, positions: Any) -> Any:
+        return self._batchify([self._dataset[position] for position in positions])
 
 
-def _batches(dataset: Any, batch_size: int | None, shuffle: bool, sampler: Any, last_batch: str | None) -> Any:
+def _create_batch_sampler(
+    dataset: Any, batch_size: int | None, shuffle: bool, sampler: Any, last_batch: str | None
+) -> BatchSampler:
     if batch_size is None:
-        raise ParameterError("batch_size must be specified unless batch_sampler is specified")
+        raise ParameterError("batch_size or batch_sampler must be given")
     if sampler is not None and shuffle:
-        raise ParameterError("shuffle must not be specified if sampler is specified")
+        raise ParameterError("shuffle cannot be combined with sampler")
     if sampler is None:
         sampler = (RandomSampler if shuffle else SequentialSampler)(len(dataset))
     return BatchSampler(sampler, batch_size, last_batch or "keep")

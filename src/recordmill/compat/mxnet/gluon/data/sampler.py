@@ -1,8 +1,8 @@
-"""Orders in which loaders take samples: ``mx.gluon.data``'s samplers."""
+"""Samplers: the orders in which loaders read samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,62 +11,53 @@ from recordmill.compat.mxnet.base import ParameterError
 
 
 class Sampler:
-    """Positions in a data set; to be inherited."""
+    """Base class: positions of samples."""
 
     def __len__(self) -> int:
-        """Return the number of positions."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the positions."""
         raise NotImplementedError
 
 
-class SequentialSampler(Sampler):
+class _FixedSampler(Sampler):
+    def __init__(self, positions: Sequence[int]) -> None:
+        self._positions = positions
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._positions)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+
+class SequentialSampler(_FixedSampler):
     """Positions in order."""
 
     def __init__(self, length: int, start: int = 0) -> None:
-        self._places = range(start, start + length)
+        super().__init__(range(start, start + length))
 
-    def __iter__(self) -> Iterator[int]:
-        """Iterate over the positions."""
-        return iter(self._places)
 
-    def __len__(self) -> int:
-        """Return the number of positions."""
-        return len(self._places)
+class FilterSampler(_FixedSampler):
+    """Positions of the samples for which a function is true."""
+
+    def __init__(self, fn: Callable[[Any], Any], dataset: Any) -> None:
+        super().__init__([position for position in range(len(dataset)) if fn(dataset[position])])
 
 
 class RandomSampler(Sampler):
-    """Positions in an order that ``numpy.random`` draws for each pass."""
+    """Positions in an order that ``numpy.random`` draws for each epoch."""
 
     def __init__(self, length: int) -> None:
         self._length = length
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over the positions."""
-        places = np.arange(self._length)
-        np.random.shuffle(places)  # noqa: NPY002 (np.random.seed repeats it)
-        return iter(places)
+        positions = np.arange(self._length)
+        np.random.shuffle(positions)  # noqa: NPY002 (np.random.seed repeats it)
+        return iter(positions)
 
     def __len__(self) -> int:
-        """Return the number of positions."""
         return self._length
-
-
-class FilterSampler(Sampler):
-    """Positions of the samples of which a function is true."""
-
-    def __init__(self, fn: Callable[[Any], Any], dataset: Any) -> None:
-        self._places = [place for place in range(len(dataset)) if fn(dataset[place])]
-
-    def __iter__(self) -> Iterator[int]:
-        """Iterate over the positions."""
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        """Return the number of positions."""
-        return len(self._places)
 
 
 class BatchSampler(Sampler):
@@ -75,23 +66,23 @@ class BatchSampler(Sampler):
     def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard", "rollover"):
             raise ParameterError(f"last_batch must be one of 'keep', 'discard', or 'rollover', but got {last_batch}")
-        self._sampler, self._size, self._last, self._left = sampler, batch_size, last_batch, list[Any]()
+        self._sampler, self._batch_size, self._last_batch = sampler, batch_size, last_batch
+        self._leftover: list[Any] = []
 
     def __iter__(self) -> Iterator[list[Any]]:
-        """Iterate over the batches."""
-        batch, self._left = self._left, []
-        for place in self._sampler:
-            batch.append(place)
-            if len(batch) == self._size:
+        batch, self._leftover = self._leftover, []
+        for position in self._sampler:
+            batch.append(position)
+            if len(batch) == self._batch_size:
                 yield batch
                 batch = []
-        if batch and self._last == "keep":
+        if batch and self._last_batch == "keep":
             yield batch
-        elif self._last == "rollover":
-            self._left = batch
+        elif self._last_batch == "rollover":
+            self._leftover = batch
 
     def __len__(self) -> int:
-        """Return the number of batches."""
-        if self._last == "keep":
-            return (len(self._sampler) + self._size - 1) // self._size
-        return (len(self._left) + len(self._sampler)) // self._size
+        num_samples = len(self._sampler) + len(self._leftover)
+        if self._last_batch == "keep":
+            num_samples += self._batch_size - 1
+        return num_samples // self._batch_size

@@ -1,13 +1,18 @@
-"""``mx.gluon.data.vision``: pictures of record files and folders, and what is done to them."""
+"""``mx.gluon.data.vision``: image datasets and transforms."""
 
 from __future__ import annotations
 
 from recordmill.compat.mxnet.absent import absent
 from recordmill.compat.mxnet.gluon.data.vision import transforms
-from recordmill.compat.mxnet.gluon.data.vision.archives import CIFAR10, CIFAR100, MNIST, FashionMNIST
-from recordmill.compat.mxnet.gluon.data.vision.datasets import ImageFolderDataset, ImageRecordDataset
+from recordmill.compat.mxnet.gluon.data.vision.datasets import (
+    CIFAR10,
+    CIFAR100,
+    MNIST,
+    FashionMNIST,
+    ImageFolderDataset,
+    ImageRecordDataset,
+)
 
-__all__ = ["CIFAR10", "CIFAR100", "MNIST", "FashionMNIST", "ImageFolderDataset", "ImageRecordDataset", "transforms"]
 __getattr__ = absent(
     __name__,
     {"ImageListDataset": "pack the list with im2rec, and use ImageRecordDataset"},

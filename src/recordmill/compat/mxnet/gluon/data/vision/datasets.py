@@ -1,19 +1,35 @@
-"""``mx.gluon.data.vision.ImageRecordDataset`` and ``ImageFolderDataset``."""
+"""Image datasets: record files, folders of classes, and the files of MNIST and CIFAR. Nothing is downloaded."""
 
 from __future__ import annotations
 
+import gzip
+import math
 import os
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray as Array
+
+from recordmill.compat.mxnet.base import MissingFileError, MXNetError
 from recordmill.compat.mxnet.gluon.data.dataset import Dataset, RecordFileDataset
 from recordmill.compat.mxnet.image.functions import imdecode, imread
+from recordmill.compat.mxnet.nd import wrap
 from recordmill.compat.mxnet.recordio import unpack
+
+_DEFAULT_HOME = "~/.mxnet"
+_EXTENSIONS = (".jpg", ".jpeg", ".png")
+_GZIP_MAGIC = b"\x1f\x8b"
+# Magic number of an MNIST file of bytes without axes.
+_MNIST_MAGIC = 0x0800
+_CIFAR_SIDE = 32
 
 
 class ImageRecordDataset(RecordFileDataset):
-    """Pictures and labels of a record file."""
+    """Images (uint8, height x width x channels) and labels of a record file."""
 
     def __init__(
         self, filename: str | os.PathLike[str], flag: int = 1, transform: Callable[[Any, Any], Any] | None = None
@@ -22,14 +38,13 @@ class ImageRecordDataset(RecordFileDataset):
         self._flag, self._transform = flag, transform
 
     def __getitem__(self, idx: Any) -> Any:
-        """Picture (uint8, height × width × channels) and label at a position, or what `transform` makes of them."""
         header, data = unpack(super().__getitem__(idx))
-        picture = imdecode(data, self._flag)
-        return (picture, header.label) if self._transform is None else self._transform(picture, header.label)
+        image = imdecode(data, self._flag)
+        return (image, header.label) if self._transform is None else self._transform(image, header.label)
 
 
 class ImageFolderDataset(Dataset):
-    """Pictures of a folder that has a folder for each class."""
+    """Images and classes of a folder that has a folder for each class."""
 
     def __init__(
         self, root: str | os.PathLike[str], flag: int = 1, transform: Callable[[Any, Any], Any] | None = None
@@ -41,26 +56,146 @@ class ImageFolderDataset(Dataset):
         for name in sorted(os.listdir(root)):
             folder = os.path.join(root, name)
             if os.path.isdir(folder):
-                self.items += [(path, len(self.synsets)) for path in _pictures_in(folder)]
+                self.items += [(path, len(self.synsets)) for path in _find_images(folder)]
                 self.synsets.append(name)
             else:
                 warnings.warn(f"Ignoring {folder}, which is not a directory.", stacklevel=2)
 
     def __len__(self) -> int:
-        """Return the number of pictures."""
         return len(self.items)
 
     def __getitem__(self, idx: Any) -> Any:
-        """Picture (uint8, height × width × channels) and class at a position, or what `transform` makes of them."""
         path, label = self.items[idx]
-        picture = imread(path, self._flag)
-        return (picture, label) if self._transform is None else self._transform(picture, label)
+        image = imread(path, self._flag)
+        return (image, label) if self._transform is None else self._transform(image, label)
 
 
-def _pictures_in(folder: str) -> Iterator[str]:
+def _find_images(folder: str) -> Iterator[str]:
     for name in sorted(os.listdir(folder)):
-        path, ending = os.path.join(folder, name), os.path.splitext(name)[1]
-        if ending.lower() in (".jpg", ".jpeg", ".png"):
+        path, extension = os.path.join(folder, name), os.path.splitext(name)[1]
+        if extension.lower() in _EXTENSIONS:
             yield path
         else:
-            warnings.warn(f"Ignoring {path} of type {ending}. Only .jpg, .jpeg and .png are taken.", stacklevel=3)
+            message = f"Ignoring {path} of type {extension}. Only {', '.join(_EXTENSIONS)} are supported."
+            warnings.warn(message, stacklevel=3)
+
+
+class _InMemoryDataset(Dataset):
+    """Images and labels of files in a folder, read at once."""
+
+    _name = ""
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | None = None,
+        train: bool = True,
+        transform: Callable[..., Any] | None = None,
+    ) -> None:
+        default = Path(os.environ.get("MXNET_HOME") or _DEFAULT_HOME, "datasets", self._name)
+        self._root, self._train, self._transform = Path(root or default).expanduser(), train, transform
+        images, self._label = self._read()
+        self._data = wrap(images)
+
+    def _read(self) -> tuple[Array[np.uint8], Array[np.int32]]:
+        raise NotImplementedError
+
+    def _find(self, *names: str) -> Path:
+        """Return the file that has one of several names."""
+        for name in names:
+            if (self._root / name).exists():
+                return self._root / name
+        path = str(self._root / names[0])
+        hint = f"copy the files of {type(self).__name__} to {self._root}; nothing is downloaded"
+        raise MissingFileError(f"{path}: No such file or directory", shard=path, hint=hint)
+
+    def __len__(self) -> int:
+        return len(self._label)
+
+    def __getitem__(self, idx: Any) -> Any:
+        sample = self._data[idx], self._label[idx]
+        return sample if self._transform is None else self._transform(*sample)
+
+
+class MNIST(_InMemoryDataset):
+    """Handwritten digits, 28 x 28 pixels."""
+
+    _name = "mnist"
+
+    def _read(self) -> tuple[Array[np.uint8], Array[np.int32]]:
+        prefix = "train" if self._train else "t10k"
+        names = f"{prefix}-images-idx3-ubyte", f"{prefix}-labels-idx1-ubyte"
+        paths = [self._find(f"{name}.gz", name) for name in names]
+        images, labels = _read_mnist_file(paths[0], 3), _read_mnist_file(paths[1], 1)
+        if len(images) != len(labels):
+            message = f"the number of images, {len(images)}, must equal that of labels, {len(labels)}"
+            raise MXNetError(message, kind="bad_shape", shard=str(paths[0]))
+        return images[..., None], labels.astype(np.int32)
+
+
+class FashionMNIST(MNIST):
+    """Clothes, 28 x 28 pixels, in files like those of MNIST."""
+
+    _name = "fashion-mnist"
+
+
+def _read_mnist_file(path: Path, num_axes: int) -> Array[np.uint8]:
+    """Read a file of bytes: magic number, length of each axis, values; may be compressed by gzip."""
+    data, shard = path.read_bytes(), str(path)
+    if data.startswith(_GZIP_MAGIC):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise MXNetError(f"invalid mnist format: {error}", kind="bad_compression", shard=shard) from error
+    header_bytes = 4 * (1 + num_axes)
+    if len(data) < header_bytes:
+        raise MXNetError("invalid mnist format: no header", kind="truncated_header", shard=shard)
+    magic, *shape = np.frombuffer(data[:header_bytes], ">i4").tolist()
+    if magic != _MNIST_MAGIC + num_axes:
+        expected, found = f"magic number {_MNIST_MAGIC + num_axes}", str(magic)
+        raise MXNetError("invalid mnist format", kind="bad_magic", shard=shard, expected=expected, found=found)
+    if min(shape) < 0 or len(data) < header_bytes + math.prod(shape):
+        expected, found = f"bytes for shape {tuple(shape)}", f"{len(data)} bytes"
+        raise MXNetError("the file is truncated", kind="truncated_payload", shard=shard, expected=expected, found=found)
+    return np.frombuffer(data, np.uint8, math.prod(shape), header_bytes).reshape(shape)
+
+
+class CIFAR10(_InMemoryDataset):
+    """Photographs of ten classes, 32 x 32 pixels, of the files in ``cifar-10-binary.tar.gz``."""
+
+    _name = "cifar10"
+    _num_labels, _label_column = 1, 0
+    _train_files = tuple(f"data_batch_{number}.bin" for number in range(1, 6))
+    _test_files: tuple[str, ...] = ("test_batch.bin",)
+
+    def _read(self) -> tuple[Array[np.uint8], Array[np.int32]]:
+        names = self._train_files if self._train else self._test_files
+        rows = np.concatenate([self._read_rows(self._find(name)) for name in names])
+        images = rows[:, self._num_labels :].reshape(-1, 3, _CIFAR_SIDE, _CIFAR_SIDE).transpose(0, 2, 3, 1)
+        return np.ascontiguousarray(images), rows[:, self._label_column].astype(np.int32)
+
+    def _read_rows(self, path: Path) -> Array[np.uint8]:
+        data, row_bytes = np.fromfile(path, np.uint8), self._num_labels + 3 * _CIFAR_SIDE**2
+        if len(data) % row_bytes:
+            expected, found = f"rows of {row_bytes} bytes", f"{len(data)} bytes"
+            message, shard = "the file is truncated", str(path)
+            raise MXNetError(message, kind="truncated_payload", shard=shard, expected=expected, found=found)
+        return data.reshape(-1, row_bytes)
+
+
+class CIFAR100(CIFAR10):
+    """Photographs of 100 classes or 20 superclasses, of the files in ``cifar-100-binary.tar.gz``."""
+
+    _name = "cifar100"
+    _num_labels = 2
+    _train_files = ("train.bin",)
+    _test_files = ("test.bin",)
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | None = None,
+        fine_label: bool = False,
+        train: bool = True,
+        transform: Callable[..., Any] | None = None,
+    ) -> None:
+        self._label_column = int(fine_label)
+        super().__init__(root, train, transform)

@@ -1,4 +1,4 @@
-"""``mx.gluon.data.vision.transforms``: what is done to pictures, one step in each class."""
+"""``mx.gluon.data.vision.transforms``: one transform of an image per class."""
 
 from __future__ import annotations
 
@@ -10,193 +10,136 @@ import numpy as np
 
 from recordmill.compat.mxnet import nd
 from recordmill.compat.mxnet.absent import absent
-from recordmill.compat.mxnet.gluon.block import Block, Sequential
-from recordmill.compat.mxnet.gluon.data.vision import jitters, rotations
-from recordmill.compat.mxnet.image import colours, functions
-from recordmill.compat.mxnet.image.augmenters import RandomOrderAug
+from recordmill.compat.mxnet.gluon.block import Block
+from recordmill.compat.mxnet.image import augmenters, functions
 from recordmill.compat.mxnet.nd import image as nd_image
 
-Rotate, RandomRotation = rotations.Rotate, rotations.RandomRotation
-__getattr__ = absent(__name__, {}, "do it with NumPy or OpenCV in a function given to transform_first")
+__getattr__ = absent(
+    __name__,
+    dict.fromkeys(("RandomBrightness", "RandomContrast", "RandomSaturation", "RandomHue"), "use RandomColorJitter"),
+    "use NumPy or OpenCV in a function given to transform_first",
+)
 
 
-class Compose(Sequential):
-    """Steps, one after the other."""
+class Compose(Block):
+    """Apply transforms in order."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
-        super().__init__()
-        self.add(*transforms)
-
-
-class RandomApply(Sequential):
-    """Steps that are done with a probability, as Python's ``random`` draws."""
-
-    def __init__(self, transforms: Any, p: float = 0.5) -> None:
-        super().__init__()
-        self.add(*(transforms if isinstance(transforms, list | tuple) else [transforms]))
-        self.p = p
+        self._transforms = list(transforms)
 
     def forward(self, x: Any) -> Any:
-        """Do them, or not."""
-        return x if random.random() > self.p else super().forward(x)  # noqa: S311
+        for transform in self._transforms:
+            x = transform(x)
+        return x
 
 
 class Cast(Block):
-    """Another dtype."""
+    """Convert to a dtype."""
 
     def __init__(self, dtype: Any = "float32") -> None:
         self._dtype = dtype
 
     def forward(self, x: Any) -> Any:
-        """Cast."""
         return x.astype(self._dtype)
 
 
 class ToTensor(Block):
-    """Channels in front, values from 0 to 1 as float32."""
+    """Move the channels of one or several images to the front and scale to float32 in [0, 1]."""
 
     def forward(self, x: Any) -> Any:
-        """Turn a picture (height, width, channels), or several, into such an array."""
         return nd_image.to_tensor(x)
 
 
 class Normalize(Block):
-    """Values minus `mean`, divided by `std`, of each channel."""
+    """Subtract a mean and divide by a standard deviation, channels first."""
 
     def __init__(self, mean: Any = 0.0, std: Any = 1.0) -> None:
         self._mean, self._std = mean, std
 
     def forward(self, x: Any) -> Any:
-        """Normalise what `ToTensor` gives."""
         return nd_image.normalize(x, self._mean, self._std)
 
 
 class Resize(Block):
-    """Another size."""
+    """Resize one or several images to a size (width, height), or the shorter side with `keep_ratio`."""
 
     def __init__(self, size: Any, keep_ratio: bool = False, interpolation: int = 1) -> None:
-        self._size, self._keep, self._kernel = size, keep_ratio, interpolation
+        self._size, self._keep_ratio, self._interpolation = size, keep_ratio, interpolation
 
     def forward(self, x: Any) -> Any:
-        """Resize a picture, or several."""
-        return nd_image.resize(x, self._size, self._keep, self._kernel)
-
-
-def _pair(size: Any) -> tuple[int, int]:
-    return (size, size) if isinstance(size, int) else (int(size[0]), int(size[1]))
+        if x.ndim == 4:
+            return nd.stack(*[self.forward(one) for one in x])
+        height, width = x.shape[:2]
+        size = _as_pair(self._size)
+        if self._keep_ratio and isinstance(self._size, int):
+            shorter = self._size
+            size = (shorter, height * shorter // width) if height > width else (width * shorter // height, shorter)
+        return functions.imresize(x, *size, self._interpolation)
 
 
 class CenterCrop(Block):
-    """The middle of a picture; smaller pictures are enlarged."""
+    """Crop the center to a size (width, height); smaller images are enlarged."""
 
     def __init__(self, size: Any, interpolation: int = 1) -> None:
-        self._size, self._kernel = _pair(size), interpolation
+        self._size, self._interpolation = _as_pair(size), interpolation
 
     def forward(self, x: Any) -> Any:
-        """Crop."""
-        return functions.center_crop(x, self._size, self._kernel)[0]
-
-
-class CropResize(Block):
-    """One part of a picture, of another size if one is given."""
-
-    def __init__(
-        self, x: int, y: int, width: int, height: int, size: Any = None, interpolation: int | None = None
-    ) -> None:
-        self._place = x, y, width, height
-        self._resize = None if size is None else Resize(size, False, 1 if interpolation is None else interpolation)
-
-    def forward(self, x: Any) -> Any:
-        """Crop a picture, or several."""
-        part = nd_image.crop(x, *self._place)
-        return part if self._resize is None else self._resize(part)
+        return functions.center_crop(x, self._size, self._interpolation)[0]
 
 
 class RandomResizedCrop(Block):
-    """A random part of a picture, of one size."""
+    """Crop a random area and resize it to a size (width, height)."""
 
     def __init__(
         self, size: Any, scale: Any = (0.08, 1.0), ratio: Any = (3.0 / 4.0, 4.0 / 3.0), interpolation: int = 1
     ) -> None:
-        self._options = _pair(size), scale, ratio, interpolation
+        self._options = _as_pair(size), scale, ratio, interpolation
 
     def forward(self, x: Any) -> Any:
-        """Crop."""
         return functions.random_size_crop(x, *self._options)[0]
 
 
 class RandomFlipLeftRight(Block):
-    """Left and right exchanged, every other time; as Python's ``random`` draws."""
+    """Flip left and right with probability 0.5, drawn by `random`."""
 
-    axis = -2
+    _axis = -2
 
     def forward(self, x: Any) -> Any:
-        """Flip, or not."""
-        return nd.flip(x, axis=x.ndim + self.axis) if random.random() < 0.5 else x  # noqa: S311
+        return nd.flip(x, axis=x.ndim + self._axis) if random.random() < 0.5 else x
 
 
 class RandomFlipTopBottom(RandomFlipLeftRight):
-    """Top and bottom exchanged, every other time."""
+    """Flip top and bottom with probability 0.5, drawn by `random`."""
 
-    axis = -3
+    _axis = -3
 
 
-class _Coloured(Block):
-    """Colours changed by one of ``mx.image``'s augmenters."""
+class _ColorTransform(Block):
+    """Apply an augmenter of ``mx.image`` to float32 or uint8 images; uint8 values are clipped."""
 
-    def __init__(self, augmenter: Any) -> None:
+    def __init__(self, augmenter: augmenters.Augmenter) -> None:
         self._augmenter = augmenter
 
     def forward(self, x: Any) -> Any:
-        """Change them: of uint8 too, whose values stay within their range."""
         found = self._augmenter(x.astype("float32"))
         return found if x.dtype != np.uint8 else nd.array(np.clip(found.asnumpy(), 0, 255), dtype="uint8")
 
 
-class RandomBrightness(_Coloured):
-    """Brighter or darker by up to `brightness`."""
-
-    def __init__(self, brightness: float) -> None:
-        super().__init__(colours.BrightnessJitterAug(brightness))
-
-
-class RandomContrast(_Coloured):
-    """Contrast changed by up to `contrast`."""
-
-    def __init__(self, contrast: float) -> None:
-        super().__init__(jitters.Contrast(contrast))
-
-
-class RandomSaturation(_Coloured):
-    """Saturation changed by up to `saturation`."""
-
-    def __init__(self, saturation: float) -> None:
-        super().__init__(jitters.Saturation(saturation))
-
-
-class RandomHue(_Coloured):
-    """Hue changed by up to `hue`."""
-
-    def __init__(self, hue: float) -> None:
-        super().__init__(colours.HueJitterAug(hue))
-
-
 class RandomColorJitter(Compose):
-    """Brightness, contrast and saturation in random order, then hue; each by up to its amount."""
+    """Change brightness, contrast and saturation in random order, then the hue."""
 
     def __init__(self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> None:
-        kinds = (
-            (colours.BrightnessJitterAug, brightness),
-            (jitters.Contrast, contrast),
-            (jitters.Saturation, saturation),
-        )
-        mixed = RandomOrderAug([kind(amount) for kind, amount in kinds if amount > 0])
-        steps: list[Any] = [_Coloured(mixed)]
-        super().__init__([*steps, RandomHue(hue)] if hue else steps)
+        jitters: list[augmenters.Augmenter] = [augmenters.ColorJitterAug(brightness, contrast, saturation)]
+        jitters += [augmenters.HueJitterAug(hue)] if hue else []
+        super().__init__([_ColorTransform(jitter) for jitter in jitters])
 
 
-class RandomLighting(_Coloured):
-    """Noise along the principal colours of ImageNet, of deviation `alpha`."""
+class RandomLighting(_ColorTransform):
+    """Add noise along the principal axes of the colors of ImageNet, with standard deviation `alpha`."""
 
     def __init__(self, alpha: float) -> None:
-        super().__init__(colours.LightingAug(alpha, colours.EIGENVALUES, colours.EIGENVECTORS))
+        super().__init__(augmenters.LightingAug(alpha, augmenters.EIGENVALUES, augmenters.EIGENVECTORS))
+
+
+def _as_pair(size: Any) -> tuple[int, int]:
+    return (size, size) if isinstance(size, int) else (int(size[0]), int(size[1]))

@@ -1,0 +1,201 @@
+"""``mx.image.ImageDetIter`` and its augmenters: batches of images and their boxes."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.mxnet.base import MXNetError, UnsupportedError
+from recordmill.compat.mxnet.image.augmenters import (
+    Augmenter,
+    CastAug,
+    ForceResizeAug,
+    ResizeAug,
+    create_color_augmenters,
+    create_normalization,
+)
+from recordmill.compat.mxnet.image.image_iter import ImageIter
+from recordmill.compat.mxnet.io.batches import DataDesc
+from recordmill.compat.mxnet.nd import flip
+from recordmill.dataclass import dataclass
+
+_LOGGER = logging.getLogger("mxnet")
+# A header of two values and one box of five.
+_MIN_LABEL_LENGTH = 7
+# Parameters of ImageIter; others are those of CreateDetAugmenter.
+_ITER_OPTIONS = (
+    "path_imgrec path_imglist path_root path_imgidx shuffle part_index num_parts aug_list imglist data_name "
+    "last_batch_handle"
+)
+
+
+class DetAugmenter(Augmenter):
+    """Base class of augmenters of an image and its boxes (class, left, top, right, bottom, ...)."""
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
+        raise NotImplementedError("Must override implementation.")
+
+
+class DetBorrowAug(DetAugmenter):
+    """Apply an augmenter that does not move boxes."""
+
+    def __init__(self, augmenter: Augmenter) -> None:
+        if not isinstance(augmenter, Augmenter):
+            raise TypeError("Borrowing from invalid Augmenter")
+        self.augmenter = augmenter
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
+        return self.augmenter(src), label
+
+
+@dataclass(eq=False)
+class DetHorizontalFlipAug(DetAugmenter):
+    """Flip image and boxes left and right with a probability; boxes are changed in place."""
+
+    p: float
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
+        if random.random() < self.p:
+            src = flip(src, axis=1)
+            label[:, 1], label[:, 3] = 1.0 - label[:, 3], 1.0 - label[:, 1]
+        return src, label
+
+
+def CreateDetAugmenter(
+    data_shape: Any,
+    resize: int = 0,
+    rand_crop: float = 0,
+    rand_pad: float = 0,
+    rand_gray: float = 0,
+    rand_mirror: bool = False,
+    mean: Any = None,
+    std: Any = None,
+    brightness: float = 0,
+    contrast: float = 0,
+    saturation: float = 0,
+    pca_noise: float = 0,
+    hue: float = 0,
+    inter_method: int = 2,
+) -> list[DetAugmenter]:
+    """Create the augmenters for training with boxes, in MXNet's order; random crops and padding are not supported."""
+    if rand_crop > 0 or rand_pad > 0:
+        hint = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
+        raise UnsupportedError("rand_crop and rand_pad are not supported", hint=hint)
+    augmenters: list[DetAugmenter] = [DetBorrowAug(ResizeAug(resize, inter_method))] if resize > 0 else []
+    augmenters += [DetHorizontalFlipAug(0.5)] if rand_mirror else []
+    plain = [ForceResizeAug((data_shape[2], data_shape[1]), inter_method), CastAug()]
+    plain += create_color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
+    return augmenters + [DetBorrowAug(one) for one in plain + create_normalization(mean, std)]
+
+
+class ImageDetIter(ImageIter):
+    """Batches of images and boxes from RecordIO files or image files, through augmenters.
+
+    Labels are padded with rows of -1 to the largest number of boxes. Samples without valid boxes are skipped.
+    """
+
+    def __init__(
+        self, batch_size: int, data_shape: Sequence[int], *, label_name: str = "label", **options: Any
+    ) -> None:
+        plain = {name: options.pop(name) for name in _ITER_OPTIONS.split() if name in options}
+        aug_list = plain.pop("aug_list", None)
+        super().__init__(batch_size, data_shape, aug_list=[], label_name=label_name, **plain)
+        self.auglist = CreateDetAugmenter(data_shape, **options) if aug_list is None else aug_list  # type: ignore[assignment]
+        self._set_label_shape(label_name, self._estimate_label_shape())
+
+    def _set_label_shape(self, name: str, shape: tuple[int, int]) -> None:
+        self.label_shape = shape
+        self.provide_label = [DataDesc(name, (self.batch_size, *shape))]
+
+    def _estimate_label_shape(self) -> tuple[int, int]:
+        """Return the largest number of boxes and their width."""
+        count = width = 0
+        self.reset()
+        while True:
+            try:
+                label, _ = self.next_sample()
+            except StopIteration:
+                break
+            boxes = self._parse_label(label)
+            count, width = max(count, len(boxes)), boxes.shape[1]
+        self.reset()
+        if not count:
+            raise self._label_error("no sample has a box")
+        return count, width
+
+    def _parse_label(self, label: Any) -> Any:
+        """Return the boxes of a label: width of the header, width of a box, rest of the header, boxes."""
+        raw = np.asarray(label).ravel()
+        if raw.size < _MIN_LABEL_LENGTH:
+            raise self._label_error(f"Label shape is invalid: {raw.shape}")
+        header, width = int(raw[0]), int(raw[1])
+        if width < 1 or (raw.size - header) % width:
+            raise self._label_error(f"Label shape {raw.shape} inconsistent with annotation width {width}.")
+        boxes = raw[header:].reshape(-1, width)
+        boxes = boxes[(boxes[:, 3] > boxes[:, 1]) & (boxes[:, 4] > boxes[:, 2])]
+        if not len(boxes):
+            raise self._label_error("Encounter sample with no valid label.")
+        return boxes
+
+    def _check_valid_label(self, label: Any) -> None:
+        is_valid = (label[:, 0] >= 0) & (label[:, 3] > label[:, 1]) & (label[:, 4] > label[:, 2])
+        if not is_valid.any():
+            raise self._label_error("Invalid label occurs.")
+
+    def _label_error(self, message: str) -> MXNetError:
+        return MXNetError(message, kind="bad_label", **self._last)
+
+    def _fill(self, data: Any, label: Any, start: int) -> int:
+        """Fill rows from `start` with samples; return the number of filled rows."""
+        row = start
+        if not start:
+            label[...] = -1
+        while row < self.batch_size:
+            try:
+                raw, encoded = self.next_sample()
+            except StopIteration:
+                break
+            image = self.imdecode(encoded)
+            try:
+                image, boxes = self.augmentation_transform(image, self._parse_label(raw))
+                self._check_valid_label(boxes)
+            except RuntimeError as error:
+                _LOGGER.debug("Invalid image, skipping:  %s", error)
+                continue
+            data[row] = self.postprocess_data(image)
+            label[row] = -1
+            label[row, : len(boxes)] = boxes
+            row += 1
+        return row
+
+    def augmentation_transform(self, data: Any, label: Any) -> Any:  # type: ignore[override]
+        """Apply the augmenters."""
+        for augmenter in self.auglist:
+            data, label = augmenter(data, label)  # type: ignore[call-arg]
+        return data, label
+
+    def reshape(self, data_shape: Sequence[int] | None = None, label_shape: Sequence[int] | None = None) -> None:
+        """Change the shapes of the batches; a label shape must have at least as many boxes of the same width."""
+        if data_shape is not None:
+            self.check_data_shape(data_shape)
+            self.provide_data = [DataDesc(self.provide_data[0].name, (self.batch_size, *data_shape))]
+            self.data_shape = tuple(data_shape)
+        if label_shape is not None:
+            count, width = self.label_shape
+            if len(label_shape) != 2 or label_shape[0] < count or label_shape[1] != width:
+                raise ValueError(f"label_shape must be (at least {count}, {width}), got {tuple(label_shape)}")
+            self._set_label_shape(self.provide_label[0].name, (label_shape[0], label_shape[1]))
+
+    def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
+        """Give this and another iterator the same label shape."""
+        del verbose
+        if not isinstance(it, ImageDetIter):
+            raise TypeError("Synchronize with invalid iterator.")
+        shape = max(self.label_shape[0], it.label_shape[0]), self.label_shape[1]
+        for one in (self, it):
+            one.reshape(None, shape)
+        return it

@@ -1,0 +1,45 @@
+"""Interpolation methods by MXNet's numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+
+Ints = NDArray[np.int64]
+# Height and width.
+Size = tuple[int, int]
+
+NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS = range(5)
+# Choose by size: bicubic if both sides grow, area if both shrink, bilinear otherwise.
+BY_SIZE = 9
+# Choose one of 0 to 4 at random.
+RANDOM = 10
+METHODS = (NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS, BY_SIZE, RANDOM)
+KERNELS = ("opencv:nearest", "opencv:bilinear", "opencv:cubic", "opencv:area", "opencv:lanczos4")
+
+
+def kernel_name(method: int) -> str:
+    """Return the kernel of `rm.Resize` for a method other than `RANDOM`."""
+    return "opencv:auto" if method == BY_SIZE else KERNELS[method]
+
+
+def choose_methods(method: int, old: Ints, new: Ints) -> Ints:
+    """Return the method 0 to 4 for each pair of old and new sizes, shape (n, 2)."""
+    if method != BY_SIZE:
+        return np.full(len(old), method)
+    grows, shrinks = (new > old).all(axis=1), (new < old).all(axis=1)
+    return np.where(grows, BICUBIC, np.where(shrinks, AREA, BILINEAR))
+
+
+def choose_method(method: int, old: Size, new: Size) -> int:
+    """Return the method 0 to 4 for one image."""
+    return int(choose_methods(method, np.array([old]), np.array([new]))[0])
+
+
+def resize(pixels: NDArray[np.uint8], size: Size, method: int) -> NDArray[np.uint8]:
+    """Resize an image with one of the methods 0 to 4, unless it already has the size."""
+    if size == pixels.shape[:2]:
+        return pixels
+    return rm.resize(pixels, (max(size[0], 1), max(size[1], 1)), kernel=KERNELS[method])

@@ -1,0 +1,278 @@
+"""Decode and augment single images with MXNet's random numbers, for what no native batch call does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.mxnet.base import MXNetError
+from recordmill.compat.mxnet.interpolation import AREA, BILINEAR, RANDOM, Size, choose_method, resize
+from recordmill.compat.mxnet.io.parameters import JITTER, SHIFTS, aspect_ratios, has_affine, has_shifts
+from recordmill.compat.mxnet.io.random import Generator, round_half_away
+from recordmill.concurrency.threads import map_range
+
+Ints = NDArray[np.int64]
+Pixels = NDArray[np.uint8]
+Values = Mapping[str, Any]
+# x, y, width, height.
+Window = tuple[int, int, int, int]
+
+COLOR_SPACES: dict[int, Any] = {1: "grey", 3: "rgb", 4: "stored"}
+_WARP_KERNELS: Any = {0: "nearest", 1: "bilinear", 2: "cubic", 4: "lanczos4"}
+_CROP_ATTEMPTS = 10
+_LEVELS = np.arange(256, dtype=np.float32)
+_MAX_HLS = (180, 255, 255)
+# Weights of 14 bits for gray. MXNet applies them to RGB as if it were BGR.
+_GRAY_WEIGHTS = np.array([1868, 9617, 4899])
+# Principal axes of the colors of ImageNet times their deviations; one row each for red, green and blue.
+_PCA_AXES = np.array(
+    [
+        [55.46 * -0.5675, 4.794 * 0.7192, 1.148 * 0.4009],
+        [55.46 * -0.5808, 4.794 * -0.0045, 1.148 * -0.8140],
+        [55.46 * -0.5836, 4.794 * -0.6948, 1.148 * 0.4203],
+    ],
+    np.float32,
+)
+_ONE, _TWO = np.float32(1), np.float32(2)
+
+
+def decode_each(decode: Callable[[int], None], rows: Sequence[int] | Ints, threads: int) -> None:
+    """Call a function for 0 to ``len(rows) - 1`` in threads; errors name the row."""
+
+    def decode_row(number: int) -> None:
+        try:
+            decode(number)
+        except rm.RecordmillError as error:
+            position = int(rows[number])
+            raise rm.DecodeError(
+                error.message, cause=error, position=position, feature="data", kind=error.kind
+            ) from error
+
+    map_range(decode_row, len(rows), threads)
+
+
+def decode(data: Any, channels: int) -> Pixels:
+    """Decode an image, in the orientation of its EXIF data unless it has four channels."""
+    orientation: Any = "ignore" if channels == 4 else "apply"
+    pixels = rm.decode_image(data, like="mxnet", channels=COLOR_SPACES[channels], orientation=orientation, depth="8")
+    if pixels.ndim == 2:
+        pixels = pixels[:, :, None]
+    check_channels(pixels.shape[2], channels)
+    return pixels
+
+
+def check_channels(found: int, expected: int) -> None:
+    """Raise an error if an image has another number of channels than the batch."""
+    if found != expected:
+        raise MXNetError(f"Expected {expected} channels, got {found}", kind="channel_mismatch")
+
+
+def augment(data: Any, values: Values, generator: Generator) -> Pixels:
+    """Decode, resize, warp, pad, crop and recolor one image."""
+    pixels = decode(data, values["data_shape"][0])
+    if values["resize"] != -1:
+        size = _as_size(scale_shorter(_sizes(pixels), values["resize"]))
+        pixels = resize(pixels, size, draw_method(values["inter_method"], pixels.shape[:2], size, generator))
+    if has_affine(values):
+        pixels = _warp(pixels, values, generator)
+    if pad := values["pad"]:
+        height, width = pixels.shape[:2]
+        pixels = rm.crop(pixels, (-pad, -pad, width + 2 * pad, height + 2 * pad), fill=padding_fill(values))
+    return _recolor(_crop(pixels, values, generator), values, generator)
+
+
+def draw_method(method: int, old: Size, new: Size, generator: Generator) -> int:
+    """Return the interpolation of one image, 0 to 4."""
+    return generator.integer(0, 4) if method == RANDOM else choose_method(method, old, new)
+
+
+def draw_mirror(values: Values, generator: Generator) -> bool:
+    """Return whether an image is mirrored."""
+    return bool((values["rand_mirror"] and generator.coin()) or values["mirror"])
+
+
+def padding_fill(values: Values) -> int | tuple[int, ...]:
+    """Return the color of padding; a fourth channel is 0, as in MXNet."""
+    fill: int = values["fill_value"]
+    return (fill, fill, fill, 0) if values["data_shape"][0] == 4 else fill
+
+
+def scale_shorter(sizes: Ints, length: int) -> Ints:
+    """Return sizes (n, 2) whose shorter side has a length, the longer one truncated; -1 keeps the sizes."""
+    return sizes if length == -1 else length * sizes // np.maximum(sizes.min(axis=1, keepdims=True), 1)
+
+
+def enlarge_to(sizes: Ints, goal: Ints, side: int) -> Ints:
+    """Return sizes (n, 2) enlarged by a float32 ratio until one side reaches its goal."""
+    ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
+    other = (ratio * sizes[:, 1 - side].astype(np.float32)).astype(np.int64)
+    grown = np.empty_like(sizes)
+    grown[:, side], grown[:, 1 - side] = goal[side], other
+    return np.where((sizes[:, side] < goal[side])[:, None], grown, sizes)
+
+
+def shift_hls(pixels: Pixels, shifts: Sequence[int], behind: int | None = None) -> Pixels:
+    """Add to hue, lightness and saturation; each is clipped to its range, hue at 180.
+
+    `behind` is passed to `rm.rgb_to_hls`.
+    """
+    levels = np.arange(256)
+    tables = [np.clip(levels + shift, 0, top).astype(np.uint8) for shift, top in zip(shifts, _MAX_HLS, strict=True)]
+    return rm.hls_to_rgb(_look_up(rm.rgb_to_hls(pixels, behind=behind), tables))
+
+
+def _look_up(pixels: Pixels, tables: Sequence[Pixels]) -> Pixels:
+    return np.stack([table.take(pixels[:, :, channel]) for channel, table in enumerate(tables)], axis=2)
+
+
+def _sizes(pixels: Pixels) -> Ints:
+    return np.array([pixels.shape[:2]])
+
+
+def _as_size(sizes: Ints) -> Size:
+    height, width = sizes[0].tolist()
+    return height, width
+
+
+def _crop(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
+    """Crop to the size of the batch, after or before resizing."""
+    size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
+    window = None
+    if values["random_resized_crop"]:
+        window = _draw_area(size, values, generator)
+    elif values["max_crop_size"] > 0:
+        window = _draw_square(size, values, generator)
+    if window is not None:
+        part = rm.crop(pixels, window)
+        return resize(part, goal, draw_method(method, part.shape[:2], goal, generator))
+    chosen = draw_method(method, size, goal, generator)
+    for side in (0, 1):
+        pixels = resize(pixels, _as_size(enlarge_to(_sizes(pixels), np.array(goal), side)), chosen)
+    return rm.crop(pixels, _draw_window(pixels.shape[:2], goal, values, generator))
+
+
+def _draw_window(size: Size, wanted: Size, values: Values, generator: Generator) -> Window:
+    """Return a window of a size, in the center without `rand_crop`."""
+    room = [side - part for side, part in zip(size, wanted, strict=True)]
+    y, x = (generator.integer(0, one) if values["rand_crop"] else one // 2 for one in room)
+    return x, y, wanted[1], wanted[0]
+
+
+def _draw_square(size: Size, values: Values, generator: Generator) -> Window:
+    largest = values["max_crop_size"]
+    if min(size) < largest:
+        message, found = "Check failed: input image size smaller than max_crop_size", f"{size[1]} x {size[0]}"
+        raise MXNetError(message, kind="small_image", expected=f"at least {largest} pixels", found=found)
+    side = generator.integer(values["min_crop_size"], largest)
+    return _draw_window(size, (side, side), values, generator)
+
+
+def _draw_area(size: Size, values: Values, generator: Generator) -> Window | None:
+    """Return a window of random area and aspect ratio; None if no attempt fits into the image."""
+    areas, ratios = (values["min_random_area"], values["max_random_area"]), aspect_ratios(values)
+    if areas == (1.0, 1.0) and ratios == (1.0, 1.0):
+        return None
+    total = np.float32(size[0] * size[1])
+    for _ in range(_CROP_ATTEMPTS):
+        area, ratio = total * generator.uniform(*areas), generator.uniform(*ratios)
+        height, width = round_half_away(np.sqrt(area / ratio)), round_half_away(np.sqrt(area * ratio))
+        if generator.uniform() > 0.5:
+            height, width = width, height
+        if height <= size[0] and width <= size[1]:
+            y, x = generator.integer(0, size[0] - height), generator.integer(0, size[1] - width)
+            return x, y, width, height
+    return None
+
+
+def _warp(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
+    """Rotate, shear, scale and stretch an image by one affine map about its center."""
+    old, channels = pixels.shape[:2], pixels.shape[2]
+    matrix, size = _draw_affine(old, values, generator)
+    method = draw_method(values["inter_method"], old, size, generator)
+    kernel = _WARP_KERNELS[BILINEAR if method == AREA else method]
+    fill = [values["fill_value"]] * min(channels, 3) + [0] * (channels - 3)
+    return rm.warp_affine(pixels, matrix, tuple(max(side, 1) for side in size), kernel=kernel, fill=fill)
+
+
+def _draw_affine(size: Size, values: Values, generator: Generator) -> tuple[NDArray[np.float32], Size]:
+    """Return the map and the size of its result; float32 in MXNet's order of operations."""
+    limit = np.float32(values["max_shear_ratio"])
+    shear = generator.uniform() * limit * _TWO - limit
+    angle = generator.integer(-values["max_rotate_angle"], values["max_rotate_angle"])
+    radians = (values["rotate"] if values["rotate"] > 0 else angle) / 180.0 * math.pi
+    cosine, sine = np.float32(math.cos(radians)), np.float32(math.sin(radians))
+    scale = ratio = _ONE
+    if not values["random_resized_crop"]:
+        scale = generator.uniform(values["min_random_scale"], values["max_random_scale"])
+        ratio = generator.uniform(*aspect_ratios(values))
+    down = _TWO * scale / (_ONE + ratio)
+    across = ratio * down
+    height, width = (np.float32(side) for side in size)
+    smallest, largest = np.float32(values["min_img_size"]), np.float32(values["max_img_size"])
+    new_width, new_height = (max(smallest, min(largest, scale * side)) for side in (width, height))
+    a, b = down * cosine - shear * sine * across, down * sine + shear * cosine * across
+    d, e = -sine * across, cosine * across
+    c, f = (new_width - (a * width + b * height)) / _TWO, (new_height - (d * width + e * height)) / _TWO
+    return np.array([[a, b, c], [d, e, f]], np.float32), (int(new_height), int(new_width))
+
+
+def _recolor(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
+    """Jitter brightness, contrast and saturation, shift hue, saturation and lightness, and add color noise."""
+    if any(values[name] > 0 for name in JITTER):
+        pixels = _jitter(pixels, values, generator)
+    if has_shifts(values):
+        pixels = shift_hls(pixels, _draw_shifts(values, generator))
+    if values["pca_noise"] > 0:
+        pixels = _add_noise(pixels, values["pca_noise"], generator)
+    return pixels
+
+
+def _jitter(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
+    factors = [np.float32(1.0 + float(generator.uniform(-values[name], values[name]))) for name in JITTER]
+    for which in generator.permutation(len(JITTER)):
+        factor = factors[which]
+        if factor == 1:
+            continue
+        if JITTER[which] == "brightness":
+            pixels = _round(_LEVELS * factor)[pixels]
+        elif JITTER[which] == "contrast":
+            mean = np.float32(_gray(pixels).mean(dtype=np.float64))
+            pixels = _round(_LEVELS * factor + (_ONE - factor) * mean)[pixels]
+        else:
+            pixels = _round(pixels * factor + _gray(pixels)[:, :, None] * (_ONE - factor))
+    return pixels
+
+
+def _gray(pixels: Pixels) -> Pixels:
+    if pixels.shape[2] == 1:
+        return pixels[:, :, 0]
+    gray: Pixels = ((pixels @ _GRAY_WEIGHTS + (1 << 13)) >> 14).astype(np.uint8)
+    return gray
+
+
+def _round(values: NDArray[np.float32]) -> Pixels:
+    rounded: Pixels = np.clip(np.rint(values), 0, 255).astype(np.uint8)
+    return rounded
+
+
+def _draw_shifts(values: Values, generator: Generator) -> list[int]:
+    """Return the shifts of hue, lightness and saturation, drawn in the order hue, saturation, lightness."""
+    shifts = {}
+    for name in SHIFTS:
+        limit = np.float32(values[name])
+        unit = (generator.uniform() + np.float32(4) * generator.uniform()) / np.float32(5)
+        shifts[name] = int(unit * limit * _TWO - limit)
+    return [shifts[name] for name in ("random_h", "random_l", "random_s")]
+
+
+def _add_noise(pixels: Pixels, deviation: float, generator: Generator) -> Pixels:
+    amounts = generator.normal(3, deviation)
+    offsets = [(axis[0] * amounts[0] + axis[1] * amounts[1]) + axis[2] * amounts[2] for axis in _PCA_AXES]
+    if pixels.shape[2] == 1:
+        offsets = [np.float32(sum(offsets) / 3)]
+    return _look_up(pixels, [np.clip(np.trunc(_LEVELS + offset), 0, 255).astype(np.uint8) for offset in offsets])

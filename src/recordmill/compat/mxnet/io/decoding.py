@@ -1,0 +1,162 @@
+"""Decode the images of a batch: by one native call where it gives MXNet's pixels, else one by one in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.mxnet.interpolation import BY_SIZE, RANDOM, choose_methods, kernel_name
+from recordmill.compat.mxnet.io.augment import (
+    COLOR_SPACES,
+    augment,
+    check_channels,
+    decode_each,
+    draw_mirror,
+    enlarge_to,
+    padding_fill,
+    scale_shorter,
+)
+from recordmill.compat.mxnet.io.normalize import Normalizer, draw_light, scale_light
+from recordmill.compat.mxnet.io.order import BatchRows
+from recordmill.compat.mxnet.io.parameters import JITTER, aspect_ratios, has_affine, has_light, has_shifts
+
+Ints = NDArray[np.int64]
+# An image that is not resized, or cannot be decoded, goes with any interpolation.
+_ANY = -1
+# Rows of a batch, and their interpolation; None means one by one.
+Group = tuple[int | None, Ints]
+
+
+class BatchDecoder:
+    """Decoder of batches for the parameters of ImageRecordIter; used by any thread."""
+
+    def __init__(self, values: Mapping[str, Any], mean_image: NDArray[np.float32] | None = None) -> None:
+        self._values = values
+        self._normalizer = Normalizer(values, mean_image)
+        self._is_native = _can_be_native(values)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the batches."""
+        return self._normalizer.dtype
+
+    def decode(self, images: Sequence[Any], records: BatchRows) -> NDArray[Any]:
+        """Decode, augment and normalize images."""
+        groups = self._group(images) if self._is_native else [(None, np.arange(len(images)))]
+        batch: NDArray[Any] = np.empty((len(images), *self._values["data_shape"]), self.dtype)
+        for method, rows in groups:
+            selected = [images[row] for row in rows]
+            if method is None:
+                decoded = self._decode_one_by_one(selected, records[rows], rows)
+            else:
+                decoded = self._decode_natively(selected, method, records[rows], rows)
+            if len(rows) == len(images):
+                return decoded
+            batch[rows] = decoded
+        return batch
+
+    def _group(self, images: Sequence[Any]) -> list[Group]:
+        values = self._values
+        if values["random_resized_crop"]:
+            return [(values["inter_method"], np.arange(len(images)))]
+        orientation: Any = "ignore" if values["data_shape"][0] == 4 else "apply"
+        return _group_by_method(rm.image_sizes(images, like="mxnet", orientation=orientation), values)
+
+    def _decode_natively(self, images: Sequence[Any], method: int, records: BatchRows, rows: Ints) -> NDArray[Any]:
+        values, positions, draws = self._values, records.positions, records.draws(self._values["seed"])
+        specs = {"data": _image_spec(values, method, self._normalizer.options)}
+        threads = values["preprocess_threads"]
+        try:
+            decoded = rm.decode_batch({"data": list(images)}, specs, rng=draws, positions=positions, threads=threads)[
+                "data"
+            ]
+        except rm.DecodeError as error:
+            error.position = int(rows[error.position or 0])
+            raise
+        check_channels(decoded.shape[1], values["data_shape"][0])
+        mirrored, lights = np.full(len(rows), bool(values["mirror"])), None
+        if values["rand_mirror"] and not values["mirror"]:
+            mirrored = draws.booleans(positions, rm.Stage.FLIP, 0.5)
+        if has_light(values):
+            lights = scale_light(draws.uniform(positions, rm.Stage.FREE, 2).astype(np.float32), values)
+        return self._normalizer.finish(decoded, mirrored, lights)
+
+    def _decode_one_by_one(self, images: Sequence[Any], records: BatchRows, rows: Ints) -> NDArray[Any]:
+        values, normalizer = self._values, self._normalizer
+        batch: NDArray[Any] = np.empty((len(images), *values["data_shape"]), self.dtype)
+        generators = records.generators(values["seed"], values["seed_aug"])
+
+        def decode(row: int) -> None:
+            generator = generators[row]
+            pixels, is_mirrored = augment(images[row], values, generator), draw_mirror(values, generator)
+            light = draw_light(values, generator)[None] if has_light(values) else None
+            numbers = normalizer.convert_image(pixels[:, ::-1] if is_mirrored else pixels)
+            batch[row] = normalizer.finish(numbers[None], np.array([is_mirrored]), light)[0]
+
+        decode_each(decode, rows, values["preprocess_threads"])
+        return batch
+
+
+def _can_be_native(values: Mapping[str, Any]) -> bool:
+    """Return whether a native call may do what the parameters ask for; `seed_aug` needs MXNet's random numbers."""
+    if values["seed_aug"] is not None or values["max_crop_size"] > 0 or values["inter_method"] == RANDOM:
+        return False
+    if values["random_resized_crop"] and (values["resize"] != -1 or values["pad"]):
+        return False
+    return not (has_affine(values) or has_shifts(values))
+
+
+def _group_by_method(sizes: Ints, values: Mapping[str, Any]) -> list[Group]:
+    """Group images by interpolation; images that MXNet resizes more than once are decoded one by one."""
+    pad, goal, method = values["pad"], np.array(values["data_shape"][1:]), values["inter_method"]
+    shorter = scale_shorter(sizes, values["resize"])
+    padded = shorter + 2 * pad
+    tall = enlarge_to(padded, goal, 0)
+    wide = enlarge_to(tall, goal, 1)
+    changes = [(old != new).any(axis=1) for old, new in ((sizes, shorter), (padded, tall), (tall, wide))]
+    is_native = np.sum(changes, axis=0) <= 1
+    if pad:
+        is_native &= (wide == padded).all(axis=1) & ((shorter >= goal).all(axis=1) | values["rand_crop"])
+    scaled = np.where(changes[0], choose_methods(method, sizes, shorter), _ANY)
+    enlarged = choose_methods(method, padded, np.broadcast_to(goal, padded.shape))
+    methods = np.where(changes[1] | changes[2], enlarged, scaled)
+    is_broken = (sizes == 0).any(axis=1)
+    is_native, methods = is_native | is_broken, np.where(is_broken, _ANY, methods)
+    used = np.unique(methods[is_native & (methods != _ANY)]).tolist() or [_ANY]
+    groups: list[Group] = []
+    for number, one in enumerate(used):
+        alike = (methods == one) | ((methods == _ANY) & (number == 0))
+        groups.append((one, np.flatnonzero(is_native & alike)))
+    groups.append((None, np.flatnonzero(~is_native)))
+    return [group for group in groups if len(group[1])]
+
+
+def _image_spec(values: Mapping[str, Any], method: int, numbers: Mapping[str, Any]) -> rm.Image:
+    channels, *size = values["data_shape"]
+    crop: Any
+    if values["random_resized_crop"]:
+        areas = values["min_random_area"], values["max_random_area"]
+        crop = rm.RandomResizedCrop(tuple(size), scale=areas, ratio=aspect_ratios(values))
+    elif values["rand_crop"]:
+        crop = rm.RandomCrop(tuple(size), padding=values["pad"], fill=padding_fill(values), small="enlarge")
+    else:
+        crop = rm.CenterCrop(tuple(size), small="enlarge")
+    jitter = {name: values[name] for name in JITTER if values[name]}
+    colors: list[Any] = [rm.ColourJitter(**jitter)] if jitter else []
+    colors += [rm.PCANoise(values["pca_noise"])] if values["pca_noise"] else []
+    resize = None if values["resize"] == -1 or values["random_resized_crop"] else rm.Resize(shorter=values["resize"])
+    return rm.Image(
+        like="mxnet",
+        channels=COLOR_SPACES[channels],
+        orientation="ignore" if channels == 4 else "apply",
+        resize=resize,
+        crop=crop,
+        flip=rm.Flip(1.0) if values["mirror"] else values["rand_mirror"],
+        colour=colors,
+        kernel=kernel_name(method if method == BY_SIZE else max(method, 0)),
+        **numbers,
+    )

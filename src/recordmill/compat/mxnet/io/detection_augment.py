@@ -1,0 +1,300 @@
+"""Augment images with boxes, with MXNet's random numbers.
+
+Boxes are rows (class, left, top, right, bottom, ...) of float32, relative to the size of the image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.mxnet.interpolation import Size, resize
+from recordmill.compat.mxnet.io.augment import Pixels, Window, decode, decode_each, draw_method, shift_hls
+from recordmill.compat.mxnet.io.random import Floats, Generator, scale_to
+from recordmill.dataclass import dataclass
+
+Rows = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+
+_ZERO, _ONE = np.float32(0), np.float32(1)
+_CLASS, _LEFT, _TOP, _RIGHT, _BOTTOM = range(5)
+_BOX_WIDTH = 5
+# Smaller pad scales are ignored.
+_MIN_PAD_SCALE = np.float32(1.05)
+_COLORS = ("hue", "saturation", "illumination", "contrast")
+# Number of columns whose colors OpenCV converts together.
+_SIMD_COLUMNS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A window, or several, relative to the size of an image."""
+
+    left: Any
+    top: Any
+    width: Any
+    height: Any
+
+    def select(self, number: int) -> Region:
+        """Return one of several windows."""
+        return Region(self.left[number], self.top[number], self.width[number], self.height[number])
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """A size and an interpolation, 0 to 4."""
+
+    size: Size
+    method: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Augmentation:
+    """What is done to one image, in this order, and its boxes afterwards."""
+
+    first: Scaling | None
+    shifts: tuple[int, int, int]
+    contrast: np.float32
+    is_mirrored: bool
+    window: Window
+    last: Scaling | None
+    rows: Rows
+
+    @property
+    def size(self) -> Size:
+        """Height and width of the result."""
+        return self.last.size if self.last else (self.window[3], self.window[2])
+
+
+def split_label(label: Rows) -> tuple[Rows, Rows] | None:
+    """Return header and boxes of a label without empty boxes; None if the label has another form."""
+    header, width = (int(one) if np.isfinite(one) else 0 for one in label[:2].tolist()) if len(label) > 1 else (0, 0)
+    if not 2 <= header <= len(label) or width < _BOX_WIDTH or (len(label) - header) % width:
+        return None
+    rows = label[header:].reshape(-1, width)
+    return label[:header], rows[(rows[:, _RIGHT] > rows[:, _LEFT]) & (rows[:, _BOTTOM] > rows[:, _TOP])]
+
+
+def decode_augmented(
+    images: Sequence[Any], augmentations: Sequence[Augmentation], shape: Sequence[int], fill: int, threads: int
+) -> NDArray[np.uint8]:
+    """Decode and augment images; each is in the upper left corner of its row, the rest is 0."""
+    batch = np.zeros((len(images), *shape), np.uint8)
+
+    def decode_one(row: int) -> None:
+        augmentation = augmentations[row]
+        pixels = _scale(decode(images[row], shape[0]), augmentation.first)
+        pixels = _scale(_cut(pixels, augmentation, fill), augmentation.last)
+        batch[row, :, : pixels.shape[0], : pixels.shape[1]] = pixels.transpose(2, 0, 1)
+
+    decode_each(decode_one, range(len(images)), threads)
+    return batch
+
+
+def _scale(pixels: Pixels, scaling: Scaling | None) -> Pixels:
+    return pixels if scaling is None else resize(pixels, scaling.size, scaling.method)
+
+
+def _cut(pixels: Pixels, augmentation: Augmentation, fill: int) -> Pixels:
+    """Cut the window out of the recolored and mirrored image, which are only computed inside the window."""
+    x, y, width, height = augmentation.window
+    is_mirrored = augmentation.is_mirrored
+    x = pixels.shape[1] - x - width if is_mirrored else x
+    top, bottom = max(y, 0), min(y + height, pixels.shape[0])
+    left, right = max(x, 0), min(x + width, pixels.shape[1])
+    if top >= bottom or left >= right:
+        return np.full((height, width, pixels.shape[2]), fill, np.uint8)
+    behind = right - pixels.shape[1] // _SIMD_COLUMNS * _SIMD_COLUMNS
+    inside = _recolor(pixels[top:bottom, left:right], augmentation, max(min(behind, right - left), 0))
+    inside = rm.flip(inside) if is_mirrored else inside
+    if inside.shape[:2] == (height, width):
+        return inside
+    padded = np.full((height, width, pixels.shape[2]), fill, np.uint8)
+    start = x + width - right if is_mirrored else left - x
+    padded[top - y : bottom - y, start : start + right - left] = inside
+    return padded
+
+
+def _recolor(pixels: Pixels, augmentation: Augmentation, behind: int) -> Pixels:
+    if any(augmentation.shifts):
+        pixels = shift_hls(pixels, augmentation.shifts, behind)
+    if augmentation.contrast:
+        levels = np.rint(np.arange(256, dtype=np.float32) * (augmentation.contrast + _ONE))
+        pixels = np.clip(levels, 0, 255).astype(np.uint8).take(pixels)
+    return np.ascontiguousarray(pixels)
+
+
+class AugmentationPlan:
+    """Draws augmentations for the parameters of ImageDetRecordIter, in MXNet's order."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        count = values["num_crop_sampler"] if values["rand_crop_prob"] > 0 else 0
+        self._samplers = [_CropSampler(values, number) for number in range(count)]
+
+    def draw(self, size: Size, rows: Rows, generator: Generator) -> Augmentation:
+        """Draw the augmentation of one image."""
+        first = self._draw_shorter(size, generator)
+        size = first.size if first else size
+        shifts, contrast = self._draw_colors(generator)
+        probability = self._values["rand_mirror_prob"]
+        is_mirrored = probability > 0 and bool(generator.uniform() < np.float32(probability))
+        if is_mirrored:
+            rows = rows.copy()
+            rows[:, _LEFT], rows[:, _RIGHT] = _ONE - rows[:, _RIGHT], _ONE - rows[:, _LEFT]
+        left, top, size, rows = self._draw_padding(size, rows, generator)
+        (x, y, width, height), rows = self._draw_crop(size, rows, generator)
+        last = self._draw_last((height, width), generator)
+        return Augmentation(first, shifts, contrast, is_mirrored, (x - left, y - top, width, height), last, rows)
+
+    def _draw_shorter(self, size: Size, generator: Generator) -> Scaling | None:
+        (height, width), shorter = size, self._values["resize"]
+        if shorter == -1:
+            return None
+        wanted = (shorter * height // width, shorter) if height > width else (shorter, shorter * width // height)
+        return self._draw_scaling(size, wanted, generator)
+
+    def _draw_last(self, size: Size, generator: Generator) -> Scaling | None:
+        mode, goal = self._values["resize_mode"], self._values["data_shape"][1:]
+        if mode == "force":
+            return self._draw_scaling(size, goal, generator)
+        if mode == "shrink" and size[0] <= goal[0] and size[1] <= goal[1]:
+            return None
+        lengths, goals = np.array(size, np.float32), np.array(goal, np.float32)
+        height, width = ((goals / lengths).min() * lengths).astype(int).tolist()
+        return self._draw_scaling(size, (height, width), generator)
+
+    def _draw_scaling(self, old: Size, new: Size, generator: Generator) -> Scaling:
+        new = max(new[0], 1), max(new[1], 1)
+        return Scaling(new, draw_method(self._values["inter_method"], old, new, generator))
+
+    def _draw_colors(self, generator: Generator) -> tuple[tuple[int, int, int], np.float32]:
+        probabilities = [np.float32(self._values[f"random_{name}_prob"]) for name in _COLORS]
+        if not any(probability > 0 for probability in probabilities):
+            return (0, 0, 0), _ZERO
+        amounts = [generator.uniform(-1, 1) * np.float32(self._values[f"max_random_{name}"]) for name in _COLORS]
+        hue, saturation, light, contrast = (
+            amount if generator.uniform() < probability else _ZERO
+            for amount, probability in zip(amounts, probabilities, strict=True)
+        )
+        return (int(hue), int(light), int(saturation)), contrast if abs(contrast) > 1e-3 else _ZERO
+
+    def _draw_padding(self, size: Size, rows: Rows, generator: Generator) -> tuple[int, int, Size, Rows]:
+        """Return the padding on the left and on top, the padded size, and the boxes relative to it."""
+        probability, largest = self._values["rand_pad_prob"], self._values["max_pad_scale"]
+        if probability > 0 and largest > 1 and generator.uniform() < np.float32(probability):
+            scale = generator.uniform(1, largest)
+            if scale >= _MIN_PAD_SCALE:
+                x, y = generator.uniform(0, scale - _ONE), generator.uniform(0, scale - _ONE)
+                height, width = np.float32(size[0]), np.float32(size[1])
+                left, top = int(x * width), int(y * height)
+                right, below = int((scale - x - _ONE) * width), int((scale - y - _ONE) * height)
+                rows = _move_into(rows, Region(-x, -y, scale, scale))
+                return left, top, (size[0] + top + below, size[1] + left + right), rows
+        return 0, 0, size, rows
+
+    def _draw_crop(self, size: Size, rows: Rows, generator: Generator) -> tuple[Window, Rows]:
+        height, width = size
+        if self._samplers and generator.uniform() < np.float32(self._values["rand_crop_prob"]):
+            ratio = np.float32(width) / np.float32(height)
+            for number in generator.permutation(len(self._samplers)):
+                crop = self._samplers[number].draw(ratio, rows, generator)
+                if crop is not None:
+                    region, rows = crop
+                    x, w = (int(one * np.float32(width)) for one in (region.left, region.width))
+                    y, h = (int(one * np.float32(height)) for one in (region.top, region.height))
+                    return (x, y, max(w, 1), max(h, 1)), rows
+        return (0, 0, width, height), rows
+
+
+class _CropSampler:
+    """Random windows of one kind: sizes, shapes, and how they must overlap boxes."""
+
+    def __init__(self, values: Mapping[str, Any], number: int) -> None:
+        def option(name: str) -> Any:
+            given = values[name]
+            return given[number] if len(given) > 1 else given[0]
+
+        def limits(name: str) -> tuple[float, float]:
+            return option(f"min_crop_{name}"), option(f"max_crop_{name}")
+
+        self._scales, self._ratios = limits("scales"), limits("aspect_ratios")
+        self._trials = int(option("max_crop_trials"))
+        self._limits = [limits(name) for name in ("overlaps", "sample_coverages", "object_coverages")]
+        self._keeps_centers = values["crop_emit_mode"] == "center"
+        self._min_overlap = np.float32(values["emit_overlap_thresh"])
+
+    def draw(self, ratio: np.float32, rows: Rows, generator: Generator) -> tuple[Region, Rows] | None:
+        """Return a window in an image of an aspect ratio, and the boxes in it; None if all trials fail."""
+        regions = self._propose(ratio, generator.peek_uniform(4 * self._trials).reshape(-1, 4).T)
+        accepted = self._accept(rows, regions)
+        number = int(accepted.argmax()) if accepted.any() else self._trials
+        generator.skip(4 * min(number + 1, self._trials))
+        if number == self._trials:
+            return None
+        region = regions.select(number)
+        return region, _move_into(rows[self._keep(rows.T, region)], region) if len(rows) else rows
+
+    def _propose(self, ratio: np.float32, units: Floats) -> Region:
+        """Return the windows of all trials."""
+        scale = scale_to(units[0], *np.array(self._scales, np.float32)) + np.float32(1e-12)
+        low = np.maximum(np.float32(self._ratios[0]) / ratio, scale * scale)
+        high = np.minimum(np.float32(self._ratios[1]) / ratio, _ONE / (scale * scale))
+        shape = np.sqrt(np.maximum(scale_to(units[1], low, high), _ZERO))
+        with np.errstate(divide="ignore", over="ignore"):
+            width, height = np.minimum(_ONE, scale * shape), np.minimum(_ONE, scale / shape)
+        left, top = scale_to(units[2], _ZERO, _ONE - width), scale_to(units[3], _ZERO, _ONE - height)
+        return Region(left, top, width, height)
+
+    def _accept(self, rows: Rows, regions: Region) -> Flags:
+        """Return which windows satisfy the limits with at least one box and keep a box; all if there are no boxes."""
+        if not len(rows):
+            return np.ones(regions.left.shape, bool)
+        columns = rows.T[:, :, None]
+        return np.asarray(self._satisfies(columns, regions).any(axis=0) & self._keep(columns, regions).any(axis=0))
+
+    def _satisfies(self, columns: Rows, region: Region) -> Flags:
+        common, window, areas = _intersect(columns, region), region.width * region.height, _areas(columns)
+        found = np.ones(common.shape, bool)
+        for (low, high), total in zip(self._limits, (window + areas - common, window, areas), strict=True):
+            if low > 0 or high < 1:
+                shares = common / total
+                found &= (shares >= np.float32(low)) & (shares <= np.float32(high))
+        return found
+
+    def _keep(self, columns: Rows, region: Region) -> Flags:
+        """Return which boxes remain in a window."""
+        if not self._keeps_centers:
+            return np.asarray(_intersect(columns, region) / _areas(columns) > self._min_overlap)
+        half = np.float32(0.5)
+        x, y = (columns[_LEFT] + columns[_RIGHT]) * half, (columns[_TOP] + columns[_BOTTOM]) * half
+        inside = (region.left <= x) & (x < region.left + region.width)
+        return np.asarray(inside & (region.top <= y) & (y < region.top + region.height))
+
+
+def _move_into(rows: Rows, region: Region) -> Rows:
+    """Return boxes relative to a window."""
+    moved = rows.copy()
+    for column, start, length in ((_LEFT, region.left, region.width), (_TOP, region.top, region.height)):
+        moved[:, column] = np.maximum(_ZERO, (rows[:, column] - start) / length)
+        moved[:, column + 2] = np.minimum(_ONE, (rows[:, column + 2] - start) / length)
+    return moved
+
+
+def _areas(columns: Rows) -> Rows:
+    areas: Rows = (columns[_RIGHT] - columns[_LEFT]) * (columns[_BOTTOM] - columns[_TOP])
+    return areas
+
+
+def _intersect(columns: Rows, region: Region) -> Rows:
+    """Return the areas that boxes share with a window."""
+    sides = []
+    for column, start, length in ((_LEFT, region.left, region.width), (_TOP, region.top, region.height)):
+        first = np.maximum(columns[column], start)
+        width = columns[column + 2] - columns[column]
+        sides.append(np.minimum(columns[column] + width, start + length) - first)
+    return np.where((sides[0] > 0) & (sides[1] > 0), sides[0] * sides[1], _ZERO)

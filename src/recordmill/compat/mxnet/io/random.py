@@ -1,0 +1,158 @@
+"""MXNet's random numbers: 32-bit words of a generator and the distributions of libstdc++ before version 11.
+
+MXNet's own generator is ``std::mt19937`` (Matsumoto, Nishimura: Mersenne Twister, ACM TOMACS 8, 1998).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint32]
+Floats = NDArray[np.float32]
+
+_MAX_WORD = 2**32 - 1
+_BLOCK = 64
+_BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
+_TWO = np.float32(2)
+# Number of list positions whose partners `shuffle` computes at once.
+_SHUFFLE_BLOCK = 1 << 14
+
+
+class Generator:
+    """Stream of random numbers for one image."""
+
+    def __init__(self, blocks: Iterator[Words]) -> None:
+        self._blocks = blocks
+        self._words: Words = np.empty(0, np.uint32)
+        self._next = 0
+
+    def _peek(self, count: int) -> Words:
+        while len(self._words) - self._next < count:
+            self._words, self._next = np.concatenate([self._words[self._next :], next(self._blocks)]), 0
+        return self._words[self._next : self._next + count]
+
+    def peek_uniform(self, count: int) -> Floats:
+        """Return the next float32 numbers in [0, 1) without consuming them."""
+        found: Floats = np.minimum(self._peek(count).astype(np.float32) * np.float32(2.0**-32), _BELOW_ONE)
+        return found
+
+    def skip(self, count: int) -> None:
+        """Consume words that were peeked at."""
+        self._next += count
+
+    def word(self) -> int:
+        """Return the next 32 bits."""
+        word = int(self._peek(1)[0])
+        self.skip(1)
+        return word
+
+    def uniform(self, low: Any = 0, high: Any = 1) -> np.float32:
+        """Return a float32 in [low, high): ``std::uniform_real_distribution<float>``."""
+        unit = min(np.float32(self.word()) * np.float32(2.0**-32), _BELOW_ONE)
+        return np.float32(scale_to(unit, np.float32(low), np.float32(high)))
+
+    def integer(self, low: int, high: int) -> int:
+        """Return an integer in [low, high]: ``std::uniform_int_distribution``."""
+        count = high - low + 1
+        share = _MAX_WORD // count
+        word = self.word()
+        while word >= count * share:
+            word = self.word()
+        return low + word // share
+
+    def coin(self) -> bool:
+        """Return True with probability 0.5: ``std::bernoulli_distribution``, which takes two words."""
+        low, high = self.word(), self.word()
+        return (low + high * 2.0**32) / 2.0**64 < 0.5
+
+    def normal(self, count: int, deviation: float) -> Floats:
+        """Return numbers of one ``std::normal_distribution<float>`` with mean 0 (Marsaglia's polar method)."""
+        values: list[np.float32] = []
+        while len(values) < count:
+            x, y = (_TWO * self.uniform() - np.float32(1) for _ in range(2))
+            square = x * x + y * y
+            if 0 < square <= 1:
+                factor = np.sqrt(-_TWO * np.log(square) / square)
+                values += [y * factor, x * factor]
+        return np.array(values[:count], np.float32) * np.float32(deviation)
+
+    def permutation(self, count: int) -> list[int]:
+        """Return a permutation of ``range(count)``: ``std::shuffle``."""
+        order = list(range(count))
+        for position in range(1, count):
+            other = self.integer(0, position)
+            order[position], order[other] = order[other], order[position]
+        return order
+
+
+def scale_to(units: Any, low: Any, high: Any) -> Any:
+    """Map float32 numbers in [0, 1) to [low, high)."""
+    return units * (high - low) + low
+
+
+def round_half_away(value: np.float32) -> int:
+    """Round to the nearest integer, halves away from zero: ``std::round``."""
+    return int(math.copysign(math.floor(abs(float(value)) + 0.5), value))
+
+
+def mersenne_twister(seed: int) -> np.random.RandomState:
+    """Return ``std::mt19937`` as a source of words."""
+    return np.random.RandomState(seed % 2**32)
+
+
+def seed_generator(seed: int) -> Generator:
+    """Return MXNet's generator for a seed."""
+
+    def blocks() -> Iterator[Words]:
+        words = mersenne_twister(seed)
+        while True:
+            yield words.randint(0, 2**32, _BLOCK, np.uint32)
+
+    return Generator(blocks())
+
+
+def create_generators(draws: rm.Draws, positions: Ints) -> list[Generator]:
+    """Return one generator per image that depends on seed, epoch and position only."""
+    first = _draw_words(draws, positions, 0)
+    return [Generator(_blocks(draws, *one)) for one in zip(positions, first, strict=True)]
+
+
+def _blocks(draws: rm.Draws, position: np.int64, first: Words) -> Iterator[Words]:
+    yield first
+    start = 0
+    while True:
+        start += _BLOCK
+        yield _draw_words(draws, np.array([position]), start)[0]
+
+
+def _draw_words(draws: rm.Draws, positions: Ints, first: int) -> Words:
+    return (draws.words(positions, rm.Stage.FREE, _BLOCK, first) >> np.uint64(32)).astype(np.uint32)
+
+
+def shuffle(order: list[int], words: np.random.RandomState) -> None:
+    """Permute a list in place as `Generator.permutation` does, in blocks, for long lists."""
+    for start in range(1, len(order), _SHUFFLE_BLOCK):
+        partners = _choose_partners(words, start, min(start + _SHUFFLE_BLOCK, len(order)))
+        for position, other in enumerate(partners, start):
+            order[position], order[other] = order[other], order[position]
+
+
+def _choose_partners(words: np.random.RandomState, start: int, stop: int) -> list[int]:
+    sizes = np.arange(start + 1, stop + 1, dtype=np.uint64)
+    shares = np.uint64(_MAX_WORD) // sizes
+    chosen = _take_words(words, len(sizes))
+    while len(rejected := np.flatnonzero(chosen >= sizes * shares)):
+        chosen = np.concatenate([chosen[: rejected[0]], chosen[rejected[0] + 1 :], _take_words(words, 1)])
+    return (chosen // shares).astype(np.int64).tolist()  # type: ignore[no-any-return]
+
+
+def _take_words(words: np.random.RandomState, count: int) -> NDArray[np.uint64]:
+    return words.randint(0, 2**32, count, dtype=np.uint32).astype(np.uint64)
