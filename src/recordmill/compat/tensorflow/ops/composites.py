@@ -32,10 +32,9 @@ def apply_to_values(function: Callable[..., Any], args: tuple[Any, ...], kwargs:
     first: Any = composites[0]
     for other in composites[1:]:
         _check_same_rows(first, other)
-    if len(composites) > 1 or isinstance(first, RaggedTensor):
-        for one in (*args, *kwargs.values()):
-            if isinstance(one, Tensor | np.ndarray) and one.ndim:
-                raise InvalidArgumentError("a ragged tensor can be combined with scalars and ragged tensors only")
+    for one in (*args, *kwargs.values()):
+        if isinstance(one, Tensor | np.ndarray) and one.ndim:
+            raise InvalidArgumentError("a ragged or sparse tensor cannot be combined with a dense one that has axes")
     result = function(*map(_get_values, args), **{key: _get_values(one) for key, one in kwargs.items()})
     return first.with_flat_values(result) if isinstance(first, RaggedTensor) else first.with_values(result)
 

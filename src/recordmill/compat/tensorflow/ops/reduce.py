@@ -70,9 +70,9 @@ def _define_reduction(name: str, function: Callable[[NDArray[Any], tuple[int, ..
     @op(f"math.{name}")
     def reduction(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
         array = convert_one(input_tensor, NUMBERS, name)
+        axes = read_axes(axis, array.ndim, name)
         if function in (_std, _variance) and array.dtype.char not in FLOATS:
             raise TypeError(f"{name}: values must be floating-point numbers, got {array.dtype}")
-        axes = read_axes(axis, array.ndim, name)
         with np.errstate(all="ignore"):
             return wrap(function(array, axes, bool(keepdims)), array.dtype)
 
