@@ -6,8 +6,8 @@ from recordmill.compat.tensorflow.core.lazy import lazy, table
 
 MEMBERS = table(
     {
-        "@strings": "as_string bytes_split join length lower reduce_join regex_full_match regex_replace split strip substr "
-        "to_hash_bucket_fast to_number unicode_decode upper",
+        "@strings": "as_string bytes_split join length lower reduce_join regex_full_match regex_replace split strip "
+        "substr to_hash_bucket_fast to_number unicode_decode upper",
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

@@ -83,12 +83,20 @@ HINTS: dict[str, str] = {
 
 def absent(module: str, face: str, name: str) -> AttributeError:
     """Return the error for a name that a module does not have; `face` is how programs call the module."""
-    full = f"{face}.{name}".removeprefix("compat.v1.").lstrip(".")
-    hint = HINTS.get(full) or HINTS.get(face) or HINTS.get(face.removeprefix("compat.v1.")) or HINTS[""]
     message = f"module {module!r} has no attribute {name!r}"
     if not name.startswith("_"):
-        message = f"{message}: {hint}; the migration page lists the names that are supported"
+        message = f"{message}: {_find_hint(face, name)}; the migration page lists the names that are supported"
     return AttributeError(message, name=name, obj=sys.modules.get(module))
+
+
+def _find_hint(face: str, name: str) -> str:
+    """Return the hint for a name, or else that for the innermost namespace that has one."""
+    namespace = face.removeprefix("compat.v1").lstrip(".")
+    candidates = [f"{namespace}.{name}".lstrip("."), face, namespace]
+    while namespace:
+        namespace = namespace.rpartition(".")[0]
+        candidates.append(namespace)
+    return next(HINTS[one] for one in candidates if one in HINTS)
 
 
 def missing(module: str, face: str | None = None) -> Callable[[str], NoReturn]:

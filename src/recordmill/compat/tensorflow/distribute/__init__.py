@@ -82,7 +82,7 @@ class MirroredStrategy(Strategy):
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         del cross_device_ops
         if devices is not None and not isinstance(devices, str) and len(devices) > 1:
-            raise NotImplementedError(f"{len(devices)} devices are not supported: use Dataset.shard with JAX or PyTorch")
+            raise NotImplementedError(f"{len(devices)} devices are not supported: use Dataset.shard")
 
 
 class OneDeviceStrategy(Strategy):

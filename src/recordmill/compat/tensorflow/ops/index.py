@@ -83,7 +83,7 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, **mask
         bit = 1 << position
         first, last = None if open_starts & bit else start, None if open_ends & bit else stop
         keys.append(start if single & bit else slice(first, last, step))
-    part: Tensor = getitem(input_, tuple(keys))
+    part: Tensor = getitem(Tensor(array_of(input_)), tuple(keys))
     return part
 
 

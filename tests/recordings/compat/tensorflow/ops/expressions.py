@@ -33,11 +33,7 @@ _SIGNS = ("+", "-", "*", "/", "//", "%", "<", ">=", "==", "!=", "&", "|", "^")
 # TensorFlow raises another type of error for a sum than for other operators.
 _OMITTED = ("b+2", "s+2")
 _OPERATORS = [
-    expression
-    for sign in _SIGNS
-    for x in _TENSORS
-    for y in ("2", x)
-    if (expression := f"{x}{sign}{y}") not in _OMITTED
+    expression for sign in _SIGNS for x in _TENSORS for y in ("2", x) if (expression := f"{x}{sign}{y}") not in _OMITTED
 ]
 _OPERATORS += [f"2{sign}{x}" for sign in _SIGNS[:6] for x in "iulfdh"]
 _PARTS = [

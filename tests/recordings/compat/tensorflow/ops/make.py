@@ -17,8 +17,8 @@ os.environ.update(CUDA_VISIBLE_DEVICES="", TF_CPP_MIN_LOG_LEVEL="3")
 
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
-from expressions import CLOSE, EXACT, names_for  # noqa: E402
 from describe import describe  # noqa: E402
+from expressions import CLOSE, EXACT, names_for  # noqa: E402
 
 
 def main(folder: Path) -> None:
