@@ -73,7 +73,7 @@ MEMBERS: dict[str, str] = table(
         "tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
         "tensor_scatter_nd_update tile transpose unique unstack where zeros zeros_like argsort sort",
         "@control": "case cond group map_fn no_op numpy_function print py_func:numpy_function py_function scan "
-        "while_loop",
+        "switch_case while_loop",
         "@debugging": "Assert assert_equal assert_greater assert_less",
         "@linalg": "einsum matmul norm",
         "@math": "abs add add_n argmax argmin clip_by_value cos cumsum divide equal exp floor greater greater_equal "
@@ -97,7 +97,7 @@ MEMBERS |= table(
     {
         "@array": "where_v2:where",
         "@debugging": "assert_greater_equal assert_less_equal assert_negative assert_non_negative assert_non_positive "
-        "assert_none_equal assert_positive",
+        "assert_none_equal assert_positive check_numerics",
         "@linalg": "matrix_inverse:inv",
         "@math": "ceil floordiv floormod is_finite is_inf is_nan log log1p logical_xor mod:floormod reciprocal rsqrt "
         "squared_difference",

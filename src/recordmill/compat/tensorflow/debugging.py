@@ -7,7 +7,8 @@ from recordmill.compat.tensorflow.core.lazy import lazy, table
 MEMBERS = table(
     {
         "@debugging": "Assert assert_equal assert_greater assert_greater_equal assert_less assert_less_equal "
-        "assert_negative assert_non_negative assert_non_positive assert_none_equal assert_positive assert_shapes",
+        "assert_negative assert_non_negative assert_non_positive assert_none_equal assert_positive assert_shapes "
+        "check_numerics",
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

@@ -7,8 +7,8 @@ from recordmill.compat.tensorflow.core.lazy import lazy, table
 MEMBERS = table(
     {
         "@array": "cast saturate_cast",
-        "core.dtypes": "DType as_dtype bfloat16 bool:bool_ complex64 complex128 double float16 float32 float64 half int8 "
-        "int16 int32 int64 string uint8 uint16 uint32 uint64",
+        "core.dtypes": "DType as_dtype bfloat16 bool:bool_ complex64 complex128 double float16 float32 float64 half "
+        "int8 int16 int32 int64 string uint8 uint16 uint32 uint64",
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

@@ -10,7 +10,7 @@ import numpy as np
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.tensor import as_tensor
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.ops.inputs import BOOL, NUMBERS, STRINGS, convert_pair
 
 # name: the condition of two values, how messages write it
@@ -64,6 +64,15 @@ for _name, (_function, _sign) in BINARY.items():
     _define_binary(_name, _function, _sign)
 for _name, (_function, _sign) in UNARY.items():
     _define_unary(_name, _function, _sign)
+
+
+@op("debugging.check_numerics", always=True)
+def check_numerics(tensor: Any, message: str) -> Tensor:
+    """Return the tensor; raise InvalidArgumentError if it contains infinity or NaN."""
+    checked = as_tensor(tensor)
+    if not np.all(np.isfinite(checked.values)):
+        raise InvalidArgumentError(f"{message}: the tensor contains infinity or NaN")
+    return checked
 
 
 @op("debugging.assert_shapes", always=True)

@@ -41,6 +41,16 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
     return functions[0]() if functions else default()
 
 
+@op("control.switch_case")
+def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
+    """Call a function by its number; any other number calls the default, or the function of the largest number."""
+    branches = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
+    pairs = [one if isinstance(one, tuple) else (number, one) for number, one in enumerate(branches)]
+    functions: dict[int, Callable[[], Any]] = dict(pairs)
+    fallback = functions[max(functions)] if default is None else default
+    return functions.get(int(branch_index), fallback)()
+
+
 @op("control.while_loop")
 def while_loop(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, maximum_iterations: Any = None, **hints: Any

@@ -45,7 +45,7 @@ def _uniform(generator: np.random.Generator, shape: Any, minval: Any, maxval: An
     low, high = array_of(minval, dtype), array_of(maxval, dtype)
     if np.any(low >= high):
         raise InvalidArgumentError(f"minval must be less than maxval, got {low} and {high}")
-    return Tensor(np.asarray(generator.integers(low, high, lengths, dtype.numpy_dtype)))  # type: ignore[arg-type]
+    return Tensor(np.asarray(generator.integers(low, high, lengths, dtype.numpy_dtype)))
 
 
 def _normal(

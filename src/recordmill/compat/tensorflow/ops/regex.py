@@ -37,7 +37,7 @@ _POSIX = {
     "word": "0-9A-Za-z_",
     "xdigit": "0-9A-Fa-f",
 }
-_TOKEN = re.compile(r"\\Q.*?(?:\\E|$)|\\.|\[:\^?\w+:\]|\[\^?\]?|\]|\(\?[^:)]?|\$|.", re.DOTALL)
+_PART = re.compile(r"\\Q.*?(?:\\E|$)|\\.|\[:\^?\w+:\]|\[\^?\]?|\]|\(\?[^:)]?|\$|.", re.DOTALL)
 _NOT_RE2 = re.compile(r"\(\?(?:[=!#>(]|<[=!]|P=)|[*+?}]\+")
 
 # ruff: noqa: A002 (TensorFlow's names)
@@ -45,43 +45,43 @@ _NOT_RE2 = re.compile(r"\(\?(?:[=!#>(]|<[=!]|P=)|[*+?}]\+")
 
 def _translate(pattern: str) -> Iterator[str]:
     in_class = False
-    for found in _TOKEN.finditer(pattern):
-        token = found[0]
-        if token.startswith("\\Q"):
-            yield re.escape(token[2:].removesuffix("\\E"))
-        elif token.startswith("\\"):
-            yield _translate_escape(token, pattern)
-        elif in_class and token.startswith("[:"):
-            yield _translate_class(token)
-        elif token.startswith("[") and not in_class:
+    for found in _PART.finditer(pattern):
+        part = found[0]
+        if part.startswith("\\Q"):
+            yield re.escape(part[2:].removesuffix("\\E"))
+        elif part.startswith("\\"):
+            yield _translate_escape(part, pattern)
+        elif in_class and part.startswith("[:"):
+            yield _translate_class(part)
+        elif part.startswith("[") and not in_class:
             in_class = True
-            yield token.replace("]", r"\]")
-        elif token == "]":
+            yield part.replace("]", r"\]")
+        elif part == "]":
             in_class = False
-            yield token
-        elif token == "$" and not in_class:
+            yield part
+        elif part == "$" and not in_class:
             yield r"\Z"
         else:
-            yield token.replace("[", r"\[") if in_class else token
+            yield part.replace("[", r"\[") if in_class else part
 
 
-def _translate_escape(token: str, pattern: str) -> str:
-    letter = token[1:]
+def _translate_escape(part: str, pattern: str) -> str:
+    letter = part[1:]
     if letter == "z":
         return r"\Z"
     if letter in "pP":
         raise NotImplementedError(f"regular expressions with Unicode classes are not supported: {pattern}")
     if letter in "123456789CZ" or (letter.isalpha() and letter not in "abfnrtvdDsSwWABxE"):
-        raise InvalidArgumentError(f"invalid escape sequence {token} in pattern {pattern}")
-    return token
+        raise InvalidArgumentError(f"invalid escape sequence {part} in pattern {pattern}")
+    return part
 
 
-def _translate_class(token: str) -> str:
-    name = token[2:-2]
+def _translate_class(part: str) -> str:
+    name = part[2:-2]
     if name.startswith("^"):
-        raise NotImplementedError(f"negated character classes by name are not supported: {token}")
+        raise NotImplementedError(f"negated character classes by name are not supported: {part}")
     if name not in _POSIX:
-        raise InvalidArgumentError(f"invalid character class {token}")
+        raise InvalidArgumentError(f"invalid character class {part}")
     return _POSIX[name]
 
 

@@ -86,9 +86,10 @@ class TensorArray:
     def _get(self, position: int) -> Any:
         if self._tensors[position] is not None:
             return self._tensors[position]
-        if not self._shape.is_fully_defined():
+        lengths = self._shape.as_list() if self._shape.rank is not None else [None]
+        if None in lengths:
             raise InvalidArgumentError(f"tensor {position} was not written, and the shape is not known")
-        return Tensor(np.zeros(self._shape.as_list(), self.dtype.numpy_dtype))
+        return Tensor(np.zeros([one or 0 for one in lengths], self.dtype.numpy_dtype))
 
     def _get_all(self) -> list[Any]:
         return [self._get(position) for position in range(len(self._tensors))]
