@@ -45,3 +45,13 @@ def test_vocabulary_table_accepts_lookup_key_dtype() -> None:
     assert table.lookup(tf.constant([5, 7, 8, 9])).numpy().tolist() == [0, 1, 3, 4] and int(table.size()) == 5
     with pytest.raises(TypeError, match="values must be int64"):
         tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer(["a"], [0]), 1)
+
+
+def test_table_rejects_invalid_arguments() -> None:
+    words = tf.lookup.KeyValueTensorInitializer(["a"], [0], value_dtype=tf.int64)
+    with pytest.raises(ValueError, match="num_oov_buckets"):
+        tf.lookup.StaticVocabularyTable(words, 0)
+    with pytest.raises(NotImplementedError, match="initializer of type list"):
+        tf.lookup.StaticHashTable(["a"], 0)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="two values"):
+        tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "a"], [1, 2]), 0)

@@ -86,3 +86,12 @@ def test_ragged_and_sparse_tensors_keep_structure_in_elementwise_operations() ->
         _ = tf.ragged.constant([[1, 2], [3]]) + tf.ragged.constant([[1], [2, 3]])
     with pytest.raises(ValueError, match="RaggedTensor"):
         tf.reduce_sum(tf.ragged.constant([[1, 2], [3]]))
+
+
+@pytest.mark.parametrize("shape", [(40, 50, 3), (2, 40, 50, 3), (40, 0, 3), (2, 3)])
+def test_arithmetic_of_pixels_and_channels_equals_numpy(shape: tuple[int, ...]) -> None:
+    pixels, channels = RNG.random(shape, np.float32), np.float32([0.5, 2.0, 4.0])
+    assert np.array_equal(tf.constant(pixels) - channels, pixels - channels)
+    assert np.array_equal(channels / tf.constant(pixels), channels / pixels)
+    assert np.array_equal(tf.constant(pixels)[::-1] > channels, pixels[::-1] > channels)
+    assert np.array_equal(tf.constant(pixels) * pixels[..., :1], pixels * pixels[..., :1])

@@ -182,3 +182,19 @@ def test_string_functions_equal_python(values, separator) -> None:
     assert found == [one.split(separator) for one in values]
     assert tf.strings.length(tf.constant(values, tf.string)).numpy().tolist() == [len(one) for one in values]
     assert tf.strings.join([tf.constant(values, tf.string), "!"]).numpy().tolist() == [one + b"!" for one in values]
+
+
+def test_py_function_returns_ragged_tensor_of_spec() -> None:
+    ragged = tf.ragged.constant([[1, 2], [3]])
+    spec = tf.RaggedTensorSpec([None, None], tf.int32)
+    data = tf.data.Dataset.range(2).map(lambda x: tf.py_function(lambda _: ragged, [x], spec))
+    assert [one.to_list() for one in data] == [[[1, 2], [3]]] * 2
+    for wrong in (tf.int32, tf.RaggedTensorSpec([None, None], tf.int64)):
+        with pytest.raises(TypeError, match="does not match"):
+            tf.py_function(lambda: ragged, [], wrong)
+
+
+def test_switch_case_calls_function_of_index() -> None:
+    functions = [lambda: 1, lambda: 2]
+    assert [tf.switch_case(index, functions) for index in (0, 1, 5)] == [1, 2, 2]
+    assert tf.switch_case(tf.constant(7), {3: lambda: "a"}, default=lambda: "b") == "b"

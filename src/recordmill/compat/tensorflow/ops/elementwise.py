@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.short_axes import combined
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
@@ -79,6 +78,32 @@ LOGICAL: dict[str, np.ufunc] = {
     "logical_xor": np.logical_xor,
 }
 
+# Pixels and a row of channels are combined one image row at a time: NumPy starts its inner loop anew for each pixel.
+_MIN_PIXEL_VALUES, _MAX_CHANNELS = 4096, 32
+
+
+def apply_binary(function: np.ufunc, a: NDArray[Any], b: NDArray[Any]) -> Any:
+    """Apply a function to two arrays that broadcast."""
+    if _is_row_of_channels(b, a):
+        return function(_join_pixels(a), np.tile(b, a.shape[-2])).reshape(a.shape)
+    if _is_row_of_channels(a, b):
+        return function(np.tile(a, b.shape[-2]), _join_pixels(b)).reshape(b.shape)
+    return function(a, b)
+
+
+def _is_row_of_channels(row: NDArray[Any], pixels: NDArray[Any]) -> bool:
+    return (
+        pixels.size >= _MIN_PIXEL_VALUES
+        and pixels.ndim > 2
+        and row.shape == pixels.shape[-1:]
+        and 1 < row.size <= _MAX_CHANNELS
+        and pixels.flags.c_contiguous
+    )
+
+
+def _join_pixels(pixels: NDArray[Any]) -> NDArray[Any]:
+    return pixels.reshape(-1, pixels.shape[-2] * pixels.shape[-1])
+
 
 def _define_unary(name: str, function: Callable[..., Any], allowed: str) -> None:
     @elementwise_op(f"math.{name}")
@@ -95,7 +120,7 @@ def _define_binary(name: str, function: np.ufunc, allowed: str) -> None:
     def binary(x: Any, y: Any) -> Tensor:
         a, b = convert_pair(x, y, allowed, name)
         with np.errstate(all="ignore"):
-            return wrap(combined(function, a, b))
+            return wrap(apply_binary(function, a, b))
 
     binary.__name__, binary.__doc__ = name, f"Elementwise {name}."
 
@@ -153,7 +178,7 @@ def not_equal_or_true(x: Any, y: Any) -> Tensor:
 
 def _compare(function: np.ufunc, x: Any, y: Any, *, otherwise: bool) -> Tensor:
     a, b = convert_all((x, y), "equal")
-    return wrap(combined(function, a, b) if can_broadcast(a.shape, b.shape) else otherwise)
+    return wrap(apply_binary(function, a, b) if can_broadcast(a.shape, b.shape) else otherwise)
 
 
 @elementwise_op("math.multiply")
@@ -163,7 +188,7 @@ def multiply(x: Any, y: Any) -> Tensor:
         x, y = (Tensor(as_tensor(one).values.astype(np.bool_)) for one in (x, y))
     a, b = convert_pair(x, y, NUMBERS + BOOL, "multiply")
     with np.errstate(all="ignore"):
-        return wrap(combined(np.multiply, a, b))
+        return wrap(apply_binary(np.multiply, a, b))
 
 
 @elementwise_op("math.squared_difference")
@@ -171,7 +196,7 @@ def squared_difference(x: Any, y: Any) -> Tensor:
     """Square of the difference."""
     a, b = convert_pair(x, y, SIGNED, "squared_difference")
     with np.errstate(all="ignore"):
-        return wrap(np.square(combined(np.subtract, a, b)))
+        return wrap(np.square(apply_binary(np.subtract, a, b)))
 
 
 @elementwise_op("math.truediv")
@@ -192,7 +217,7 @@ def truediv(x: Any, y: Any) -> Tensor:
         a, b = a.astype(wide), b.astype(wide)
     a, b = convert_pair(Tensor(a), Tensor(b), FLOATS, "truediv")
     with np.errstate(all="ignore"):
-        return wrap(combined(np.divide, a, b))
+        return wrap(apply_binary(np.divide, a, b))
 
 
 def _dtype_if_it_holds(value: Any, dtype: DType) -> DType | None:
