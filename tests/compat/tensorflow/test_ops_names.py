@@ -11,7 +11,7 @@ import pytest
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.core.dispatch import FAMILIES
 
-FACES = ("debugging", "dtypes", "linalg", "lookup", "math", "ragged", "random", "signal", "sparse", "strings")
+FACES = ("debugging", "dtypes", "linalg", "lookup", "math", "nn", "ragged", "random", "signal", "sparse", "strings")
 
 
 @pytest.mark.parametrize("face", FACES)

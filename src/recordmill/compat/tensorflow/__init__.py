@@ -55,6 +55,7 @@ MODULES: dict[str, str] = {
     "math": "math",
     "metrics": "keras.metrics",
     "nest": "ops.nest",
+    "nn": "nn",
     "optimizers": "keras.optimizers",
     "python_io": "python_io",
     "ragged": "ragged",

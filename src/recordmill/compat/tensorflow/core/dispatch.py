@@ -70,6 +70,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "linalg": ("ops.matrix",),
     "lookup": ("lookup.tables",),
     "math": ("ops.elementwise", "ops.reduce", "ops.sort"),
+    "nn": ("ops.nn",),
     "random": ("ops.random",),
     "ragged": ("core.ragged_making", "core.ragged_ops", "core.ragged_sparse"),
     "signal": ("ops.signal",),

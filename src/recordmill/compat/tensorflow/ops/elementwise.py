@@ -194,7 +194,7 @@ def multiply(x: Any, y: Any) -> Tensor:
 @elementwise_op("math.squared_difference")
 def squared_difference(x: Any, y: Any) -> Tensor:
     """Square of the difference."""
-    a, b = convert_pair(x, y, SIGNED, "squared_difference")
+    a, b = convert_pair(x, y, FLOATS + "ilq", "squared_difference")
     with np.errstate(all="ignore"):
         return wrap(np.square(apply_binary(np.subtract, a, b)))
 
@@ -233,6 +233,14 @@ def _dtype_if_it_holds(value: Any, dtype: DType) -> DType | None:
 def divide(x: Any, y: Any) -> Tensor:
     """Quotient, as ``x / y``."""
     return truediv(x if isinstance(y, Tensor) else as_tensor(x), y)
+
+
+@op("math.divide_no_nan")
+def divide_no_nan(x: Any, y: Any) -> Tensor:
+    """Quotient, and 0 where the divisor is 0."""
+    a, b = convert_pair(x, y, NUMBERS, "divide_no_nan")
+    quotient = truediv(Tensor(a), Tensor(b)).values
+    return wrap(np.where(b == 0, np.zeros((), quotient.dtype), quotient))
 
 
 def div(x: Any, y: Any, name: Any = None) -> Any:

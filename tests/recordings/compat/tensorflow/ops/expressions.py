@@ -86,4 +86,6 @@ CLOSE += [
     "tf.exp(tf.ragged.constant([[1.,2],[3]])).flat_values",
     "tf.math.log(tf.ragged.constant([[1.,2],[3]])).flat_values",
     "tf.linalg.inv([[1.,2.],[3.,4.]])",
+    "tf.nn.softmax(e)",
+    "tf.nn.softmax(e,0)",
 ]

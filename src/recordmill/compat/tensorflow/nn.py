@@ -1,0 +1,13 @@
+"""``tf.nn``."""
+
+from __future__ import annotations
+
+from recordmill.compat.tensorflow.core.lazy import lazy, table
+
+MEMBERS = table(
+    {
+        "@math": "sigmoid tanh top_k",
+        "@nn": "relu softmax",
+    }
+)
+__getattr__, __dir__ = lazy(__name__, MEMBERS)
