@@ -40,11 +40,11 @@ class _Spec:
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Return whether a value, or each value of another spec, matches this spec."""
-        other = spec_or_value
-        if not isinstance(other, type(self) if isinstance(other, _Spec) else self.value_type):
-            return False
+        other: Any = spec_or_value
+        kind: Any = type(self) if isinstance(other, _Spec) else self.value_type
         return (
-            bool(other.dtype == self.dtype)
+            isinstance(other, kind)
+            and bool(other.dtype == self.dtype)
             and self.shape.is_compatible_with(other.shape)
             and getattr(other, "ragged_rank", None) == getattr(self, "ragged_rank", None)
         )
