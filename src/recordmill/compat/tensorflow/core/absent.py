@@ -9,13 +9,14 @@ from typing import NoReturn
 _PACKAGE = "recordmill.compat.tensorflow"
 _KERAS = "train with Keras, JAX or PyTorch"
 _NUMPY = "use keras.ops, or NumPy or SciPy in tf.numpy_function"
+_ANY = f"{_NUMPY}; {_KERAS}"
 _IMAGE = "use NumPy, Pillow or OpenCV in tf.numpy_function"
 _DATA = "use the tf.data methods that the migration page lists"
 _PYTHON = "use Python's functions on bytes in tf.py_function"
 
 # namespace or name without "compat.v1.": what to use instead
 HINTS: dict[str, str] = {
-    "": _NUMPY,
+    "": _ANY,
     "FIFOQueue": "use tf.data",
     "GradientTape": _KERAS,
     "LMDBReader": "read the database in tf.data.Dataset.from_generator",
@@ -25,7 +26,7 @@ HINTS: dict[str, str] = {
     "RandomShuffleQueue": "use tf.data and shuffle",
     "audio": "use SciPy or soundfile in tf.numpy_function",
     "bitwise": "use Python's operators & | ^ ~, or NumPy in tf.numpy_function",
-    "compat.v1": _KERAS,
+    "compat.v1": _ANY,
     "config": "remove the setting: it does not change results here",
     "contrib": _KERAS,
     "contrib.image": _IMAGE,
@@ -42,7 +43,6 @@ HINTS: dict[str, str] = {
     "dtypes": "use the dtypes that NumPy has",
     "errors": "catch tf.errors.OpError, the base class of the others",
     "estimator": _KERAS,
-    "experimental": _NUMPY,
     "feature_column": "use Keras's preprocessing layers, and a dict of tf.io.FixedLenFeature to parse",
     "gfile": "use pathlib or shutil",
     "gradients": _KERAS,
@@ -59,7 +59,6 @@ HINTS: dict[str, str] = {
     "metrics": "use keras.metrics",
     "nest": "use tf.nest.flatten and tf.nest.pack_sequence_as",
     "nn": "use keras.ops.nn",
-    "numpy_function": _NUMPY,
     "profiler": "use Dataset.explain(), or cProfile",
     "ragged": "use RaggedTensor.to_list() and Python, or to_tensor()",
     "random": "use numpy.random in tf.numpy_function",
