@@ -198,3 +198,16 @@ def test_switch_case_calls_function_of_index() -> None:
     functions = [lambda: 1, lambda: 2]
     assert [tf.switch_case(index, functions) for index in (0, 1, 5)] == [1, 2, 2]
     assert tf.switch_case(tf.constant(7), {3: lambda: "a"}, default=lambda: "b") == "b"
+
+
+def test_loops_accept_hints_of_tensorflow_1() -> None:
+    total = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)], [tf.TensorShape([])], 10)
+    assert [int(one) for one in total] == [3]
+    assert int(tf.while_loop(lambda i: True, lambda i: i + 1, tf.constant(0), maximum_iterations=4)) == 4
+    assert tf.map_fn(lambda x: x * 2, tf.range(3), tf.int32, 10, False).numpy().tolist() == [0, 2, 4]
+    assert tf.scan(lambda a, x: a + x, tf.range(4), parallel_iterations=1, reverse=True).numpy().tolist() == [
+        6,
+        6,
+        5,
+        3,
+    ]

@@ -53,10 +53,15 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
 
 @op("control.while_loop")
 def while_loop(
-    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, maximum_iterations: Any = None, **hints: Any
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    *hints: Any,
+    maximum_iterations: Any = None,
+    **named_hints: Any,
 ) -> Any:
-    """Call a function on its own results as long as a condition holds."""
-    del hints
+    """Call a function on its own results as long as a condition holds; `maximum_iterations` must be named."""
+    del hints, named_hints
     remaining = sys.maxsize if maximum_iterations is None else int(maximum_iterations)
     is_single = not isinstance(loop_vars, list | tuple)
     values: Any = [loop_vars] if is_single else loop_vars
@@ -74,10 +79,15 @@ def _to_loop_value(value: Any) -> Any:
 
 @op("control.map_fn")
 def map_fn(
-    fn: Callable[..., Any], elems: Any, dtype: Any = None, *, fn_output_signature: Any = None, **hints: Any
+    fn: Callable[..., Any],
+    elems: Any,
+    dtype: Any = None,
+    *hints: Any,
+    fn_output_signature: Any = None,
+    **named_hints: Any,
 ) -> Any:
-    """Call a function on each row and stack its results."""
-    del hints
+    """Call a function on each row and stack its results; `fn_output_signature` must be named."""
+    del hints, named_hints
     columns = [one if isinstance(one, RaggedTensor) else as_tensor(one) for one in nest.flatten(elems)]
     results = [fn(nest.pack_sequence_as(elems, list(row))) for row in zip(*columns, strict=True)]
     signature = fn_output_signature if fn_output_signature is not None else dtype
@@ -101,9 +111,16 @@ def _make_empty(signature: Any) -> Tensor:
 
 
 @op("control.scan")
-def scan(fn: Callable[..., Any], elems: Any, initializer: Any = None, *, reverse: bool = False, **hints: Any) -> Any:
-    """Call a function on its last result and each row, and stack all results."""
-    del hints
+def scan(
+    fn: Callable[..., Any],
+    elems: Any,
+    initializer: Any = None,
+    *hints: Any,
+    reverse: bool = False,
+    **named_hints: Any,
+) -> Any:
+    """Call a function on its last result and each row, and stack all results; `reverse` must be named."""
+    del hints, named_hints
     columns = [list(as_tensor(one)) for one in nest.flatten(elems)]
     rows = [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
     rows = rows[::-1] if reverse else rows
