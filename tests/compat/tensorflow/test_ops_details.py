@@ -63,6 +63,26 @@ def test_one_hot_marks_each_index(dtype: str) -> None:
     assert tf.one_hot(indices, 0).shape == (20, 30, 0)
 
 
+TEXTS = [
+    *(["1"], ["1", " 2\t", "+3", "-4"], ["1_0"], ["1.5", "2e3", ".5", "5."], ["inf"], ["nan", "1"], ["0x10"], [""]),
+    *(["1\x002"], ["99999999999"], ["1e400", "1e39", "1"], ["18446744073709551615"], ["-1"], ["1", "x"], ["1 2"], []),
+    *(["٣"], ["1\x1c"], ["1", "99999999999999999999"], ["\x0b1\x0c\r"]),
+]
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64, tf.uint32, tf.uint64, tf.float32, tf.float64])
+@pytest.mark.parametrize("texts", TEXTS, ids=lambda texts: repr(texts)[:30])
+def test_to_number_of_many_strings_equals_single_ones(texts: list[str], dtype: Any) -> None:
+    def read(compute: Any) -> Any:
+        try:
+            return np.array(compute(), dtype.numpy_dtype).tobytes()
+        except tf.errors.InvalidArgumentError:
+            return "invalid"
+
+    together = read(lambda: tf.strings.to_number(tf.constant(texts, tf.string), dtype).numpy())
+    assert together == read(lambda: [tf.strings.to_number(text, dtype).numpy() for text in texts])
+
+
 def test_to_number_accepts_leading_zeros() -> None:
     assert tf.strings.to_number("-" + "0" * 5000 + "7", tf.int32).numpy() == -7
 

@@ -64,6 +64,8 @@ def decode_raw(
 def parse_numbers(texts: list[bytes], dtype: DType) -> NDArray[Any]:
     """Read a list of numbers."""
     with np.errstate(over="ignore"):
+        if dtype.is_floating and all(map(_REAL.fullmatch, texts)):
+            return np.array([*map(float, texts)], np.float64).astype(dtype.numpy_dtype)
         return np.array([parse_number(text, dtype) for text in texts], dtype.numpy_dtype)
 
 
