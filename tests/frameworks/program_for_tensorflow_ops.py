@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 
 import numpy as np
 import tensorflow as tf
@@ -11,7 +10,7 @@ import tensorflow as tf
 DTYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
 BINARY = (
     "add subtract multiply divide math.floordiv math.floormod maximum minimum less less_equal greater greater_equal "
-    "equal not_equal math.squared_difference truncatediv truncatemod"
+    "equal not_equal math.squared_difference"
 )
 UNARY = "negative abs sign square sqrt floor math.ceil round zeros_like ones_like"
 REDUCTIONS = "reduce_max reduce_min reduce_prod reduce_sum reduce_mean argmax argmin math.cumsum"
@@ -50,14 +49,13 @@ def shape_pair():
 
 
 def show(label, function, *args, **options):
-    """Print dtype, shape and values, or what was raised."""
+    """Print dtype, shape and values, or the type of the error."""
     try:
         with np.errstate(all="ignore"):
             found = function(*args, **options)
         values = np.asarray(found.numpy())
     except Exception as error:  # noqa: BLE001 (whatever is raised)
-        text = re.split(r"\[Op:|allowed values:|\t| name: ", re.sub(r"\{\{.*?\}\} ?", "", str(error)))[0]
-        print(label, type(error).__name__, text.strip()[:60])
+        print(label, type(error).__name__)
         return
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), np.nan, values) + 0.0
@@ -74,10 +72,6 @@ for name, dtype in itertools.product(BINARY.split(), DTYPES):
         one, other = (numbers(shape, dtype) for shape in shape_pair())
         if dtype.startswith("int") and "div" in name:
             other = np.where(other == -1, 1, other).astype(dtype)  # TensorFlow ends its process
-        if "trunc" in name and other.dtype.kind in "iu":
-            other = np.where(other == 0, 1, other).astype(dtype)  # an internal error of TensorFlow's
-        if (name, dtype) == ("truncatemod", "float16"):
-            continue  # TensorFlow has none
         show(f"{name} {dtype} {case}", find(name), tf.constant(one), tf.constant(other))
 for name, dtype in itertools.product(UNARY.split(), DTYPES):
     values = numbers((3, 5), dtype)

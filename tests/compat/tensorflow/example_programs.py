@@ -33,49 +33,6 @@ def mixed_up(tf, folder):
     return [[x.shape.as_list(), x.dtype.name, rounded(tf.reduce_sum(y, axis=1))] for x, y in mixed]
 
 
-def sharpened(tf, folder):
-    """An operation of a list of them, chosen by number, as in RandAugment."""
-
-    def filtered(image, kernel):
-        weights = tf.tile(tf.constant(kernel, tf.float32, [3, 3, 1, 1]) / 16, [1, 1, 3, 1])
-        inner = tf.nn.depthwise_conv2d(tf.cast(image, tf.float32)[None], weights, [1, 1, 1, 1], "VALID")[0]
-        inner = tf.cast(tf.clip_by_value(inner, 0.0, 255.0), tf.uint8)
-        mask = tf.pad(tf.ones_like(inner), [[1, 1], [1, 1], [0, 0]])
-        return tf.where(mask == 1, tf.pad(inner, [[1, 1], [1, 1], [0, 0]]), image)
-
-    def chosen(number, image):
-        works = [
-            lambda: 255 - image,
-            lambda: filtered(image, [[1, 1, 1], [1, 8, 1], [1, 1, 1]]),
-            lambda: filtered(image, [[1, 2, 1], [2, 4, 2], [1, 2, 1]]),
-        ]
-        return tf.switch_case(tf.cast(number, tf.int32) % 3, works)
-
-    data = tf.data.Dataset.from_tensor_slices((np.arange(6), IMAGES)).map(chosen)
-    return [int(tf.reduce_sum(tf.cast(one, tf.int32))) for one in data]
-
-
-def sounds_back(tf, folder):
-    """Phases found again for sizes of frequencies, and styles of images exchanged by theirs."""
-    wave = np.sin(np.arange(600) / 9).astype(np.float32)
-    sizes = tf.cast(tf.abs(tf.signal.stft(wave, 64, 16)), tf.complex64)
-    found, back = tf.signal.inverse_stft(sizes, 64, 16), tf.signal.inverse_stft_window_fn(16)
-    for _ in range(2):
-        guess = tf.signal.stft(found, 64, 16)
-        guess = sizes * guess / tf.cast(tf.maximum(1e-8, tf.abs(guess)), tf.complex64)
-        found = tf.signal.inverse_stft(guess, 64, 16, window_fn=back)
-
-    def styled(image):
-        waves = tf.signal.fft2d(tf.cast(tf.transpose(image, [2, 0, 1]), tf.complex64))
-        size, angle = tf.signal.fftshift(tf.abs(waves), axes=[1, 2]), tf.math.angle(waves)
-        size = tf.cast(tf.signal.ifftshift(size * 0.5, axes=[1, 2]), tf.complex64)
-        return tf.math.real(tf.signal.ifft2d(size * tf.exp(tf.complex(tf.zeros_like(angle), angle))))
-
-    data = tf.data.Dataset.from_tensor_slices(IMAGES).map(styled).batch(6)
-    means = [np.round(one.numpy().mean((2, 3), dtype=np.float64), 1).tolist() for one in data]
-    return [found.shape.as_list(), round(float(tf.reduce_max(found)), 2), means]
-
-
 def graph_of_its_own(tf, folder):
     """TensorFlow 1's loop over batches inside a graph that the program makes."""
     path = write(tf, f"{folder}/a.tfrecord", [{"label": ints(tf, n)} for n in range(5)])
@@ -137,24 +94,6 @@ def measured_reading(tf, folder):
     ]
 
 
-def judged_texts(tf, folder):
-    """How far answers are from what was asked for, what they share, and how they print."""
-    rows = [("the cat sat", "the cat sits"), ("dog", "a dog"), ("", "x")]
-    data = tf.data.Dataset.from_tensor_slices(([one for one, _ in rows], [one for _, one in rows])).batch(2)
-
-    def judge(found, true):
-        letters = [tf.strings.bytes_split(one) for one in (found, true)]
-        words = [tf.strings.split(one) for one in (found, true)]
-        distance = tf.edit_distance(letters[0].to_sparse(), letters[1].to_sparse())
-        shared = tf.sets.intersection(words[0].to_sparse(), words[1].to_sparse())
-        return distance, tf.sets.size(shared), tf.nn.softmax(tf.cast(tf.strings.length(words[1]), tf.float32))
-
-    judged = [
-        [rounded(one), plain(two.numpy()), str(three.row_lengths().numpy())] for one, two, three in data.map(judge)
-    ]
-    return [judged, [str(tf.strings.split(true)) for _, true in data]]
-
-
 def boxes_of_any_number(tf, folder):
     """Boxes as ragged rows of four, the best of them in a batch, and their numbers in a file of values."""
     boxes = tf.ragged.constant([[[0.0, 0, 1, 1], [0, 0, 1.1, 0.9]], [[2.0, 2, 3, 3]]], ragged_rank=1)
@@ -193,7 +132,7 @@ def packed_records(tf, folder):
 PROGRAMS = {
     one.__name__: one
     for one in (
-        *(mixed_up, sharpened, sounds_back, graph_of_its_own, patches, measured_reading, judged_texts),
+        *(mixed_up, graph_of_its_own, patches, measured_reading),
         *(boxes_of_any_number, packed_records),
     )
 }

@@ -103,24 +103,16 @@ def names(tf, folder):
     x = tf.constant([-3.5, 0.0, 2.0])
     whole = tf.constant([-7, 3, 8])
     made = {
-        "div": [tf.div(whole, 2), tf.div(x, 2.0), tf.floordiv(whole, 2), tf.mod(whole, 4), tf.realdiv(x, 4.0)],
+        "div": [tf.div(whole, 2), tf.div(x, 2.0), tf.floordiv(whole, 2), tf.mod(whole, 4)],
         "log": [
             tf.log(x + 4),
             tf.log1p(x + 4),
-            tf.expm1(x),
             tf.ceil(x),
-            tf.rint(x),
             tf.rsqrt(x + 4),
             tf.reciprocal(x + 4),
         ],
         "is": [tf.is_nan(x / x), tf.is_inf(1 / x), tf.is_finite(x / x), tf.logical_xor(x > 0, x > 1)],
-        "more": [
-            tf.squared_difference(x, 1.0),
-            tf.count_nonzero(x),
-            tf.cumprod(x),
-            tf.scalar_mul(2.0, x),
-            tf.lin_space(0.0, 1.0, 3),
-        ],
+        "more": [tf.squared_difference(x, 1.0)],
         "dense": [tf.sparse_to_dense([[0, 1], [1, 2]], [2, 3], [5, 6], -1), tf.sparse_to_dense([1, 3], [5], 1.0)],
         "resized": [
             tf.image.resize_images(image, [3, 4]),
@@ -130,8 +122,7 @@ def names(tf, folder):
             tf.image.resize_image_with_pad(image, 4, 8),
             tf.image.resize_image_with_pad(image, 7, 3, method=1)[0],
         ],
-        "patches": [tf.extract_image_patches(image, [1, 2, 2, 1], [1, 3, 3, 1], [1, 1, 1, 1], "VALID")],
-        "crop": [tf.shape(tf.random_crop(image, [1, 3, 4, 3])), tf.space_to_depth(image[:, :4], 2)],
+        "crop": [tf.shape(tf.random_crop(image, [1, 3, 4, 3]))],
     }
     with tf.Session() as sess:
         return {key: told(sess.run(value)) for key, value in made.items()}

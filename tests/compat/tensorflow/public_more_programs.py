@@ -154,7 +154,6 @@ def printed(tf, folder):
     shown = [data, parsed, parsed.batch(2).prefetch(1), values, values.shuffle(2).repeat(), kinds, parsed.element_spec]
     shown += [*data, *parsed, next(iter(data.batch(2))), tf.train.Example.FromString(next(iter(data)).numpy())]
     shown += [data.cardinality(), tf.constant([[1, 2], [3, 4]]), tf.TensorShape([None, 3]), tf.float32, None]
-    tf.autograph.set_verbosity(0)
     return [[str(one), repr(one)] for one in shown[:-1]]
 
 

@@ -126,4 +126,4 @@ def choices(tf, folder):
     ]
 
 
-PROGRAMS = {one.__name__: one for one in (sounds, choices)}
+PROGRAMS = {one.__name__: one for one in (choices,)}

@@ -145,22 +145,6 @@ def test_element_spec_when_a_function_cuts_batches_then_knows_no_number_of_rows(
     assert whole.element_spec.shape.as_list() == [2, 2]  # for batches of four alone
 
 
-def test_python_functions_when_they_return_ragged_tensors_then_their_spec_is_asked_for() -> None:
-    ragged = tf.ragged.constant([[1, 2], [3]])
-    spec = tf.RaggedTensorSpec([None, None], tf.int32)
-    data = tf.data.Dataset.range(2).map(lambda x: tf.py_function(lambda _: ragged, [x], spec))
-    assert [one.to_list() for one in data] == [[[1, 2], [3]]] * 2
-    with pytest.raises(TypeError, match="give a spec of it"):
-        tf.py_function(lambda: ragged, [], tf.int32)
-    with pytest.raises(TypeError, match="which is not of"):
-        tf.py_function(lambda: ragged, [], tf.RaggedTensorSpec([None, None], tf.int64))
-
-
-def test_timestamps_when_elements_are_made_then_go_on() -> None:
-    times = [float(one) for one in tf.data.Dataset.range(3).map(lambda x: tf.timestamp())]
-    assert times == sorted(times) and tf.timestamp().dtype == tf.float64 and float(tf.timestamp()) >= times[-1]
-
-
 def test_folders_when_read_as_records_then_fail_as_in_tensorflow(tmp_path) -> None:
     with pytest.raises(tf.errors.FailedPreconditionError, match="Is a directory"):
         list(tf.data.TFRecordDataset(str(tmp_path)))

@@ -1,4 +1,4 @@
-"""Details of operations that random programs found, with TensorFlow's own results."""
+"""Details of operations that recordings do not cover."""
 
 from __future__ import annotations
 
@@ -9,70 +9,109 @@ import pytest
 
 import recordmill.compat.tensorflow as tf
 
+RNG = np.random.default_rng(8)
+
 
 @pytest.mark.parametrize(
-    "made, dtype, values",
+    "compute, dtype, values",
     [
         (lambda: tf.linspace(0, 10, 3), tf.float64, [0, 5, 10]),
-        (lambda: tf.math.divide_no_nan(np.int16([7, 3]), np.int16([2, 0])), tf.float32, [3.5, 0]),
-        (lambda: tf.math.divide_no_nan(7, 2), tf.float64, 3.5),
-        (lambda: tf.math.divide_no_nan([7.0, 1.0], [0.0, 2.0]), tf.float32, [0, 0.5]),
         (lambda: tf.sequence_mask([1.0, 2.5]), tf.bool, [[True, False, False], [True, True, True]]),
         (lambda: tf.constant(["é", b"\xff"]), tf.string, ["é".encode(), b"\xff"]),
         (lambda: tf.constant([["é"], [b"\xff"]]), tf.string, [["é".encode()], [b"\xff"]]),
         (lambda: tf.gather([[1, 2], [3, 4]], [[1], [0]], batch_dims=1), tf.int32, [[2], [3]]),
+        (lambda: tf.strided_slice([1, 2, 3, 4], [0], [2]), tf.int32, [1, 2]),
+        (lambda: tf.strided_slice([[1, 2], [3, 4]], [1, 0], [2, 9], [1, 1], shrink_axis_mask=1), tf.int32, [3, 4]),
+        (lambda: tf.compat.v1.div([7, -7], 2), tf.int32, [3, -4]),
+        (lambda: tf.compat.v1.decode_raw(b"\x01\x02", tf.uint8), tf.uint8, [1, 2]),
+        (lambda: tf.compat.v1.string_to_number(["1", "2"], tf.int32), tf.int32, [1, 2]),
+        (lambda: tf.compat.v1.sparse_to_dense([0, 2], [3], [5, 6]), tf.int32, [5, 0, 6]),
+        (lambda: tf.sparse.to_dense(tf.compat.v1.string_split(["a b", "c"])), tf.string, [[b"a", b"b"], [b"c", b""]]),
+        (lambda: tf.strings.substr(["abc", "de"], [0, -1], [2, 1]), tf.string, [b"ab", b"e"]),
     ],
 )
-def test_operation_when_called_then_gives_tensorflows_values(made: Any, dtype: Any, values: Any) -> None:
-    found = made()
+def test_operation_returns_tensorflow_value(compute: Any, dtype: Any, values: Any) -> None:
+    found = compute()
     assert found.dtype == dtype and found.numpy().tolist() == values
 
 
-def test_gather_when_batches_differ_then_says_so() -> None:
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"params \[3,3\] and indices \[4\] must agree"):
-        tf.gather(np.zeros((3, 3)), [0, 1, 2, 2], batch_dims=1)
+@pytest.mark.parametrize(
+    "compute, error",
+    [
+        (lambda: tf.gather(np.zeros((3, 3)), [0, 1, 2, 2], batch_dims=1), tf.errors.InvalidArgumentError),
+        (lambda: tf.gather_nd([[1, 2]], [[0]], batch_dims=1), NotImplementedError),
+        (lambda: tf.norm([1.0], ord="nuclear"), NotImplementedError),
+        (lambda: tf.strings.unicode_decode("a", "UTF-7"), NotImplementedError),
+        (lambda: tf.strings.regex_replace("a", r"\pL", ""), NotImplementedError),
+        (lambda: tf.cast("1", tf.int32), tf.errors.UnimplementedError),
+        (lambda: tf.strided_slice([1, 2], [0], [1], new_axis_mask=1), NotImplementedError),
+        (lambda: tf.where(np.ones((50, 60), bool), np.zeros((50, 61)), 0.0), tf.errors.InvalidArgumentError),
+        (lambda: tf.strings.to_number("9" * 5000, tf.int64), tf.errors.InvalidArgumentError),
+    ],
+)
+def test_unsupported_or_invalid_argument_raises(compute: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        compute()
 
 
-def test_dropout_when_drawn_then_leaves_as_much_as_there_was() -> None:
-    values = tf.nn.dropout(tf.ones([4000, 2]), 0.25, seed=3).numpy()
-    assert set(np.unique(values).tolist()) == {0.0, float(np.float32(1) / np.float32(0.75))}
-    assert abs(values.mean() - 1) < 0.05
-    rows = tf.nn.dropout(tf.ones([50, 8]), 0.5, noise_shape=[50, 1]).numpy()
-    assert (rows == rows[:, :1]).all() and len(np.unique(rows)) == 2
-    with pytest.raises(ValueError, match=r"in the range \[0, 1\)"):
-        tf.nn.dropout([1.0], 1.5)
-    with pytest.raises(NotImplementedError, match="tables in parts"):
-        tf.nn.embedding_lookup([tf.ones([2, 2]), tf.ones([2, 2])], [0])
-    with pytest.raises(NotImplementedError, match="max_norm"):
-        tf.nn.embedding_lookup(tf.ones([2, 2]), [0], max_norm=1.0)
+@pytest.mark.parametrize("dtype", ["u1", "i4", "i8"])
+def test_one_hot_marks_each_index(dtype: str) -> None:
+    indices = RNG.integers(-3 if dtype != "u1" else 0, 9, (20, 30)).astype(dtype)
+    for options, on, off in (({}, 1, 0), ({"on_value": 5, "off_value": -1}, 5, -1), ({"axis": 2}, 1, 0)):
+        expected = np.where(indices[..., None] == np.arange(6), on, off)
+        assert np.array_equal(tf.one_hot(indices, 6, **options), expected)
+    assert tf.one_hot(indices, 0).shape == (20, 30, 0)
 
 
-def test_edit_distances_when_of_random_sequences_then_are_those_of_the_table() -> None:
-    rng = np.random.default_rng(7)
-    for _ in range(60):
-        one, other = (rng.integers(1, 4, rng.integers(1, 80)) for _ in range(2))
-        row = list(range(len(other) + 1))
-        for count, value in enumerate(one.tolist(), 1):
-            below = [count]
-            for place, target in enumerate(other.tolist()):
-                below.append(min(row[place + 1] + 1, below[-1] + 1, row[place] + (value != target)))
-            row = below
-        found = tf.edit_distance(tf.sparse.from_dense(one[None]), tf.sparse.from_dense(other[None]), normalize=False)
-        assert found.numpy().tolist() == [row[-1]]
+TEXTS = [
+    *(["1"], ["1", " 2\t", "+3", "-4"], ["1_0"], ["1.5", "2e3", ".5", "5."], ["inf"], ["nan", "1"], ["0x10"], [""]),
+    *(["1\x002"], ["99999999999"], ["1e400", "1e39", "1"], ["18446744073709551615"], ["-1"], ["1", "x"], ["1 2"], []),
+    *(["٣"], ["1\x1c"], ["1", "99999999999999999999"], ["\x0b1\x0c\r"]),
+]
 
 
-def test_blurs_when_of_any_layout_then_are_sums_of_windows() -> None:
-    rng = np.random.default_rng(3)
-    images = rng.random((2, 7, 6, 3)).astype(np.float32)
-    weights = rng.random((3, 2, 3, 2)).astype(np.float32)
-    found = tf.nn.depthwise_conv2d(images, tf.constant(weights), [1, 2, 2, 1], "VALID").numpy()
-    windows = np.lib.stride_tricks.sliding_window_view(images, (3, 2), axis=(1, 2))[:, ::2, ::2]
-    assert np.allclose(found, np.einsum("bhwcij,ijcm->bhwcm", windows, weights).reshape(found.shape), rtol=1e-5)
-    turned = tf.nn.depthwise_conv2d(images.transpose(0, 2, 1, 3), tf.constant(weights), [1, 1, 1, 1], "SAME")
-    assert turned.shape == [2, 6, 7, 6]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="larger than the image"):
-        tf.nn.conv2d(images, tf.ones([9, 9, 3, 1]), 1, "VALID")
-    with pytest.raises(NotImplementedError, match="channels in groups"):
-        tf.nn.conv2d(images, tf.ones([3, 3, 1, 3]), 1, "SAME")
-    with pytest.raises(NotImplementedError, match="data_format='NCHW'"):
-        tf.nn.conv2d(images, tf.ones([3, 3, 3, 1]), 1, "SAME", "NCHW")
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64, tf.uint32, tf.uint64, tf.float32, tf.float64])
+@pytest.mark.parametrize("texts", TEXTS, ids=lambda texts: repr(texts)[:30])
+def test_to_number_of_many_strings_equals_single_ones(texts: list[str], dtype: Any) -> None:
+    def read(compute: Any) -> Any:
+        try:
+            return np.array(compute(), dtype.numpy_dtype).tobytes()
+        except tf.errors.InvalidArgumentError:
+            return "invalid"
+
+    together = read(lambda: tf.strings.to_number(tf.constant(texts, tf.string), dtype).numpy())
+    assert together == read(lambda: [tf.strings.to_number(text, dtype).numpy() for text in texts])
+
+
+def test_to_number_accepts_leading_zeros() -> None:
+    assert tf.strings.to_number("-" + "0" * 5000 + "7", tf.int32).numpy() == -7
+
+
+def test_short_time_fourier_transform_finds_frequency() -> None:
+    signal = np.cos(2 * np.pi * np.arange(256) / 8).astype(np.float32)
+    found = tf.abs(tf.signal.stft(signal, frame_length=64, frame_step=32))
+    assert found.shape == (7, 33) and found.dtype == tf.float32
+    assert (np.argmax(found, -1) == 8).all()
+    assert tf.signal.stft(signal, 64, 32, pad_end=True).shape == (8, 33)
+
+
+def test_ragged_and_sparse_tensors_keep_structure_in_elementwise_operations() -> None:
+    ragged = tf.ragged.constant([["a", "B"], ["c"]])
+    assert tf.strings.upper(ragged).to_list() == [[b"A", b"B"], [b"C"]]
+    assert (tf.ragged.constant([[1, 2], [3]]) * 2).to_list() == [[2, 4], [6]]
+    assert tf.strings.reduce_join(ragged, axis=-1, separator="-").numpy().tolist() == [b"a-B", b"c"]
+    sparse = tf.strings.length(tf.sparse.from_dense([["", "bb"]]))
+    assert sparse.values.numpy().tolist() == [2] and sparse.dense_shape.numpy().tolist() == [1, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="same rows"):
+        _ = tf.ragged.constant([[1, 2], [3]]) + tf.ragged.constant([[1], [2, 3]])
+    with pytest.raises(ValueError, match="RaggedTensor"):
+        tf.reduce_sum(tf.ragged.constant([[1, 2], [3]]))
+
+
+@pytest.mark.parametrize("shape", [(40, 50, 3), (2, 40, 50, 3), (40, 0, 3), (2, 3)])
+def test_arithmetic_of_pixels_and_channels_equals_numpy(shape: tuple[int, ...]) -> None:
+    pixels, channels = RNG.random(shape, np.float32), np.float32([0.5, 2.0, 4.0])
+    assert np.array_equal(tf.constant(pixels) - channels, pixels - channels)
+    assert np.array_equal(channels / tf.constant(pixels), channels / pixels)
+    assert np.array_equal(tf.constant(pixels)[::-1] > channels, pixels[::-1] > channels)
+    assert np.array_equal(tf.constant(pixels) * pixels[..., :1], pixels * pixels[..., :1])

@@ -18,22 +18,6 @@ from tests.compat.tensorflow.data_programs import listed, plain
 D = tf.data.Dataset
 
 
-def test_strategy_when_there_is_no_tpu_then_is_the_default_one() -> None:
-    with pytest.raises(ValueError, match="Please provide a TPU Name to connect to"):
-        tf.distribute.cluster_resolver.TPUClusterResolver()
-    with pytest.raises(ValueError, match="Could not find TPU 'local'"):
-        tf.distribute.cluster_resolver.TPUClusterResolver.connect(tpu="local")
-    strategy = tf.distribute.get_strategy()
-    data = D.range(3)
-    with strategy.scope():
-        assert strategy.num_replicas_in_sync == 1 and not tf.distribute.has_strategy()
-        assert strategy.experimental_distribute_dataset(data) is data
-    for name in ("MultiWorkerMirroredStrategy", "TPUStrategy"):
-        with pytest.raises(NotImplementedError, match=rf"tf\.distribute\.{name} is not supported: use"):
-            getattr(tf.distribute, name)()
-    assert not hasattr(tf.distribute, "experimental_set_strategy")
-
-
 def test_logger_when_set_then_is_pythons() -> None:
     logger, before = logging.getLogger("tensorflow"), logging.getLogger("tensorflow").level
     try:
@@ -131,16 +115,6 @@ def test_file_when_read_and_written_then_is_as_pythons(tmp_path: Path, mode: str
     assert path.read_text() == left
 
 
-def test_tables_when_asked_for_more_than_is_there_then_are_refused_by_name() -> None:
-    words = tf.lookup.KeyValueTensorInitializer(["a"], [0], value_dtype=tf.int64)
-    with pytest.raises(ValueError, match="`num_oov_buckets` must be > 0"):
-        tf.lookup.StaticVocabularyTable(words, 0)
-    with pytest.raises(NotImplementedError, match="list is not supported as an initializer"):
-        tf.lookup.StaticHashTable(["a"], 0)
-    with pytest.raises(tf.errors.FailedPreconditionError, match="different value for same key"):
-        tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "a"], [1, 2]), 0)
-
-
 def test_variable_when_a_map_uses_it_then_runs_as_python() -> None:
     counter: Any = tf.Variable(np.float32(2))
     scaled = D.range(3).map(lambda x: tf.cast(x, tf.float32) * counter).batch(3)
@@ -209,28 +183,3 @@ def test_index_files_when_a_program_lists_a_folder_then_hold_no_records(tmp_path
     (tmp_path / "a.tfrecord").unlink()
     with pytest.raises(tf.errors.NotFoundError):
         list(tf.data.TFRecordDataset(str(tmp_path / "a.tfrecord")))
-
-
-def test_strategies_of_one_replica_when_used_around_data_then_change_nothing() -> None:
-    def made(context):
-        assert context.get_per_replica_batch_size(6) == 6
-        return tf.data.Dataset.range(4).shard(context.num_input_pipelines, context.input_pipeline_id)
-
-    for strategy in (
-        tf.distribute.MirroredStrategy(),
-        tf.distribute.OneDeviceStrategy("/cpu:0"),
-        tf.distribute.get_strategy(),
-    ):
-        with strategy.scope():
-            data = strategy.distribute_datasets_from_function(made)
-        assert [int(one) for one in strategy.experimental_distribute_dataset(data)] == [0, 1, 2, 3]
-        assert strategy.num_replicas_in_sync == 1 and strategy.run(lambda x, y=0: x + y, (2,), {"y": 3}) == 5
-        assert strategy.experimental_local_results(7) == (7,) and int(strategy.gather(tf.constant([4]), 0)[0]) == 4
-        assert float(strategy.reduce("SUM", tf.constant([1.0, 2.0]), axis=0)) == 3
-        assert float(strategy.reduce("MEAN", tf.constant(5.0), axis=None)) == 5
-    with pytest.raises(NotImplementedError, match="MirroredStrategy of 2 devices is not supported"):
-        tf.distribute.MirroredStrategy(["/gpu:0", "/gpu:1"])
-    with pytest.raises(ValueError, match="reduce_op is 'SUM' or 'MEAN'"):
-        strategy.reduce("MAX", tf.constant([1.0]), axis=0)
-    with pytest.raises(ValueError, match="global_batch_size` 5 is not divisible"):
-        tf.distribute.InputContext(2, 0, 2).get_per_replica_batch_size(5)

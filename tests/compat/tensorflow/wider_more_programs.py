@@ -33,25 +33,6 @@ def parsed(tf, record):
     return image, tf.io.decode_png(found["mask"], channels=1), found["label"]
 
 
-def segmentation(tf, folder):
-    """Pictures and masks, flipped together, with the share of each class and how alike neighbours are."""
-    data = tf.data.TFRecordDataset(pictures(tf, folder)).map(lambda record: parsed(tf, record))
-
-    def prepared(image, mask, label):
-        image = tf.image.convert_image_dtype(image, tf.float32)
-        turn = tf.equal(label, 1)
-        image = tf.cond(turn, lambda: tf.image.flip_left_right(image), lambda: image)
-        mask = tf.cond(turn, lambda: tf.image.flip_left_right(mask), lambda: mask)
-        shares = tf.math.bincount(tf.cast(tf.reshape(mask, [-1]), tf.int32), minlength=2, maxlength=2)
-        weights = tf.gather(tf.constant([0.25, 1.0]), tf.cast(mask, tf.int32))
-        return image, tf.squeeze(mask, -1), tf.cast(shares, tf.float32) / 192.0, tf.reduce_sum(weights)
-
-    batches = data.map(prepared).batch(3)
-    first = next(iter(batches))
-    similar = tf.image.ssim(first[0][:2], first[0][1:3], 1.0, filter_size=7)
-    return [spelled(batches.element_spec)[0], [plain(one.numpy()) for one in first[1:]], rounded(similar)]
-
-
 def contrastive_views(tf, folder):
     """Two views of each picture, drawn by seeds that are given."""
     data = tf.data.TFRecordDataset(pictures(tf, folder)).map(lambda record: parsed(tf, record))
@@ -149,47 +130,6 @@ def given_lists(tf, folder):
     ]
 
 
-def counted_words(tf, folder):
-    """A vocabulary that is counted in a table while words pass."""
-    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, 0)
-    words = tf.data.Dataset.from_tensor_slices(["a", "b", "a", "c", "b", "a"])
-    for word in words:
-        table.insert(word, table.lookup(word) + 1)
-    keys, values = table.export()
-    found = sorted(zip(plain(keys.numpy()), plain(values.numpy()), strict=True))
-    lookup = tf.keras.layers.StringLookup(max_tokens=3)
-    lookup.adapt(words.batch(2))
-    numbers = tf.keras.layers.IntegerLookup(vocabulary=[5, 7], num_oov_indices=2)
-    back = tf.keras.layers.StringLookup(vocabulary=lookup.get_vocabulary(), invert=True)
-    return [
-        found,
-        lookup.get_vocabulary(),
-        listed(words.map(lookup)),
-        listed(tf.data.Dataset.from_tensor_slices([5, 7, 8, 9]).batch(2).map(numbers)),
-        plain(back(tf.constant([0, 1, 2])).numpy()),
-    ]
-
-
-def ragged_histories(tf, folder):
-    """Histories of different lengths: weighted, averaged, cut and joined."""
-    items = tf.ragged.constant([[1, 2, 3], [], [4, 5]])
-    prices = tf.ragged.constant([[1.0, 2.0, 3.0], [], [4.0, 5.0]])
-    scaled = prices * 0.5 + tf.constant([[1.0], [2.0], [3.0]])
-    last = items[:, -2:]
-    joined = tf.concat([last, tf.ones([3, 1], tf.int32) * 9], axis=1)
-    counts = tf.reduce_sum(tf.cast(prices > 1.5, tf.int32), axis=1)
-    means = tf.math.divide_no_nan(tf.reduce_sum(prices, 1), tf.cast(prices.row_lengths(), tf.float32))
-    masked = tf.ragged.boolean_mask(items, prices > 1.5)
-    data = tf.data.Dataset.from_tensor_slices({"items": items, "prices": prices}).batch(2)
-    sums = data.map(lambda x: (tf.reduce_max(x["prices"] * 2.0, axis=1), x["items"].to_tensor() + 1))
-    embedded = tf.gather(tf.constant([[0.0, 1.0]] * 6), items)
-    return [
-        *(one.to_list() for one in (scaled, last, joined, masked)),
-        *(plain(one.numpy()) for one in (counts, means, tf.reduce_sum(embedded, axis=1))),
-        listed(sums.take(1)),
-    ]
-
-
 def several_inputs(tf, folder):
     """A model of two inputs trained with weights of samples, and measured."""
     rng = np.random.RandomState(0)
@@ -217,19 +157,6 @@ def several_inputs(tf, folder):
     ]
 
 
-def older_words(tf, folder):
-    """TensorFlow 1's names for words as numbers, in an iterator of the older kind."""
-    v1 = tf.compat.v1
-    words = tf.data.Dataset.from_tensor_slices(["a b", "c"])
-    numbers = words.map(lambda line: v1.string_to_hash_bucket_fast(tf.strings.split(line), 100))
-    found = [plain(one.numpy()) for one in v1.data.make_one_shot_iterator(numbers)]
-    return [found, plain(v1.segment_sum(tf.constant([1, 2, 3]), tf.constant([0, 0, 1])).numpy())]
-
-
 PROGRAMS = wider_programs.PROGRAMS | {
-    one.__name__: one
-    for one in (
-        *(segmentation, contrastive_views, folds, balanced, kept_elements, given_lists, counted_words),
-        *(ragged_histories, several_inputs, older_words),
-    )
+    one.__name__: one for one in (contrastive_views, folds, balanced, kept_elements, given_lists, several_inputs)
 }

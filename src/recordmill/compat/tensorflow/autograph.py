@@ -1,4 +1,4 @@
-"""``tf.autograph``: functions are Python's and stay what they are."""
+"""``tf.autograph``: functions run as Python."""
 
 from __future__ import annotations
 
@@ -8,27 +8,12 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.absent import missing
 
-__all__ = ["do_not_convert", "experimental", "set_verbosity", "to_graph", "trace"]
+__all__ = ["do_not_convert", "experimental"]
 __getattr__ = missing(__name__)
 
-experimental = sys.modules[__name__]  # the same names stand there
+experimental = sys.modules[__name__]
 
 
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
-    """Decorate a function that is not to be converted: none is."""
+    """Return the function itself: no function is converted."""
     return (lambda function: function) if func is None else func
-
-
-def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Nothing: no function is converted, and nothing is told of it."""
-    del level, alsologtostdout
-
-
-def trace(*args: Any) -> None:
-    """Print values."""
-    print(*args)
-
-
-def to_graph(entity: Callable[..., Any], recursive: bool = True) -> Callable[..., Any]:  # noqa: ARG001 (no graphs)
-    """The function itself."""
-    return entity

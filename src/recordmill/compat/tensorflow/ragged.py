@@ -1,24 +1,15 @@
-"""``tf.ragged``: rows of different lengths as parsing gives them."""
+"""``tf.ragged``."""
 
-from recordmill.compat.tensorflow.core.absent import missing
-from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.ragged_making import map_flat_values, range_, stack
-from recordmill.compat.tensorflow.core.ragged_ops import constant
-from recordmill.compat.tensorflow.ops.ragged_masks import (
-    boolean_mask,
-    row_splits_to_segment_ids,
-    segment_ids_to_row_splits,
+from __future__ import annotations
+
+from recordmill.compat.tensorflow.core.lazy import lazy, table
+
+MEMBERS = table(
+    {
+        "@ragged": "range stack",
+        "core.ragged": "RaggedTensor",
+        "core.ragged_making": "map_flat_values",
+        "core.ragged_ops": "constant",
+    }
 )
-
-range = range_  # noqa: A001 (TensorFlow's name)
-__all__ = [
-    "RaggedTensor",
-    "boolean_mask",
-    "constant",
-    "map_flat_values",
-    "range",
-    "row_splits_to_segment_ids",
-    "segment_ids_to_row_splits",
-    "stack",
-]
-__getattr__ = missing(__name__)
+__getattr__, __dir__ = lazy(__name__, MEMBERS)

@@ -1,19 +1,13 @@
-"""``tf.sparse``: sparse tensors as parsing gives them."""
+"""``tf.sparse``."""
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy
-from recordmill.compat.tensorflow.ops.names import table
+from recordmill.compat.tensorflow.core.lazy import lazy, table
 
-# module: the names that come from it
 MEMBERS = table(
     {
-        "core.sparse": "SparseTensor to_dense",
-        "core.sparse_making": "from_dense reorder",
-        "ops.sparse_parts": "concat expand_dims fill_empty_rows reduce_sum reset_shape reshape retain slice:slice_ "
-        "sparse_dense_matmul split to_indicator transpose",
-        "ops.sparse_sums": "add cross eye map_values maximum minimum reduce_max segment_mean segment_sqrt_n "
-        "segment_sum softmax",
+        "@sparse": "from_dense reorder reshape slice to_dense",
+        "core.sparse": "SparseTensor",
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

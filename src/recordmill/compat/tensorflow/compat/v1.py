@@ -17,7 +17,7 @@ MEMBERS: dict[str, str] = {
     "SparseFeature": "io.features",
     "VarLenFeature": "io.features",
     "decode_csv": "io.csv_lines",
-    "decode_raw": "ops.older_functions",
+    "decode_raw": "ops.numerals",
     "matching_files": "files.whole",
     "parse_single_sequence_example": "io.sequences",
     "parse_tensor": "io.tensor_protos",

@@ -9,13 +9,13 @@ import numpy as np
 from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dtypes import DType, int64, string
-from recordmill.compat.tensorflow.lookup.initializers import (
+from recordmill.compat.tensorflow.lookup.tables import (
     KeyValueTensorInitializer,
+    StaticHashTable,
+    StaticVocabularyTable,
     TextFileIndex,
     TextFileInitializer,
 )
-from recordmill.compat.tensorflow.lookup.static import StaticHashTable
-from recordmill.compat.tensorflow.lookup.vocabulary import StaticVocabularyTable
 
 __all__ = [
     "HashTable",

@@ -1,4 +1,4 @@
-"""Names that TensorFlow has and this package has not, told apart from names that nobody has."""
+"""Errors for names that this package does not have, with a hint at a replacement."""
 
 from __future__ import annotations
 
@@ -7,27 +7,99 @@ from collections.abc import Callable
 from typing import NoReturn
 
 _PACKAGE = "recordmill.compat.tensorflow"
+_KERAS = "train with Keras, JAX or PyTorch"
+_NUMPY = "use keras.ops, or NumPy or SciPy in tf.numpy_function"
+_ANY = f"{_NUMPY}; {_KERAS}"
+_IMAGE = "use NumPy, Pillow or OpenCV in tf.numpy_function"
+_DATA = "use the tf.data methods that the migration page lists"
+_PYTHON = "use Python's functions on bytes in tf.py_function"
+
+# namespace or name without "compat.v1.": what to use instead
+HINTS: dict[str, str] = {
+    "": _ANY,
+    "FIFOQueue": "use tf.data",
+    "GradientTape": _KERAS,
+    "LMDBReader": "read the database in tf.data.Dataset.from_generator",
+    "Module": _KERAS,
+    "PaddingFIFOQueue": "use tf.data and padded_batch",
+    "Print": "use tf.print",
+    "RandomShuffleQueue": "use tf.data and shuffle",
+    "audio": "use SciPy or soundfile in tf.numpy_function",
+    "bitwise": "use Python's operators & | ^ ~, or NumPy in tf.numpy_function",
+    "compat.v1": _ANY,
+    "config": "remove the setting: it does not change results here",
+    "contrib": _KERAS,
+    "contrib.image": _IMAGE,
+    "contrib.slim": "read the files with tf.data.TFRecordDataset; train with Keras, JAX or PyTorch",
+    "data": _DATA,
+    "data.experimental": _DATA,
+    "data.experimental.Reducer": "use Dataset.group_by_window, or Dataset.reduce for each key",
+    "data.experimental.SqlDataset": "read the rows with sqlite3 in Dataset.from_generator",
+    "data.experimental.copy_to_device": "remove it, or use recordmill's loaders for PyTorch and JAX",
+    "data.experimental.group_by_reducer": "use Dataset.group_by_window, or Dataset.reduce for each key",
+    "data.experimental.prefetch_to_device": "use prefetch, or recordmill's loaders for PyTorch and JAX",
+    "debugging": "use tf.debugging.Assert, or Python's debugger: functions run at once",
+    "distribute": "use tf.distribute.get_strategy(), or Dataset.shard, and train with JAX or PyTorch",
+    "dtypes": "use the dtypes that NumPy has",
+    "errors": "catch tf.errors.OpError, the base class of the others",
+    "estimator": _KERAS,
+    "feature_column": "use Keras's preprocessing layers, and a dict of tf.io.FixedLenFeature to parse",
+    "gfile": "use pathlib or shutil",
+    "gradients": _KERAS,
+    "image": _IMAGE,
+    "io": "use tf.io.parse_example, tf.train.Example, or Python in tf.py_function",
+    "io.gfile": "use pathlib or shutil",
+    "keras": "use the keras package",
+    "layers": _KERAS,
+    "linalg": "use keras.ops.linalg, or NumPy or SciPy in tf.numpy_function",
+    "logging": "use Python's logging",
+    "lookup": "use tf.lookup.StaticHashTable, or a Python dict in tf.py_function",
+    "losses": "use keras.losses",
+    "math": _NUMPY,
+    "metrics": "use keras.metrics",
+    "nest": "use tf.nest.flatten and tf.nest.pack_sequence_as",
+    "nn": "use keras.ops.nn",
+    "profiler": "use Dataset.explain(), or cProfile",
+    "ragged": "use RaggedTensor.to_list() and Python, or to_tensor()",
+    "random": "use numpy.random in tf.numpy_function",
+    "raw_ops": "use the public name of the operation",
+    "saved_model": "save models with Keras: model.save",
+    "sets": "use Python's sets or NumPy in tf.numpy_function",
+    "signal": "use NumPy or SciPy in tf.numpy_function",
+    "sparse": "use tf.sparse.to_dense",
+    "strings": _PYTHON,
+    "summary": "write logs with torch.utils.tensorboard or tensorboardX, or a Keras callback",
+    "test": "use unittest or pytest",
+    "train": "use tf.keras.optimizers, and model.save or callbacks.ModelCheckpoint for checkpoints",
+    "train.batch_join": "use tf.train.batch, or tf.data with interleave",
+    "train.input_producer": "use tf.train.slice_input_producer, or tf.data",
+    "train.range_input_producer": "use tf.data.Dataset.range",
+    "train.shuffle_batch_join": "use tf.train.shuffle_batch, or tf.data with interleave and shuffle",
+    "train.summary_iterator": "read the records of event files with tf.data.TFRecordDataset",
+    "version": "use tf.__version__",
+}
 
 
 def absent(module: str, face: str, name: str) -> AttributeError:
-    """Error about a name that a module has not."""
-    from recordmill.compat.tensorflow.core.elsewhere import INSTEAD, NAMES
-    from recordmill.compat.tensorflow.core.older_elsewhere import instead_of
-
-    told = f"tf.{face}.{name}" if face else f"tf.{name}"
-    # Settings stand in one module here, in several there.
-    known = any(name in names.split() for place, names in NAMES.items() if place in (face, f"{face}.experimental"))
-    message = f"module {module!r} has no attribute {name!r}; the migration page lists what is here"
-    if known:
-        instead = INSTEAD.get(f"{face}.{name}" if face else name, INSTEAD.get(face or name, INSTEAD["image"]))
-        message = f"{told} is not supported: {instead}"
-    elif (older := instead_of(face, name)) is not None:
-        message = f"{told} is not supported: {older}"
+    """Return the error for a name that a module does not have; `face` is how programs call the module."""
+    message = f"module {module!r} has no attribute {name!r}"
+    if not name.startswith("_"):
+        message = f"{message}: {_find_hint(face, name)}; the migration page lists the names that are supported"
     return AttributeError(message, name=name, obj=sys.modules.get(module))
 
 
+def _find_hint(face: str, name: str) -> str:
+    """Return the hint for a name, or else that for the innermost namespace that has one."""
+    namespace = face.removeprefix("compat.v1").lstrip(".")
+    candidates = [f"{namespace}.{name}".lstrip("."), face, namespace]
+    while namespace:
+        namespace = namespace.rpartition(".")[0]
+        candidates.append(namespace)
+    return next(HINTS[one] for one in candidates if one in HINTS)
+
+
 def missing(module: str, face: str | None = None) -> Callable[[str], NoReturn]:
-    """Make the ``__getattr__`` of a module whose names are all there."""
+    """Return the ``__getattr__`` of a module that defines all of its names."""
 
     def get(name: str) -> NoReturn:
         raise absent(module, face_of(module) if face is None else face, name)
@@ -36,5 +108,5 @@ def missing(module: str, face: str | None = None) -> Callable[[str], NoReturn]:
 
 
 def face_of(module: str) -> str:
-    """How TensorFlow's programs call a module of this package."""
+    """Return how programs call a module of this package, without the leading "tf."."""
     return module.removeprefix(_PACKAGE).lstrip(".")

@@ -1,7 +1,7 @@
-"""The table of operations, and the one place that each call of an operation passes.
+"""The table of operations, and the wrapper through which each of them is called.
 
-While a map function is being recorded, a call that touches a recorded value is handed to the recording;
-every other call runs at once, on values of another library by that library.
+While a map function is traced, a call with a traced value goes to the recording. A call with values of another library
+goes to that library. Every other call runs at once.
 """
 
 from __future__ import annotations
@@ -12,55 +12,39 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from recordmill.compat.tensorflow.core.row_forms import FORMS, form_of, held_in
+from recordmill.compat.tensorflow.core.composite import Composite
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class Recording(Protocol):
-    """Notes the calls of one map function instead of running them."""
+    """Records the calls of a map function instead of running them."""
 
     def touches(self, value: Any) -> bool:
-        """Whether a value, or one inside it, is a recorded one."""
+        """Return whether a value is traced, or contains a traced value."""
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Note a call and give the recorded value that stands for its result."""
+        """Record a call and return the traced value of its result."""
 
 
 class Deciding(Recording, Protocol):
-    """Notes what a map function does, also where that depends on values."""
+    """Recording that also handles conditions on traced values."""
 
     def decide(self, value: Any) -> bool:
-        """Truth of a recorded value, which has none yet."""
+        """Return the truth of a traced value, which is not known yet."""
 
 
 RECORDING: ContextVar[Deciding | None] = ContextVar("recording", default=None)
 OPS: dict[str, Callable[..., Any]] = {}
-# Takes the calls on values of another library: Keras's backend, once tf.keras is in use.
+# Libraries that handle calls on their own values: Keras's backend, once tf.keras is imported.
 BESIDE: list[Recording] = []
-# family of operations: the modules that enter them
+# family of operations: the modules that define them
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "audio": ("io.wav",),
+    "array": ("ops.cast", "ops.create", "ops.index", "ops.join", "ops.shape", "ops.sort"),
     "branch": ("data.branches",),
-    "array": (
-        "ops.slicing",
-        "ops.casting",
-        "ops.distances",
-        "ops.hot",
-        "ops.joining",
-        "ops.making",
-        "ops.padding",
-        "ops.partitions",
-        "ops.picking",
-        "ops.ratios",
-        "ops.shaping",
-        "ops.strided",
-        "ops.sorting",
-    ),
-    "bitwise": ("ops.bits",),
-    "control": ("ops.control", "ops.folding", "ops.functions"),
-    "debugging": ("ops.asserting", "ops.asserting_shapes"),
+    "control": ("ops.control", "ops.functions"),
+    "debugging": ("ops.asserts",),
     "image": (
         "images.boxes",
         "images.colours",
@@ -83,72 +67,55 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "images.suppression",
     ),
     "io": ("images.decoding", "images.encoding", "io.compressed", "io.parsing", "io.sequences"),
-    "linalg": ("ops.decompositions", "ops.matrices", "ops.ratios", "ops.squares"),
-    "lookup": ("lookup.static", "lookup.changing"),
-    "math": (
-        "ops.arithmetic",
-        "ops.comparing",
-        "ops.bits",
-        "ops.complexes",
-        "ops.confusion",
-        "ops.counting",
-        "ops.elementwise",
-        "ops.partitions",
-        "ops.ratios",
-        "ops.reducing",
-        "ops.segments",
-        "ops.sorting",
-    ),
-    "nn": ("ops.activations", "ops.convolving", "ops.pooling"),
-    "random": ("ops.candidates", "ops.distributions", "ops.drawing", "ops.generators"),
-    "ragged": ("core.ragged_making", "core.ragged_ops", "core.ragged_sparse", "ops.ragged_masks"),
-    "sets": ("ops.sets",),
-    "signal": ("ops.inverse_signals", "ops.mels", "ops.signals"),
-    "sparse": ("core.sparse", "core.sparse_making", "ops.older_functions", "ops.sparse_parts", "ops.sparse_sums"),
-    "strings": (
-        "io.base64",
-        "keras.vectorization",
-        "ops.characters",
-        "ops.hashes",
-        "ops.ngrams",
-        "ops.numerals",
-        "ops.patterns",
-        "ops.pieces",
-        "ops.texts",
-    ),
+    "linalg": ("ops.matrix",),
+    "lookup": ("lookup.tables",),
+    "math": ("ops.elementwise", "ops.reduce", "ops.sort"),
+    "nn": ("ops.nn",),
+    "random": ("ops.random",),
+    "ragged": ("core.ragged_making", "core.ragged_ops", "core.ragged_sparse"),
+    "signal": ("ops.signal",),
+    "sparse": ("core.sparse", "core.sparse_making", "ops.sparse"),
+    "strings": ("ops.numerals", "ops.regex", "ops.strings"),
 }
 _PACKAGE = "recordmill.compat.tensorflow"
 
 
-def op(name: str, *, always: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Enter a function into the table of operations.
+# Calls an operation on the values of its ragged and sparse arguments.
+Adapter = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
-    Every operation takes TensorFlow's ``name=``, which changes no result and is dropped here.
+
+def op(
+    name: str, *, always: bool = False, composite: Adapter | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Add a function to the table of operations.
+
+    Every operation accepts TensorFlow's ``name=`` argument and ignores it. With `always`, a call is recorded even if
+    no argument is traced. `composite` handles calls with ragged or sparse arguments.
     """
 
-    def enter(function: Callable[P, R]) -> Callable[P, R]:
+    def register(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             kwargs.pop("name", None)
             recording = RECORDING.get()
             if recording is not None and (always or recording.touches((args, kwargs))):
-                noted: R = recording.note(name, args, kwargs)
-                return noted
-            for other in BESIDE:
-                if other.touches((args, kwargs)):
-                    theirs: R = other.note(name, args, kwargs)
-                    return theirs
-            if name in FORMS and held_in(args, kwargs):
-                of_rows: R = form_of(name)(call, *args, **kwargs)
-                return of_rows
+                traced: R = recording.note(name, args, kwargs)
+                return traced
+            for library in BESIDE:
+                if library.touches((args, kwargs)):
+                    result: R = library.note(name, args, kwargs)
+                    return result
+            if composite is not None and any(isinstance(one, Composite) for one in (*args, *kwargs.values())):
+                adapted: R = composite(call, args, kwargs)
+                return adapted
             return function(*args, **kwargs)
 
         if name in OPS:
-            raise ValueError(f"two operations are called {name!r}")
+            raise ValueError(f"operation {name!r} is defined twice")
         OPS[name] = call
         return call
 
-    return enter
+    return register
 
 
 def run(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -157,7 +124,7 @@ def run(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def operation(name: str) -> Callable[..., Any]:
-    """Find an operation by name."""
+    """Return an operation by name."""
     if name not in OPS:
         for module in FAMILIES[name.partition(".")[0]]:
             importlib.import_module(f"{_PACKAGE}.{module}")

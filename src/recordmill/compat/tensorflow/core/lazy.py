@@ -8,28 +8,50 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordmill.compat.tensorflow.core.absent import absent, face_of
+from recordmill.compat.tensorflow.core.dispatch import operation
 
 _PACKAGE = "recordmill.compat.tensorflow"
+
+
+def table(names_by_source: Mapping[str, str]) -> dict[str, str]:
+    """Map each name to its source.
+
+    A source is a module ("ops.specs") or a family of operations ("@math"). An entry "mod:floormod" means that the name
+    `mod` stands for `floormod` of the source.
+    """
+    members = {}
+    for source, names in names_by_source.items():
+        for entry in names.split():
+            name, _, target = entry.partition(":")
+            separator = "." if source.startswith("@") else ":"
+            members[name] = f"{source}{separator}{target or name}"
+    return members
 
 
 def lazy(
     module: str, members: Mapping[str, str], modules: Mapping[str, str] | None = None, face: str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the ``__getattr__`` and ``__dir__`` of a module."""
-    whole = modules or {}
+    submodules = modules or {}
 
     def get(name: str) -> Any:
-        if name in whole:
-            found: Any = importlib.import_module(f"{_PACKAGE}.{whole[name]}")
+        if name in submodules:
+            value: Any = importlib.import_module(f"{_PACKAGE}.{submodules[name]}")
         elif name in members:
-            place, _, other = members[name].partition(":")
-            found = getattr(importlib.import_module(f"{_PACKAGE}.{place}"), other or name)
+            value = _load(members[name], name)
         else:
             raise absent(module, face_of(module) if face is None else face, name)
-        setattr(sys.modules[module], name, found)
-        return found
+        setattr(sys.modules[module], name, value)
+        return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[module]), *members, *whole})
+        return sorted({*vars(sys.modules[module]), *members, *submodules})
 
     return get, names
+
+
+def _load(source: str, name: str) -> Any:
+    if source.startswith("@"):
+        return operation(source.removeprefix("@"))
+    place, _, target = source.partition(":")
+    return getattr(importlib.import_module(f"{_PACKAGE}.{place}"), target or name)

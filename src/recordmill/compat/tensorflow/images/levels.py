@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
-from recordmill.compat.tensorflow.ops.casting import converted, saturate_cast
+from recordmill.compat.tensorflow.ops.cast import convert_numbers as converted, saturate_cast
 
 
 def eight_bits_as(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:

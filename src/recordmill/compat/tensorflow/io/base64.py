@@ -9,7 +9,8 @@ from typing import Any
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.ops.texts import each, strings_of
+from recordmill.compat.tensorflow.ops.inputs import convert_strings as strings_of
+from recordmill.compat.tensorflow.ops.strings import map_strings as each
 
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 

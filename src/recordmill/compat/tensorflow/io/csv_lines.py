@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, float32, string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.ops.numerals import number_of, numbers_of
+from recordmill.compat.tensorflow.ops.numerals import parse_number, parse_numbers
 
 _ALLOWED = ("float32", "float64", "int32", "int64", "string")
 _CALLED = {"float32": "float", "float64": "double"}
@@ -119,14 +119,17 @@ class _Column:
         if not set(missing).isdisjoint(fields):
             return None
         if self._dtype != string:
-            return numbers_of(list(fields), self._dtype)
+            try:
+                return parse_numbers(list(fields), self._dtype)
+            except InvalidArgumentError:
+                return None
         values = np.empty(len(fields), object)
         values[:] = fields
         return values
 
     def _number(self, field: bytes, record: int) -> Any:
         try:
-            return number_of(field, self._dtype)
+            return parse_number(field, self._dtype)
         except InvalidArgumentError:
             name, told = self._dtype.name, field.decode("utf-8", "replace")
             raise InvalidArgumentError(

@@ -18,8 +18,7 @@ from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.keras.encoding import MODES, encoded, idf_of
 from recordmill.compat.tensorflow.keras.tokens import refuse_options, rows_of
-from recordmill.compat.tensorflow.lookup.initializers import KeyValueTensorInitializer
-from recordmill.compat.tensorflow.lookup.static import StaticHashTable
+from recordmill.compat.tensorflow.lookup.tables import KeyValueTensorInitializer, StaticHashTable
 
 # Places that are none: of tokens that are not in the vocabulary, and of the mask where rows are encoded.
 _UNKNOWN, _MASKED = -1, -2

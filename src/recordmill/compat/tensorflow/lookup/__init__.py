@@ -1,16 +1,13 @@
-"""``tf.lookup``: tables from names to numbers, and back."""
+"""``tf.lookup``: tables that do not change."""
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy
-from recordmill.compat.tensorflow.ops.names import table
+from recordmill.compat.tensorflow.core.lazy import lazy, table
 
-# module: the names that come from it
 MEMBERS = table(
     {
-        "lookup.initializers": "KeyValueTensorInitializer TextFileIndex TextFileInitializer",
-        "lookup.static": "StaticHashTable",
-        "lookup.vocabulary": "StaticVocabularyTable",
+        "lookup.tables": "KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex "
+        "TextFileInitializer"
     }
 )
-__getattr__, __dir__ = lazy(__name__, MEMBERS, {"experimental": "lookup.experimental"})
+__getattr__, __dir__ = lazy(__name__, MEMBERS)

@@ -1,7 +1,6 @@
-"""Functions of one tensor, element by element.
+"""Elementwise functions: tables of NumPy functions, and the few that need code of their own.
 
-Roots, rounding and products are exact in float32; exponentials, logarithms and angles may differ from TensorFlow's in
-the last bit, as both libraries compute them by their own approximations.
+Exponentials, logarithms and angles may differ from TensorFlow's in the last bit.
 """
 
 from __future__ import annotations
@@ -10,205 +9,316 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.matching import (
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
+from recordmill.compat.tensorflow.ops.composites import elementwise_op
+from recordmill.compat.tensorflow.ops.inputs import (
+    BOOL,
     COMPLEX,
     FLOATS,
+    INTEGERS,
     NUMBERS,
     SIGNED,
-    bracketed,
-    broadcastable,
-    matched,
-    one_of,
+    STRINGS,
+    can_broadcast,
+    check_axis,
+    check_dtype,
+    convert_all,
+    convert_bools,
+    convert_one,
+    convert_pair,
 )
 
+# name: the NumPy function, the dtypes that it takes (results have the dtype of the input)
+UNARY: dict[str, tuple[Callable[..., Any], str]] = {
+    "ceil": (np.ceil, FLOATS),
+    "cos": (np.cos, FLOATS),
+    "exp": (np.exp, FLOATS),
+    "floor": (np.floor, FLOATS),
+    "invert": (np.invert, INTEGERS + BOOL),
+    "log": (np.log, FLOATS),
+    "log1p": (np.log1p, FLOATS),
+    "negative": (np.negative, SIGNED),
+    "reciprocal": (np.reciprocal, FLOATS),
+    "round": (np.rint, NUMBERS),
+    "rsqrt": (lambda array: 1 / np.sqrt(array), FLOATS),
+    "sigmoid": (lambda array: 1 / (1 + np.exp(-array)), FLOATS),
+    "sign": (np.sign, SIGNED),
+    "sin": (np.sin, FLOATS),
+    "sqrt": (np.sqrt, FLOATS),
+    "square": (np.square, NUMBERS),
+    "tan": (np.tan, FLOATS),
+    "tanh": (np.tanh, FLOATS),
+}
+# name: the NumPy function, the dtypes that it takes
+BINARY: dict[str, tuple[np.ufunc, str]] = {
+    "add": (np.add, NUMBERS + STRINGS),
+    "and": (np.bitwise_and, INTEGERS + BOOL),
+    "maximum": (np.maximum, NUMBERS),
+    "minimum": (np.minimum, NUMBERS),
+    "or": (np.bitwise_or, INTEGERS + BOOL),
+    "subtract": (np.subtract, NUMBERS),
+    "xor": (np.bitwise_xor, INTEGERS + BOOL),
+    "equal": (np.equal, NUMBERS + STRINGS + BOOL),
+    "greater": (np.greater, NUMBERS),
+    "greater_equal": (np.greater_equal, NUMBERS),
+    "less": (np.less, NUMBERS),
+    "less_equal": (np.less_equal, NUMBERS),
+    "not_equal": (np.not_equal, NUMBERS + STRINGS + BOOL),
+}
+PREDICATES: dict[str, np.ufunc] = {"is_finite": np.isfinite, "is_inf": np.isinf, "is_nan": np.isnan}
+LOGICAL: dict[str, np.ufunc] = {
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+}
 
-def _function(value: Any, allowed: str, name: str, compute: Callable[..., Any]) -> Tensor:
-    array = one_of(value, allowed, name)
+# Pixels and a row of channels are combined one image row at a time: NumPy starts its inner loop anew for each pixel.
+_MIN_PIXEL_VALUES, _MAX_CHANNELS = 4096, 32
+
+
+def apply_binary(function: np.ufunc, a: NDArray[Any], b: NDArray[Any]) -> Any:
+    """Apply a function to two arrays that broadcast."""
+    if _is_row_of_channels(b, a):
+        return function(_join_pixels(a), np.tile(b, a.shape[-2])).reshape(a.shape)
+    if _is_row_of_channels(a, b):
+        return function(np.tile(a, b.shape[-2]), _join_pixels(b)).reshape(b.shape)
+    return function(a, b)
+
+
+def _is_row_of_channels(row: NDArray[Any], pixels: NDArray[Any]) -> bool:
+    return (
+        pixels.size >= _MIN_PIXEL_VALUES
+        and pixels.ndim > 2
+        and row.shape == pixels.shape[-1:]
+        and 1 < row.size <= _MAX_CHANNELS
+        and pixels.flags.c_contiguous
+    )
+
+
+def _join_pixels(pixels: NDArray[Any]) -> NDArray[Any]:
+    return pixels.reshape(-1, pixels.shape[-2] * pixels.shape[-1])
+
+
+def _define_unary(name: str, function: Callable[..., Any], allowed: str) -> None:
+    @elementwise_op(f"math.{name}")
+    def unary(x: Any) -> Tensor:
+        array = convert_one(x, allowed, name)
+        with np.errstate(all="ignore"):
+            return wrap(function(array), array.dtype)
+
+    unary.__name__, unary.__doc__ = name, f"Elementwise {name}."
+
+
+def _define_binary(name: str, function: np.ufunc, allowed: str) -> None:
+    @elementwise_op(f"math.{name}")
+    def binary(x: Any, y: Any) -> Tensor:
+        a, b = convert_pair(x, y, allowed, name)
+        with np.errstate(all="ignore"):
+            return wrap(apply_binary(function, a, b))
+
+    binary.__name__, binary.__doc__ = name, f"Elementwise {name}."
+
+
+def _define_predicate(name: str, function: np.ufunc) -> None:
+    @elementwise_op(f"math.{name}")
+    def predicate(x: Any) -> Tensor:
+        return wrap(function(convert_one(x, FLOATS, name)))
+
+    predicate.__name__, predicate.__doc__ = name, f"Elementwise {name}."
+
+
+def _define_logical(name: str, function: np.ufunc) -> None:
+    @elementwise_op(f"math.{name}")
+    def logical(x: Any, y: Any) -> Tensor:
+        a, b = convert_pair(Tensor(convert_bools(x, name)), Tensor(convert_bools(y, name)), BOOL, name)
+        return wrap(function(a, b))
+
+    logical.__name__, logical.__doc__ = name, f"Elementwise {name}."
+
+
+for _name, (_function, _allowed) in UNARY.items():
+    _define_unary(_name, _function, _allowed)
+for _name, (_ufunc, _allowed) in BINARY.items():
+    _define_binary(_name, _ufunc, _allowed)
+for _name, _ufunc in PREDICATES.items():
+    _define_predicate(_name, _ufunc)
+for _name, _ufunc in LOGICAL.items():
+    _define_logical(_name, _ufunc)
+
+
+@elementwise_op("math.abs")
+def absolute(x: Any) -> Tensor:
+    """Absolute value; of complex numbers, too."""
+    return wrap(np.abs(convert_one(x, SIGNED + COMPLEX, "abs")))
+
+
+@elementwise_op("math.logical_not")
+def logical_not(x: Any) -> Tensor:
+    """Elementwise logical not."""
+    return wrap(np.logical_not(convert_bools(x, "logical_not")))
+
+
+@elementwise_op("math.equal_or_false")
+def equal_or_false(x: Any, y: Any) -> Tensor:
+    """``x == y``: a single False for shapes that do not broadcast."""
+    return _compare(np.equal, x, y, otherwise=False)
+
+
+@elementwise_op("math.not_equal_or_true")
+def not_equal_or_true(x: Any, y: Any) -> Tensor:
+    """``x != y``: a single True for shapes that do not broadcast."""
+    return _compare(np.not_equal, x, y, otherwise=True)
+
+
+def _compare(function: np.ufunc, x: Any, y: Any, *, otherwise: bool) -> Tensor:
+    a, b = convert_all((x, y), "equal")
+    return wrap(apply_binary(function, a, b) if can_broadcast(a.shape, b.shape) else otherwise)
+
+
+@elementwise_op("math.multiply")
+def multiply(x: Any, y: Any) -> Tensor:
+    """Product; logical and of booleans."""
+    if any(isinstance(one, Tensor) and one.values.dtype == np.bool_ for one in (x, y)):
+        x, y = (Tensor(as_tensor(one).values.astype(np.bool_)) for one in (x, y))
+    a, b = convert_pair(x, y, NUMBERS + BOOL, "multiply")
     with np.errstate(all="ignore"):
-        return wrap(compute(array), array.dtype)
+        return wrap(apply_binary(np.multiply, a, b))
 
 
-@op("math.sqrt")
-def sqrt(x: Any) -> Tensor:
-    """Square root."""
-    return _function(x, FLOATS, "Sqrt", np.sqrt)
+@elementwise_op("math.squared_difference")
+def squared_difference(x: Any, y: Any) -> Tensor:
+    """Square of the difference."""
+    a, b = convert_pair(x, y, FLOATS + "ilq", "squared_difference")
+    with np.errstate(all="ignore"):
+        return wrap(np.square(apply_binary(np.subtract, a, b)))
 
 
-@op("math.rsqrt")
-def rsqrt(x: Any) -> Tensor:
-    """One over the square root."""
-    return _function(x, FLOATS, "Rsqrt", lambda array: 1 / np.sqrt(array))
+@elementwise_op("math.truediv")
+def truediv(x: Any, y: Any) -> Tensor:
+    """Quotient; integers of up to 16 bits are divided as float32, wider ones as float64."""
+    if isinstance(y, Tensor) and not isinstance(x, Tensor):
+        b = y.values
+        a = array_of(x, as_dtype(b.dtype))
+    else:
+        a = array_of(x)
+        b = array_of(y, None if isinstance(y, Tensor) else _dtype_if_it_holds(y, as_dtype(a.dtype)))
+    if a.dtype != b.dtype or a.dtype.char not in NUMBERS:
+        raise TypeError(
+            f"x and y must be numbers of the same dtype, got {as_dtype(a.dtype).name} and {as_dtype(b.dtype).name}"
+        )
+    if a.dtype.kind in "iu":
+        wide = np.float32 if a.dtype.itemsize <= 2 else np.float64
+        a, b = a.astype(wide), b.astype(wide)
+    a, b = convert_pair(Tensor(a), Tensor(b), FLOATS, "truediv")
+    with np.errstate(all="ignore"):
+        return wrap(apply_binary(np.divide, a, b))
 
 
-@op("math.square")
-def square(x: Any) -> Tensor:
-    """Product with itself."""
-    return _function(x, NUMBERS + COMPLEX, "Square", lambda array: np.multiply(array, array))
+def _dtype_if_it_holds(value: Any, dtype: DType) -> DType | None:
+    """Return the dtype if a Python value can be converted to it."""
+    try:
+        array_of(value, dtype)
+    except TypeError:
+        return None
+    return dtype
 
 
-@op("math.reciprocal")
-def reciprocal(x: Any) -> Tensor:
-    """One over the value."""
-    return _function(x, FLOATS, "Reciprocal", lambda array: np.divide(array.dtype.type(1), array))
+@elementwise_op("math.divide")
+def divide(x: Any, y: Any) -> Tensor:
+    """Quotient, as ``x / y``."""
+    return truediv(x if isinstance(y, Tensor) else as_tensor(x), y)
 
 
-@op("math.exp")
-def exp(x: Any) -> Tensor:
-    """Exponential."""
-    return _function(x, FLOATS + COMPLEX, "Exp", np.exp)
+@op("math.divide_no_nan")
+def divide_no_nan(x: Any, y: Any) -> Tensor:
+    """Quotient, and 0 where the divisor is 0."""
+    a, b = convert_pair(x, y, NUMBERS, "divide_no_nan")
+    quotient = truediv(Tensor(a), Tensor(b)).values
+    return wrap(np.where(b == 0, np.zeros((), quotient.dtype), quotient))
 
 
-@op("math.expm1")
-def expm1(x: Any) -> Tensor:
-    """Exponential less 1."""
-    return _function(x, FLOATS, "Expm1", np.expm1)
+def div(x: Any, y: Any, name: Any = None) -> Any:
+    """TensorFlow 1's quotient: integers are rounded down."""
+    del name
+    dtype = getattr(x, "dtype", None) or getattr(y, "dtype", None) or as_tensor(x).dtype
+    return truediv(x, y) if dtype.is_floating else floordiv(x, y)
 
 
-@op("math.log")
-def log(x: Any) -> Tensor:
-    """Natural logarithm."""
-    return _function(x, FLOATS, "Log", np.log)
+@elementwise_op("math.floordiv")
+def floordiv(x: Any, y: Any) -> Tensor:
+    """Quotient rounded down."""
+    a, b = _convert_divisor(x, y, "floordiv")
+    with np.errstate(all="ignore"):
+        return wrap(np.floor(np.divide(a, b)) if a.dtype.kind == "f" else np.floor_divide(a, b), a.dtype)
 
 
-@op("math.log1p")
-def log1p(x: Any) -> Tensor:
-    """Natural logarithm of 1 and the value."""
-    return _function(x, FLOATS, "Log1p", np.log1p)
+@elementwise_op("math.floormod")
+def floormod(x: Any, y: Any) -> Tensor:
+    """Remainder with the sign of the divisor."""
+    a, b = _convert_divisor(x, y, "floormod")
+    with np.errstate(all="ignore"):
+        if a.dtype.kind != "f":
+            return wrap(np.mod(a, b))
+        remainder = np.fmod(a, b)
+        return wrap(np.where((remainder != 0) & ((b < 0) != (remainder < 0)), remainder + b, remainder))
 
 
-@op("math.sin")
-def sin(x: Any) -> Tensor:
-    """Sine of radians."""
-    return _function(x, FLOATS, "Sin", np.sin)
+def _convert_divisor(x: Any, y: Any, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    a, b = convert_pair(x, y, NUMBERS, name)
+    if b.dtype.kind != "f" and a.size and not np.all(b):
+        raise InvalidArgumentError(f"{name}: integer division by zero")
+    return a, b
 
 
-@op("math.cos")
-def cos(x: Any) -> Tensor:
-    """Cosine of radians."""
-    return _function(x, FLOATS, "Cos", np.cos)
+@elementwise_op("math.pow")
+def power(x: Any, y: Any) -> Tensor:
+    """Power."""
+    a, b = convert_pair(x, y, NUMBERS, "pow")
+    if b.dtype.kind == "i" and np.any(b < 0):
+        raise InvalidArgumentError("pow: integers cannot be raised to negative powers")
+    with np.errstate(all="ignore"):
+        return wrap(np.power(a, b))
 
 
-@op("math.tan")
-def tan(x: Any) -> Tensor:
-    """Tangent of radians."""
-    return _function(x, FLOATS, "Tan", np.tan)
+@op("math.add_n")
+def add_n(inputs: Any) -> Tensor:
+    """Sum of tensors of one shape."""
+    values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+    if not values:
+        raise ValueError("add_n: inputs must not be empty")
+    arrays = convert_all(values, "add_n")
+    check_dtype(arrays[0], NUMBERS, "add_n")
+    if any(one.shape != arrays[0].shape for one in arrays):
+        raise InvalidArgumentError(f"add_n: inputs must have one shape, got {[one.shape for one in arrays]}")
+    return wrap(np.add.reduce(arrays, dtype=arrays[0].dtype))
 
 
-@op("math.asin")
-def asin(x: Any) -> Tensor:
-    """Angle of a sine, in radians."""
-    return _function(x, FLOATS, "Asin", np.arcsin)
-
-
-@op("math.acos")
-def acos(x: Any) -> Tensor:
-    """Angle of a cosine, in radians."""
-    return _function(x, FLOATS, "Acos", np.arccos)
-
-
-@op("math.atan")
-def atan(x: Any) -> Tensor:
-    """Angle of a tangent, in radians."""
-    return _function(x, FLOATS, "Atan", np.arctan)
-
-
-@op("math.sinh")
-def sinh(x: Any) -> Tensor:
-    """Hyperbolic sine."""
-    return _function(x, FLOATS, "Sinh", np.sinh)
-
-
-@op("math.cosh")
-def cosh(x: Any) -> Tensor:
-    """Hyperbolic cosine."""
-    return _function(x, FLOATS, "Cosh", np.cosh)
-
-
-@op("math.tanh")
-def tanh(x: Any) -> Tensor:
-    """Hyperbolic tangent."""
-    return _function(x, FLOATS, "Tanh", np.tanh)
-
-
-@op("math.sigmoid")
-def sigmoid(x: Any) -> Tensor:
-    """Logistic function."""
-    return _function(x, FLOATS, "Sigmoid", lambda array: 1 / (1 + np.exp(-array)))
-
-
-@op("math.floor")
-def floor(x: Any) -> Tensor:
-    """Next whole number below; whole numbers stay as they are."""
-    return _function(x, FLOATS, "Floor", np.floor)
-
-
-@op("math.ceil")
-def ceil(x: Any) -> Tensor:
-    """Next whole number above."""
-    return _function(x, FLOATS, "Ceil", np.ceil)
-
-
-@op("math.rint")
-def rint(x: Any) -> Tensor:
-    """Nearest whole number, the even one of two."""
-    return _function(x, FLOATS, "Rint", np.rint)
-
-
-@op("math.round")
-def round(x: Any) -> Tensor:  # noqa: A001 (TensorFlow's name)
-    """Nearest whole number, the even one of two; whole numbers stay as they are."""
-    return _function(x, NUMBERS, "Round", np.rint)
-
-
-@op("math.sign")
-def sign(x: Any) -> Tensor:
-    """-1, 0 or 1."""
-    return _function(x, SIGNED, "Sign", np.sign)
-
-
-@op("math.clip_by_value")
+@elementwise_op("math.clip_by_value")
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Tensor:
-    """Values outside a range as its nearest end."""
-    values, low, high = matched((t, clip_value_min, clip_value_max), "Minimum")
+    """Values limited to a range."""
+    values, low, high = convert_all((t, clip_value_min, clip_value_max), "clip_by_value")
     for limit in (low, high):
-        if not broadcastable(values.shape, limit.shape):
-            raise InvalidArgumentError(
-                f"Incompatible shapes: {bracketed(values.shape)} vs. {bracketed(limit.shape)} [Op:Minimum]"
-            )
-        wide = np.broadcast_shapes(values.shape, limit.shape)
-        if wide != values.shape:
-            raise ValueError(f"Shapes {values.shape} and {wide} are incompatible")
+        if not can_broadcast(values.shape, limit.shape):
+            raise InvalidArgumentError(f"clip_by_value: limits of shape {limit.shape} do not fit {values.shape}")
+        if np.broadcast_shapes(values.shape, limit.shape) != values.shape:
+            raise ValueError(f"clip_by_value: limits of shape {limit.shape} do not fit {values.shape}")
     return wrap(np.maximum(np.minimum(values, high), low))
 
 
 @op("math.cumsum")
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Sums of all values up to each one."""
-    return _running(x, axis, exclusive, reverse, np.add, "Cumsum")
-
-
-@op("math.cumprod")
-def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Products of all values up to each one."""
-    return _running(x, axis, exclusive, reverse, np.multiply, "Cumprod")
-
-
-def _running(x: Any, axis: Any, exclusive: bool, reverse: bool, compute: np.ufunc, name: str) -> Tensor:
-    array, at = one_of(x, NUMBERS, name), int(array_of(axis))
-    if not -array.ndim <= at < array.ndim:
-        raise InvalidArgumentError(
-            f"ScanOp: Expected scan axis in the range [{-array.ndim}, {array.ndim}), but got {at} [Op:{name}]"
-        )
-    rows = np.moveaxis(array, at, 0)
+    """Cumulative sum along an axis."""
+    array = convert_one(x, NUMBERS, "cumsum")
+    rows = np.moveaxis(array, check_axis(axis, array.ndim, "cumsum"), 0)
     rows = rows[::-1] if reverse else rows
     with np.errstate(all="ignore"):
-        found = compute.accumulate(rows, 0, dtype=array.dtype)
+        sums = np.add.accumulate(rows, 0, dtype=array.dtype)
     if exclusive:
-        first = np.full_like(rows[:1], compute.identity)
-        found = np.concatenate([first, found[:-1]])[: len(rows)]
-    return wrap(np.moveaxis(found[::-1] if reverse else found, 0, at))
+        sums = np.concatenate([np.zeros_like(rows[:1]), sums[:-1]])[: len(rows)]
+    return wrap(np.moveaxis(sums[::-1] if reverse else sums, 0, int(axis)))

@@ -1,4 +1,4 @@
-"""Functions of Python's inside a program: ``tf.function``, ``tf.py_function``, ``tf.numpy_function``."""
+"""Python functions in a program: ``tf.function``, ``tf.py_function`` and ``tf.numpy_function``."""
 
 from __future__ import annotations
 
@@ -12,28 +12,9 @@ from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
-from recordmill.compat.tensorflow.ops import trees
+from recordmill.compat.tensorflow.ops import nest
 
-
-def function(func: Callable[..., Any] | None = None, input_signature: Any = None, **options: Any) -> Any:
-    """Decorate a function: it is called as it is, there are no graphs here."""
-    unknown = [one for one in options if one not in _HINTS]
-    if unknown:
-        raise TypeError(f"function() got an unexpected keyword argument '{unknown[0]}'")
-    if func is None:
-        return functools.partial(function, input_signature=input_signature, **options)
-
-    @functools.wraps(func)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        given = args if input_signature is None else _signed(args, input_signature)
-        made = [trees.map_structure(_input, one) for one in given]
-        return trees.map_structure(_output, func(*made, **{key: _input(one) for key, one in kwargs.items()}))
-
-    call.python_function = func  # type: ignore[attr-defined]
-    return call
-
-
-_HINTS = (
+_HINTS = {
     "autograph",
     "experimental_attributes",
     "experimental_autograph_options",
@@ -43,37 +24,51 @@ _HINTS = (
     "jit_compile",
     "name",
     "reduce_retracing",
-)
+}
 
 
-def _signed(args: tuple[Any, ...], signature: Any) -> list[Any]:
+def function(func: Callable[..., Any] | None = None, input_signature: Any = None, **options: Any) -> Any:
+    """Decorate a function; it runs as Python, on tensors."""
+    unknown = set(options) - _HINTS
+    if unknown:
+        raise TypeError(f"function() got an unexpected keyword argument {unknown.pop()!r}")
+    if func is None:
+        return functools.partial(function, input_signature=input_signature, **options)
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        checked = args if input_signature is None else _check_arguments(args, input_signature)
+        inputs = [nest.map_structure(_convert_array, one) for one in checked]
+        results = func(*inputs, **{key: _convert_array(one) for key, one in kwargs.items()})
+        return nest.map_structure(_convert_result, results)
+
+    call.python_function = func  # type: ignore[attr-defined]
+    return call
+
+
+def _check_arguments(args: tuple[Any, ...], signature: Any) -> list[Any]:
     if len(args) != len(signature):
-        raise TypeError(f"the function takes {len(signature)} arguments by its input_signature, {len(args)} were given")
-    return [_of_spec(spec, one) for spec, one in zip(signature, args, strict=True)]
+        raise TypeError(f"input_signature has {len(signature)} arguments, got {len(args)}")
+    return [_check_argument(spec, one) for spec, one in zip(signature, args, strict=True)]
 
 
-def _of_spec(spec: Any, value: Any) -> Any:
-    if trees.is_nested(spec):
-        parts = zip(trees.flatten(spec), trees.flatten(value), strict=True)
-        return trees.pack_sequence_as(spec, [_of_spec(*pair) for pair in parts])
+def _check_argument(spec: Any, value: Any) -> Any:
+    if nest.is_nested(spec):
+        parts = zip(nest.flatten(spec), nest.flatten(value), strict=True)
+        return nest.pack_sequence_as(spec, [_check_argument(*pair) for pair in parts])
     tensor = as_tensor(value, None if isinstance(value, Tensor) else spec.dtype)
     if not spec.is_compatible_with(tensor):
-        raise TypeError(f"Binding inputs to tf.function failed: can not cast {spec_of(tensor)} to {spec}")
+        raise TypeError(f"an argument of shape {tensor.shape} and dtype {tensor.dtype!r} does not match {spec}")
     return tensor
 
 
-def spec_of(tensor: Tensor) -> str:
-    """Write the shape and dtype of a tensor."""
-    return f"TensorSpec(shape={tensor.shape}, dtype={tensor.dtype!r}, name=None)"
-
-
-def _input(value: Any) -> Any:
+def _convert_array(value: Any) -> Any:
     return as_tensor(value) if isinstance(value, np.ndarray) else value
 
 
-def _output(value: Any) -> Any:
-    numbers = bool | int | float | str | bytes | np.ndarray | np.generic
-    return as_tensor(value) if isinstance(value, numbers) else value
+def _convert_result(value: Any) -> Any:
+    kinds = bool | int | float | str | bytes | np.ndarray | np.generic
+    return as_tensor(value) if isinstance(value, kinds) else value
 
 
 @op("control.py_function", always=True)
@@ -83,20 +78,18 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
         raise TypeError("py_function() is missing the argument 'func'")
     results = func(*(as_tensor(one) for one in inp or ()))
     if not isinstance(Tout, list | tuple):
-        return _as_told(results, Tout)
+        return _convert_output(results, Tout)
     values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
     if len(values) != len(Tout):
         raise ValueError(f"the function returned {len(values)} values, Tout has {len(Tout)}")
-    return [_as_told(one, kind) for one, kind in zip(values, Tout, strict=True)]
+    return [_convert_output(one, kind) for one, kind in zip(values, Tout, strict=True)]
 
 
-def _as_told(value: Any, kind: Any) -> Any:
+def _convert_output(value: Any, kind: Any) -> Any:
     if not isinstance(value, Composite):
         return as_tensor(value, getattr(kind, "dtype", kind))
-    if not hasattr(kind, "dtype"):
-        raise TypeError(f"the function returned a {type(value).__name__}, Tout says {kind!r}: give a spec of it")
-    if not kind.is_compatible_with(value):
-        raise TypeError(f"the function returned {value!r}, which is not of {kind!r}")
+    if not hasattr(kind, "is_compatible_with") or not kind.is_compatible_with(value):
+        raise TypeError(f"the function returned a {type(value).__name__}, which does not match {kind!r}")
     return value
 
 
@@ -107,19 +100,19 @@ def numpy_function(
     Tout: Any = None,  # noqa: N803 (TensorFlow's name)
     stateful: bool = True,  # noqa: ARG001 (hint)
 ) -> Any:
-    """Call a function with NumPy's values."""
+    """Call a function with NumPy arrays."""
     if func is None:
         raise TypeError("numpy_function() is missing the argument 'func'")
     results = func(*(as_tensor(one).numpy() for one in inp or ()))
-    if not isinstance(Tout, list | tuple):
-        return None if results is None else Tensor(_result(results, Tout))
     if results is None:
         return None
-    return [Tensor(_result(one, None)) for one in (results if isinstance(results, list | tuple) else [results])]
+    if not isinstance(Tout, list | tuple):
+        return Tensor(_convert_numpy(results, Tout))
+    return [Tensor(_convert_numpy(one, None)) for one in (results if isinstance(results, list | tuple) else [results])]
 
 
-def _result(value: Any, dtype: Any) -> Any:
-    """Python's numbers are int64 and float64 for NumPy, and are taken for the dtype that is asked for."""
+def _convert_numpy(value: Any, dtype: Any) -> Any:
+    """Convert a result: a Python number to the requested dtype, or else to int64 or float64 as NumPy does."""
     if isinstance(value, bool | int | float) and dtype is not None:
         return array_of(value, dtype)
     return array_of(np.asarray(value) if isinstance(value, int | float | list | tuple) else value)

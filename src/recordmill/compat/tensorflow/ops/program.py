@@ -1,4 +1,4 @@
-"""What programs ask about or set around their operations; there are no graphs, devices or gradients here."""
+"""Settings and queries of TensorFlow programs that have no effect here: there are no graphs, devices or gradients."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core.operators import Operators
-from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
-from recordmill.compat.tensorflow.version import VERSION
-
-__version__ = VERSION
+from recordmill.compat.tensorflow.core.tensor import Tensor
 
 
 def executing_eagerly() -> bool:
-    """Whether operations run at once."""
+    """Return whether operations run at once."""
     from recordmill.compat.tensorflow.graphs.modes import are_eager
 
     return are_eager(otherwise=True)
@@ -27,23 +24,19 @@ def is_tensor(x: Any) -> bool:
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray[Any, Any] | np.generic | None:  # noqa: ARG001
-    """Value of a tensor, which is known as there are no graphs."""
+    """Value of a tensor; None for anything else."""
     return tensor.numpy() if isinstance(tensor, Tensor) else None
 
 
-def stop_gradient(input: Any) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """The tensor itself."""
-    return as_tensor(input)
-
-
-def name_scope(name: str) -> contextlib.AbstractContextManager[str]:
-    """Context that gives names to operations, which have none here."""
-    return contextlib.nullcontext(name)
+def name_scope(name: str, default_name: Any = None, values: Any = None) -> contextlib.AbstractContextManager[str]:
+    """Context manager without effect."""
+    del values
+    return contextlib.nullcontext(name or default_name)
 
 
 def device(device_name: str | None) -> contextlib.AbstractContextManager[None]:
-    """Context that chooses the processor."""
+    """Context manager that accepts the CPU only."""
     name = (device_name or "").lower()
     if name and "cpu" not in name:
-        raise NotImplementedError(f"tf.device({device_name!r}) is not supported: tensors lie in the main memory")
+        raise NotImplementedError(f"device {device_name!r} is not supported: tensors are in main memory")
     return contextlib.nullcontext()

@@ -1,4 +1,4 @@
-"""Shapes and dtypes of what flows through a program: ``tf.TensorSpec`` and its relatives."""
+"""Shapes and dtypes of tensors: ``tf.TensorSpec``, ``tf.SparseTensorSpec`` and ``tf.RaggedTensorSpec``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 
 
 class _Spec:
-    """What the three have in common: they are values that are compared by their parts."""
+    """A spec that is compared by its parts: shape, dtype and further ones."""
 
     _parts: tuple[Any, ...]
     value_type: type
@@ -29,25 +29,22 @@ class _Spec:
     @property
     def shape(self) -> TensorShape:
         """Lengths of the axes."""
-        found: TensorShape = self._parts[0]
-        return found
+        shape: TensorShape = self._parts[0]
+        return shape
 
     @property
     def dtype(self) -> DType:
-        """TensorFlow's dtype."""
-        found: DType = self._parts[1]
-        return found
+        """Dtype of the values."""
+        dtype: DType = self._parts[1]
+        return dtype
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a value, or all values of another spec, may stand where this spec does."""
-        other = spec_or_value
-        if not isinstance(other, _Spec):
-            if not isinstance(other, self.value_type):
-                return False
-            return bool(other.dtype == self.dtype and self.shape.is_compatible_with(other.shape))  # type: ignore[attr-defined]
+        """Return whether a value, or each value of another spec, matches this spec."""
+        other: Any = spec_or_value
+        kind: Any = type(self) if isinstance(other, _Spec) else self.value_type
         return (
-            type(other) is type(self)
-            and other.dtype == self.dtype
+            isinstance(other, kind)
+            and bool(other.dtype == self.dtype)
             and self.shape.is_compatible_with(other.shape)
             and getattr(other, "ragged_rank", None) == getattr(self, "ragged_rank", None)
         )
@@ -63,18 +60,18 @@ class TensorSpec(_Spec):
 
     @property
     def name(self) -> str | None:
-        """Name, if it has one."""
-        found: str | None = self._parts[2]
-        return found
+        """Name, if there is one."""
+        name: str | None = self._parts[2]
+        return name
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
-        """Spec of a tensor."""
+        """Return the spec of a tensor."""
         return cls(tensor.shape, tensor.dtype, name)
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """Spec with another name."""
+        """Return a spec with another name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     def __repr__(self) -> str:
@@ -94,7 +91,7 @@ class SparseTensorSpec(_Spec):
 
 
 class RaggedTensorSpec(_Spec):
-    """Shape, dtype and depth of a ragged tensor."""
+    """Shape, dtype and ragged rank of a ragged tensor."""
 
     value_type = RaggedTensor
 
@@ -104,28 +101,28 @@ class RaggedTensorSpec(_Spec):
         lengths = TensorShape(shape)
         if ragged_rank is None:
             if lengths.rank is None:
-                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+                raise ValueError("ragged_rank must be given if the rank of the shape is unknown")
             ragged_rank = lengths.rank - 1
         self._parts = (lengths, as_dtype(dtype), ragged_rank, as_dtype(row_splits_dtype))
 
     @property
     def ragged_rank(self) -> int:
-        """Number of axes whose rows differ in length."""
-        found: int = self._parts[2]
-        return found
+        """Number of ragged axes."""
+        rank: int = self._parts[2]
+        return rank
 
     @property
     def row_splits_dtype(self) -> DType:
-        """Dtype of the rows' borders."""
-        found: DType = self._parts[3]
-        return found
+        """Dtype of the row splits."""
+        dtype: DType = self._parts[3]
+        return dtype
 
     def __repr__(self) -> str:
         return f"RaggedTensorSpec({self.shape!r}, {self.dtype!r}, {self.ragged_rank}, {self.row_splits_dtype!r})"
 
 
 def type_spec_from_value(value: Any) -> TensorSpec | SparseTensorSpec | RaggedTensorSpec:
-    """Spec of a value."""
+    """Return the spec of a value."""
     if isinstance(value, SparseTensor):
         return SparseTensorSpec(value.shape, value.dtype)
     if isinstance(value, RaggedTensor):

@@ -1,4 +1,4 @@
-"""``tf.TensorArray``: tensors by number, as loops write them."""
+"""``tf.TensorArray``: a list of tensors, as loops write it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 
 
 class TensorArray:
-    """Tensors of one dtype, each written and read by its number."""
+    """Tensors of one dtype, each written and read by its index."""
 
     def __init__(
         self,
@@ -24,142 +24,129 @@ class TensorArray:
         size: Any = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
-        tensor_array_name: str | None = None,
-        handle: Any = None,
-        flow: Any = None,
+        *,
         infer_shape: bool = True,
         element_shape: Any = None,
-        colocate_with_first_write_call: bool = True,
-        name: str | None = None,
+        **hints: Any,
     ) -> None:
-        del tensor_array_name, handle, flow, colocate_with_first_write_call, name
+        del hints
         self.dtype = as_dtype(dtype)
         self.dynamic_size = bool(dynamic_size)
         self._clears = clear_after_read is not False
         self._infers = infer_shape
         self._shape = TensorShape(element_shape)
-        self._parts: list[Any] = [None] * (0 if size is None else int(array_of(size)))
-        self._read: set[int] = set()
+        self._tensors: list[Any] = [None] * (0 if size is None else int(array_of(size)))
+        self._cleared: set[int] = set()
 
     @property
     def element_shape(self) -> TensorShape:
-        """What is known of every tensor's shape."""
+        """Shape of the tensors, as far as it is known."""
         return self._shape
 
     def identity(self) -> TensorArray:
-        """The same array."""
+        """Return the array itself."""
         return self
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """Write a tensor."""
         del name
-        place = int(index)
-        if place < 0:
-            raise OutOfRangeError(f"Writing to negative indices (index {place}) is not allowed.")
-        if place >= len(self._parts):
-            if not self.dynamic_size:
-                raise OutOfRangeError(
-                    f"Tried to write to index {place} but array is not resizeable and size is: {len(self._parts)}"
-                )
-            self._parts += [None] * (place + 1 - len(self._parts))
-        self._parts[place] = self._checked(value)
-        self._read.discard(place)
+        position, size = int(index), len(self._tensors)
+        if position < 0 or (position >= size and not self.dynamic_size):
+            raise OutOfRangeError(f"index must be in [0, {size}), got {position}")
+        self._tensors += [None] * (position + 1 - size)
+        self._tensors[position] = self._convert(value)
+        self._cleared.discard(position)
         return self
 
-    def _checked(self, value: Any) -> Any:
-        """A tensor of the dtype and shape; of a value that is being noted neither is known yet."""
+    def _convert(self, value: Any) -> Any:
         if isinstance(value, Operators) and not isinstance(value, Tensor):
+            # The dtype and shape of a traced value are not known.
             return value
         tensor = as_tensor(value, None if isinstance(value, Tensor) else self.dtype)
         if tensor.dtype != self.dtype:
-            raise InvalidArgumentError(
-                f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype {tensor.dtype.name} "
-            )
+            raise InvalidArgumentError(f"expected a tensor of dtype {self.dtype.name}, got {tensor.dtype.name}")
         if not self._shape.is_compatible_with(tensor.shape):
-            raise ValueError(f"Incompatible shape for value ({tensor.shape}), expected ({self._shape})")
+            raise ValueError(f"expected a tensor of shape {self._shape}, got {tensor.shape}")
         if self._infers:
             self._shape = tensor.shape
         return tensor
 
     def read(self, index: Any, name: str | None = None) -> Any:
-        """Read a tensor."""
+        """Read a tensor; with `clear_after_read` a tensor can be read once."""
         del name
-        place = int(index)
-        if not 0 <= place < len(self._parts):
-            raise OutOfRangeError(f"Tried to read from index {place} but array size is: {len(self._parts)} ")
-        if place in self._read:
-            raise InvalidArgumentError(
-                f"Could not read index {place} twice because it was cleared after a previous read (perhaps try setting "
-                "clear_after_read = false?)"
-            )
+        position = int(index)
+        if not 0 <= position < len(self._tensors):
+            raise OutOfRangeError(f"index must be in [0, {len(self._tensors)}), got {position}")
+        if position in self._cleared:
+            raise InvalidArgumentError(f"tensor {position} was read already: use clear_after_read=False")
         if self._clears:
-            self._read.add(place)
-        return self._part(place)
+            self._cleared.add(position)
+        return self._get(position)
 
-    def _part(self, place: int) -> Any:
-        if self._parts[place] is None:
-            lengths: list[Any] = [*self._shape.as_list()] if self._shape.rank is not None else [None]
-            if None in lengths:
-                raise InvalidArgumentError(
-                    f"Could not read index {place} because nothing was written there, and the shape is not known"
-                )
-            return Tensor(np.zeros(lengths, self.dtype.numpy_dtype))
-        return self._parts[place]
+    def _get(self, position: int) -> Any:
+        if self._tensors[position] is not None:
+            return self._tensors[position]
+        lengths = self._shape.as_list() if self._shape.rank is not None else [None]
+        if None in lengths:
+            raise InvalidArgumentError(f"tensor {position} was not written, and the shape is not known")
+        return Tensor(np.zeros([one or 0 for one in lengths], self.dtype.numpy_dtype))
+
+    def _get_all(self) -> list[Any]:
+        return [self._get(position) for position in range(len(self._tensors))]
 
     def stack(self, name: str | None = None) -> Any:
-        """All tensors in one, along a new first axis."""
+        """Stack all tensors along a new first axis."""
         del name
-        if not self._parts:
-            return Tensor(np.zeros([0, *(one or 0 for one in self._lengths())], self.dtype.numpy_dtype))
-        return run("array.stack", [self._part(place) for place in range(len(self._parts))])
-
-    def _lengths(self) -> list[Any]:
-        return self._shape.as_list() if self._shape.rank is not None else []
+        if not self._tensors:
+            lengths = self._shape.as_list() if self._shape.rank is not None else []
+            return Tensor(np.zeros([0, *(one or 0 for one in lengths)], self.dtype.numpy_dtype))
+        return run("array.stack", self._get_all())
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
-        """Tensors of these numbers in one, along a new first axis."""
+        """Stack the tensors with the given indices."""
         del name
-        return run("array.stack", [self._part(int(place)) for place in array_of(indices)])
+        return run("array.stack", [self._get(int(position)) for position in array_of(indices)])
 
     def concat(self, name: str | None = None) -> Any:
-        """All tensors one behind the other, along their first axis."""
+        """Join all tensors along their first axis."""
         del name
-        return run("array.concat", [self._part(place) for place in range(len(self._parts))], 0)
+        return run("array.concat", self._get_all(), 0)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """Write the rows of a tensor."""
         del name
-        given: Any = value if isinstance(value, Operators) else as_tensor(value, self.dtype)
-        rows = list(given)
-        if len(rows) != len(self._parts) and not self.dynamic_size and self._parts:
-            raise ValueError(f"Cannot unstack {len(rows)} values into a TensorArray of static size {len(self._parts)}.")
-        self._parts, self._read = [self._checked(row) for row in rows], set()
+        rows = list(self._rows(value))
+        if len(rows) != len(self._tensors) and not self.dynamic_size and self._tensors:
+            raise ValueError(f"{len(rows)} rows cannot be written to an array of {len(self._tensors)} tensors")
+        self._tensors, self._cleared = [self._convert(row) for row in rows], set()
         return self
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """Write the rows of a tensor at these numbers."""
+        """Write the rows of a tensor to the given indices."""
         del name
-        rows: Any = value if isinstance(value, Operators) else as_tensor(value, self.dtype)
-        for place, row in zip(array_of(indices).tolist(), rows, strict=True):
-            self.write(place, row)
+        for position, row in zip(array_of(indices).tolist(), self._rows(value), strict=True):
+            self.write(position, row)
         return self
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """Write parts of a tensor, which have so many rows each."""
+        """Write consecutive parts of a tensor that have the given numbers of rows."""
         del name
-        rows: Any = value if isinstance(value, Operators) else as_tensor(value, self.dtype)
-        ends = np.cumsum(array_of(lengths)).tolist()
+        rows, counts = self._rows(value), array_of(lengths).tolist()
+        ends = np.cumsum(counts).tolist()
         self._infers = False
-        self._parts = [rows[end - count : end] for end, count in zip(ends, array_of(lengths).tolist(), strict=True)]
-        self._read = set()
+        self._tensors = [rows[end - count : end] for end, count in zip(ends, counts, strict=True)]
+        self._cleared = set()
         return self
+
+    def _rows(self, value: Any) -> Any:
+        return value if isinstance(value, Operators) else as_tensor(value, self.dtype)
 
     def size(self, name: str | None = None) -> Tensor:
         """Number of tensors; int32."""
         del name
-        return wrap(np.int32(len(self._parts)))
+        return wrap(np.int32(len(self._tensors)))
 
     def close(self, name: str | None = None) -> None:
-        """Let go of the tensors."""
+        """Release the tensors."""
         del name
-        self._parts = []
+        self._tensors = []

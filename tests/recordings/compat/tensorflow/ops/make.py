@@ -17,15 +17,15 @@ os.environ.update(CUDA_VISIBLE_DEVICES="", TF_CPP_MIN_LOG_LEVEL="3")
 
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from describe import describe  # noqa: E402
 from expressions import CLOSE, EXACT, names_for  # noqa: E402
-from told import told  # noqa: E402
 
 
 def main(folder: Path) -> None:
     """Write the results of all expressions."""
     lines = []
     for expression in [*EXACT, *CLOSE]:
-        found: Any = told(lambda expression=expression: eval(expression, names_for(tf, np)))
+        found: Any = describe(lambda expression=expression: eval(expression, names_for(tf, np)))
         lines.append(f"{json.dumps(expression)}: {json.dumps(found, separators=(',', ':'))}")
     versions = {"tensorflow": tf.__version__, "numpy": np.__version__}
     text = '{"versions": ' + json.dumps(versions) + ',\n"results": {\n' + ",\n".join(lines) + "\n}}\n"

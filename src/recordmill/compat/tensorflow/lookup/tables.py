@@ -1,0 +1,181 @@
+"""Lookup tables and what fills them: given keys and values, or the lines of a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, int64, string
+from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
+from recordmill.compat.tensorflow.files.whole import read_file
+from recordmill.compat.tensorflow.ops.composites import apply_to_values
+from recordmill.compat.tensorflow.ops.numerals import parse_number
+from recordmill.compat.hashing import farm
+
+
+class KeyValueTensorInitializer:
+    """Keys and their values."""
+
+    def __init__(
+        self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: Any = None
+    ) -> None:
+        del name
+        self.keys, self.values = array_of(keys, key_dtype).ravel(), array_of(values, value_dtype).ravel()
+        if len(self.keys) != len(self.values):
+            raise ValueError(f"expected as many values as keys, got {len(self.keys)} keys, {len(self.values)} values")
+
+    @property
+    def key_dtype(self) -> DType:
+        """Dtype of the keys."""
+        return as_dtype(self.keys.dtype)
+
+    @property
+    def value_dtype(self) -> DType:
+        """Dtype of the values."""
+        return as_dtype(self.values.dtype)
+
+
+class TextFileIndex:
+    """Parts of a line that are not columns."""
+
+    WHOLE_LINE = -2
+    LINE_NUMBER = -1
+
+
+class TextFileInitializer(KeyValueTensorInitializer):
+    """Keys and values read from the lines of a file."""
+
+    def __init__(
+        self,
+        filename: Any,
+        key_dtype: Any,
+        key_index: int,
+        value_dtype: Any,
+        value_index: int,
+        vocab_size: int | None = None,
+        delimiter: str = "\t",
+        name: Any = None,
+        value_index_offset: int = 0,
+    ) -> None:
+        lines = read_file(filename).numpy().splitlines()
+        if vocab_size is not None and len(lines) < vocab_size:
+            raise InvalidArgumentError(f"{filename} has {len(lines)} lines, but vocab_size is {vocab_size}")
+        self._lines, self._delimiter = lines[:vocab_size], delimiter.encode()
+        values = self._read(value_index, value_dtype)
+        if value_index == TextFileIndex.LINE_NUMBER:
+            values = [one + value_index_offset for one in values]
+        super().__init__(self._read(key_index, key_dtype), values, key_dtype, value_dtype, name)
+
+    def _read(self, index: int, dtype: Any) -> list[Any]:
+        if index == TextFileIndex.LINE_NUMBER:
+            return list(range(len(self._lines)))
+        kind = as_dtype(dtype)
+        texts = self._lines
+        if index != TextFileIndex.WHOLE_LINE:
+            texts = [self._get_column(line, index) for line in self._lines]
+        return texts if kind == string else [parse_number(text, kind) for text in texts]
+
+    def _get_column(self, line: bytes, index: int) -> bytes:
+        columns = line.split(self._delimiter)
+        if not 0 <= index < len(columns):
+            raise InvalidArgumentError(f"expected at least {index + 1} columns in {line!r}, got {len(columns)}")
+        return columns[index]
+
+
+class StaticHashTable:
+    """Table from keys to values."""
+
+    def __init__(
+        self, initializer: Any, default_value: Any, name: Any = None, experimental_is_anonymous: bool = False
+    ) -> None:
+        del name, experimental_is_anonymous
+        if not isinstance(initializer, KeyValueTensorInitializer):
+            raise NotImplementedError(f"an initializer of type {type(initializer).__name__} is not supported")
+        self.key_dtype, self.value_dtype = initializer.key_dtype, initializer.value_dtype
+        self._default = array_of(default_value, self.value_dtype)[()]
+        self._values: dict[Any, Any] = {}
+        for key, value in zip(initializer.keys.tolist(), initializer.values.tolist(), strict=True):
+            if self._values.setdefault(key, value) != value:
+                raise FailedPreconditionError(f"key {key!r} has two values: {self._values[key]!r} and {value!r}")
+
+    def lookup(self, keys: Any, name: Any = None) -> Tensor:
+        """Return the values of keys."""
+        del name
+        return find(self, keys)
+
+    def size(self, name: Any = None) -> Tensor:
+        """Return the number of keys."""
+        del name
+        return as_tensor(len(self._values), int64)
+
+    def __getitem__(self, keys: Any) -> Tensor:
+        return self.lookup(keys)
+
+    def export(self, name: Any = None) -> tuple[Tensor, Tensor]:
+        """Return all keys and values."""
+        del name
+        keys, values = (np.empty(len(self._values), one.numpy_dtype) for one in (self.key_dtype, self.value_dtype))
+        keys[:], values[:] = list(self._values), list(self._values.values())
+        return Tensor(keys), Tensor(values)
+
+    @property
+    def default_value(self) -> Tensor:
+        """Value of unknown keys."""
+        return as_tensor(self._default, self.value_dtype)
+
+    def find_values(self, keys: list[Any]) -> list[Any]:
+        """Return the values of keys."""
+        return [self._values.get(key, self._default) for key in keys]
+
+
+class StaticVocabularyTable(StaticHashTable):
+    """Table of word numbers; an unknown word gets one of the numbers after those of the vocabulary, by its hash."""
+
+    def __init__(
+        self,
+        initializer: Any,
+        num_oov_buckets: int,
+        lookup_key_dtype: Any = None,
+        name: Any = None,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        del name, experimental_is_anonymous
+        if num_oov_buckets <= 0:
+            raise ValueError(f"num_oov_buckets must be positive, got {num_oov_buckets}: or use StaticHashTable")
+        if initializer is None:
+            initializer = KeyValueTensorInitializer([], [], lookup_key_dtype or string, int64)
+        super().__init__(initializer, -1)
+        if self.value_dtype != int64:
+            raise TypeError(f"values must be int64, got {self.value_dtype.name}")
+        if lookup_key_dtype is not None:
+            self.key_dtype = as_dtype(lookup_key_dtype)
+        if self.key_dtype != string and not self.key_dtype.is_integer:
+            raise TypeError(f"keys must be strings or integers, got {self.key_dtype.name}")
+        self._buckets = num_oov_buckets
+
+    def size(self, name: Any = None) -> Tensor:
+        """Return the number of keys and buckets."""
+        return as_tensor(int(super().size(name)) + self._buckets, int64)
+
+    def find_values(self, keys: list[Any]) -> list[Any]:
+        """Return the numbers of words."""
+        unknown = [key for key in dict.fromkeys(keys) if key not in self._values]
+        texts = [key if isinstance(key, bytes) else str(key).encode() for key in unknown]
+        buckets = (farm.fingerprints(texts) % np.uint64(self._buckets)).tolist()
+        numbers = {key: len(self._values) + bucket for key, bucket in zip(unknown, buckets, strict=True)}
+        return [self._values[key] if key in self._values else numbers[key] for key in keys]
+
+
+@op("lookup.find", composite=apply_to_values)
+def find(table: StaticHashTable, keys: Any) -> Tensor:
+    """Return the values of keys in a table."""
+    array = array_of(keys)
+    if as_dtype(array.dtype) != table.key_dtype:
+        raise TypeError(f"keys must be {table.key_dtype.name}, got {as_dtype(array.dtype).name}")
+    values = np.empty(array.size, table.value_dtype.numpy_dtype)
+    values[:] = table.find_values(array.reshape(-1).tolist())
+    return Tensor(values.reshape(array.shape))

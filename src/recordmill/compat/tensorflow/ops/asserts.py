@@ -1,0 +1,99 @@
+"""Assertions on values and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
+from recordmill.compat.tensorflow.ops.inputs import BOOL, NUMBERS, STRINGS, convert_pair
+
+# name: the condition of two values, how messages write it
+BINARY: dict[str, tuple[Callable[..., Any], str]] = {
+    "assert_equal": (np.equal, "=="),
+    "assert_greater": (np.greater, ">"),
+    "assert_greater_equal": (np.greater_equal, ">="),
+    "assert_less": (np.less, "<"),
+    "assert_less_equal": (np.less_equal, "<="),
+    "assert_none_equal": (np.not_equal, "!="),
+}
+# name: the condition of a value and 0, how messages write it
+UNARY: dict[str, tuple[Callable[..., Any], str]] = {
+    "assert_negative": (np.less, "<"),
+    "assert_non_negative": (np.greater_equal, ">="),
+    "assert_non_positive": (np.less_equal, "<="),
+    "assert_positive": (np.greater, ">"),
+}
+
+
+@op("debugging.Assert", always=True)
+def Assert(condition: Any, data: Any, summarize: int | None = None) -> None:
+    """Raise InvalidArgumentError if a condition does not hold."""
+    if not np.all(array_of(condition)):
+        count = 3 if summarize is None else summarize
+        values = [array_of(one).reshape(-1)[: None if count < 0 else count].tolist() for one in data]
+        raise InvalidArgumentError(f"assertion failed: {values}")
+
+
+def _define_binary(name: str, function: Callable[..., Any], sign: str) -> None:
+    @op(f"debugging.{name}", always=True)
+    def check(x: Any, y: Any, message: Any = None, summarize: Any = None) -> None:  # noqa: ARG001
+        a, b = convert_pair(as_tensor(x), y, NUMBERS + STRINGS + BOOL, name)
+        if not np.all(function(a, b)):
+            raise InvalidArgumentError(f"{message or name}: x {sign} y does not hold for x = {a}, y = {b}")
+
+    check.__name__, check.__doc__ = name, f"Raise InvalidArgumentError unless ``x {sign} y`` holds everywhere."
+
+
+def _define_unary(name: str, function: Callable[..., Any], sign: str) -> None:
+    @op(f"debugging.{name}", always=True)
+    def check(x: Any, message: Any = None, summarize: Any = None) -> None:  # noqa: ARG001
+        array = array_of(x)
+        if not np.all(function(array, array.dtype.type(0))):
+            raise InvalidArgumentError(f"{message or name}: x {sign} 0 does not hold for x = {array}")
+
+    check.__name__, check.__doc__ = name, f"Raise InvalidArgumentError unless ``x {sign} 0`` holds everywhere."
+
+
+for _name, (_function, _sign) in BINARY.items():
+    _define_binary(_name, _function, _sign)
+for _name, (_function, _sign) in UNARY.items():
+    _define_unary(_name, _function, _sign)
+
+
+@op("debugging.check_numerics", always=True)
+def check_numerics(tensor: Any, message: str) -> Tensor:
+    """Return the tensor; raise InvalidArgumentError if it contains infinity or NaN."""
+    checked = as_tensor(tensor)
+    if not np.all(np.isfinite(checked.values)):
+        raise InvalidArgumentError(f"{message}: the tensor contains infinity or NaN")
+    return checked
+
+
+@op("debugging.assert_shapes", always=True)
+def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message: Any = None) -> None:  # noqa: ARG001
+    """Raise ValueError if shapes do not match; equal names stand for equal lengths."""
+    known: dict[str, int] = {}
+    for value, expected in shapes.items() if isinstance(shapes, dict) else shapes:
+        shape = array_of(value).shape
+        if not hasattr(expected, "__iter__"):
+            raise ValueError(f"a shape must be iterable, got {expected!r}")
+        entries = list(expected)
+        has_any_prefix = bool(entries) and (entries[0] is Ellipsis or entries[0] == "*")
+        entries = entries[1:] if has_any_prefix else entries
+        matches = len(shape) == len(entries) or (has_any_prefix and len(shape) > len(entries))
+        lengths = shape[len(shape) - len(entries) :] if matches else ()
+        if not matches or not all(_matches(*pair, known) for pair in zip(lengths, entries, strict=True)):
+            raise ValueError(f"{message or 'assert_shapes'}: expected shape {tuple(expected)}, got {shape}")
+
+
+def _matches(length: int, entry: Any, known: dict[str, int]) -> bool:
+    if entry is None or entry == ".":
+        return True
+    is_named = isinstance(entry, str) and not entry.isdigit()
+    return length == (known.setdefault(entry, length) if is_named else int(entry))

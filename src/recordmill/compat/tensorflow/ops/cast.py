@@ -1,0 +1,93 @@
+"""Conversions between dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnimplementedError
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
+from recordmill.compat.tensorflow.ops.composites import elementwise_op
+
+
+@op("array.cast")
+def cast(x: Any, dtype: Any) -> Any:
+    """Convert a dense, ragged or sparse tensor to another dtype."""
+    target = as_dtype(dtype)
+    if hasattr(x, "with_values"):
+        return x.with_values(cast(x.values, target))
+    tensor = as_tensor(x)
+    if tensor.dtype == target:
+        return tensor
+    if "O" in (tensor.values.dtype.kind, target.numpy_dtype.kind):
+        raise UnimplementedError(f"cast from {tensor.dtype.name} to {target.name} is not supported")
+    return Tensor(convert_numbers(tensor.values, target.numpy_dtype))
+
+
+def convert_numbers(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Convert numbers as C does."""
+    with np.errstate(all="ignore"):
+        if array.dtype.kind == "f" and dtype.kind in "iu" and dtype.itemsize < 4:
+            # By way of int32, as the processor does it; NumPy may convert vectors in another way.
+            array = array.astype(np.int32)
+        return array.astype(dtype)
+
+
+@elementwise_op("array.saturate_cast")
+def saturate_cast(value: Any, dtype: Any) -> Tensor:
+    """Convert a tensor; values outside the range of the dtype become its limits."""
+    target, array = as_dtype(dtype), array_of(value)
+    if "b" in (array.dtype.kind, target.numpy_dtype.kind):
+        raise TypeError("saturate_cast does not take booleans")
+    if target.is_integer and array.dtype.kind in "iuf":
+        array = _clip(array, target)
+    converted: Tensor = cast(Tensor(array), target)
+    return converted
+
+
+def _clip(array: NDArray[Any], target: DType) -> NDArray[Any]:
+    if array.dtype.kind != "f":
+        own = np.iinfo(array.dtype)
+        return np.asarray(np.clip(array, max(own.min, target.min), min(own.max, target.max)))
+    low, high = (array.dtype.type(limit) for limit in (target.min, target.max))
+    if float(high) > target.max:
+        high = np.nextafter(high, array.dtype.type(0))
+    return np.asarray(np.clip(array, low, high))
+
+
+@op("array.bitcast")
+def bitcast(input: Any, type: Any) -> Tensor:  # noqa: A002 (TensorFlow's names)
+    """Reinterpret the bytes of a tensor as another dtype."""
+    array, dtype = array_of(input), as_dtype(type).numpy_dtype
+    if "O" in (array.dtype.kind, dtype.kind):
+        raise InvalidArgumentError("bitcast does not take strings")
+    own, other = array.dtype.itemsize, dtype.itemsize
+    if other > own and array.shape[-1:] != (other // own,):
+        raise InvalidArgumentError(f"bitcast to {dtype}: the last axis must have {other // own} values")
+    if other > own:
+        return wrap(np.ascontiguousarray(array).view(dtype).reshape(array.shape[:-1]))
+    shape = array.shape if other == own else (*array.shape, own // other)
+    return wrap(np.ascontiguousarray(array).reshape(-1).view(dtype).reshape(shape))
+
+
+def to_float(x: Any, name: Any = None) -> Any:
+    """Cast to float32; TensorFlow 1."""
+    del name
+    return cast(x, "float32")
+
+
+def to_int32(x: Any, name: Any = None) -> Any:
+    """Cast to int32; TensorFlow 1."""
+    del name
+    return cast(x, "int32")
+
+
+def to_int64(x: Any, name: Any = None) -> Any:
+    """Cast to int64; TensorFlow 1."""
+    del name
+    return cast(x, "int64")

@@ -1,0 +1,118 @@
+"""Checks and conversions of operation inputs: dtypes, shapes, axes and lists of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.operators import Operators
+from recordmill.compat.tensorflow.core.tensor import Tensor
+
+# Groups of NumPy's type characters.
+FLOATS = "efd"
+SIGNED = FLOATS + "bhilq"
+INTEGERS = "bhilqBHILQ"
+NUMBERS = FLOATS + INTEGERS
+COMPLEX = "FD"
+STRINGS = "O"
+BOOL = "?"
+
+
+def check_dtype(array: NDArray[Any], allowed: str, op: str) -> None:
+    """Raise InvalidArgumentError if an operation does not take this dtype."""
+    if array.dtype.char not in allowed:
+        raise InvalidArgumentError(f"{op} does not take values of dtype {as_dtype(array.dtype).name}")
+
+
+def convert_all(values: Sequence[Any], op: str, *, start: int = 0) -> list[NDArray[Any]]:
+    """Convert inputs to the dtype of the first tensor, or else of the first value."""
+    first = next((value for value in values if isinstance(value, Operators)), values[0])
+    dtype = as_dtype(array_of(first).dtype)
+    return [_convert_as(value, dtype, position, op) for position, value in enumerate(values, start)]
+
+
+def _convert_as(value: Any, dtype: DType, position: int, op: str) -> NDArray[Any]:
+    if not isinstance(value, Operators):
+        return array_of(value, dtype)
+    array = array_of(value)
+    if array.dtype != dtype.numpy_dtype:
+        found = as_dtype(array.dtype).name
+        raise InvalidArgumentError(f"{op}: input {position} must be a {dtype.name} tensor, got {found}")
+    return array
+
+
+def convert_one(value: Any, allowed: str, op: str) -> NDArray[Any]:
+    """Convert the only input of an operation."""
+    array = array_of(value)
+    check_dtype(array, allowed, op)
+    return array
+
+
+def convert_pair(x: Any, y: Any, allowed: str, op: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Convert two inputs to one dtype; their shapes must broadcast."""
+    a, b = convert_all((x, y), op)
+    check_dtype(a, allowed, op)
+    if not can_broadcast(a.shape, b.shape):
+        raise InvalidArgumentError(f"{op}: shapes {list(a.shape)} and {list(b.shape)} cannot be broadcast")
+    return a, b
+
+
+def convert_bools(value: Any, op: str) -> NDArray[np.bool_]:
+    """Convert an input that must be boolean."""
+    if not isinstance(value, Tensor):
+        return array_of(value, "bool")
+    check_dtype(value.values, BOOL, op)
+    return value.values
+
+
+def convert_strings(value: Any, op: str) -> NDArray[Any]:
+    """Convert an input that must hold strings."""
+    if not isinstance(value, Tensor):
+        return array_of(value, "string")
+    check_dtype(value.values, STRINGS, op)
+    return value.values
+
+
+def can_broadcast(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Return whether two shapes broadcast."""
+    return all(m in (n, 1) or n == 1 for m, n in zip(reversed(a), reversed(b), strict=False))
+
+
+def read_ints(value: Any, op: str) -> list[int]:
+    """Return sizes or axes given as a list, a tensor, a shape or a single integer."""
+    array = array_of(value)
+    if array.size and array.dtype.kind not in "iu":
+        raise InvalidArgumentError(f"{op}: sizes and axes must be integers, got {as_dtype(array.dtype).name}")
+    return [int(one) for one in np.atleast_1d(array)]
+
+
+def read_shape(value: Any, op: str) -> tuple[int, ...]:
+    """Return the lengths of a shape; none may be negative."""
+    lengths = tuple(read_ints(value, op))
+    if any(length < 0 for length in lengths):
+        raise InvalidArgumentError(f"{op}: lengths must be non-negative, got {min(lengths)}")
+    return lengths
+
+
+def check_axis(axis: Any, ndim: int, op: str, error: type[Exception] = InvalidArgumentError) -> int:
+    """Return a valid axis as a non-negative number."""
+    position = int(array_of(axis))
+    if not -ndim <= position < ndim:
+        raise error(f"{op}: axis must be in [{-ndim}, {ndim}), got {position}")
+    return position % ndim
+
+
+def read_axes(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
+    """Return the axes to reduce over as non-negative numbers; None stands for all of them."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = tuple(check_axis(one, ndim, op) for one in read_ints(axis, op))
+    if len(set(axes)) < len(axes):
+        raise InvalidArgumentError(f"{op}: axes must differ, got {list(axes)}")
+    return axes

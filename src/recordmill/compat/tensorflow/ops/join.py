@@ -1,0 +1,143 @@
+"""Tensors joined, split, repeated, reversed and padded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
+from recordmill.compat.tensorflow.ops.inputs import check_axis, convert_all, read_ints
+
+_PAD_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
+
+# ruff: noqa: A002 (TensorFlow's names)
+
+
+@op("array.stack")
+def stack(values: Any, axis: Any = 0) -> Tensor:
+    """Join tensors of one shape along a new axis."""
+    if not isinstance(values, list | tuple) or not values:
+        values = list(as_tensor(values)) or values
+        if not values:
+            return as_tensor(values)
+    arrays = _convert_alike(values)
+    shapes = [one.shape for one in arrays]
+    if len(set(shapes)) > 1:
+        raise InvalidArgumentError(f"stack: tensors must have one shape, got {shapes}")
+    return wrap(np.stack(arrays, check_axis(axis, arrays[0].ndim + 1, "stack", ValueError)))
+
+
+def _convert_alike(values: Any) -> list[NDArray[Any]]:
+    """Convert values to one dtype; Python numbers become float32 together if one of them is a float."""
+    if any(isinstance(one, Tensor | np.ndarray | np.generic) for one in values):
+        return convert_all(values, "stack")
+    try:
+        return list(array_of(list(values)))
+    except (TypeError, ValueError):
+        return convert_all(values, "stack")
+
+
+@op("array.concat")
+def concat(values: Any, axis: Any) -> Tensor:
+    """Join tensors along an existing axis."""
+    if not isinstance(values, list | tuple):
+        return as_tensor(values)
+    if not values:
+        raise InvalidArgumentError("concat: values must not be empty")
+    if len(values) == 1:
+        return as_tensor(values[0])
+    arrays = convert_all(values, "concat")
+    if len({one.ndim for one in arrays}) > 1 or not arrays[0].ndim:
+        raise InvalidArgumentError(f"concat: ranks must be equal and positive, got {[one.ndim for one in arrays]}")
+    position = check_axis(axis, arrays[0].ndim, "concat")
+    try:
+        return wrap(np.concatenate(arrays, position))
+    except ValueError:
+        shapes = [one.shape for one in arrays]
+        raise InvalidArgumentError(f"concat: shapes may differ along axis {position} only, got {shapes}") from None
+
+
+@op("array.unstack")
+def unstack(value: Any, num: Any = None, axis: Any = 0) -> list[Tensor]:
+    """Split a tensor along an axis, and remove the axis."""
+    array = array_of(value)
+    position = check_axis(axis, array.ndim, "unstack", ValueError)
+    if num is not None and int(num) != array.shape[position]:
+        raise InvalidArgumentError(f"unstack: axis {position} has {array.shape[position]} values, num is {int(num)}")
+    return [wrap(one) for one in np.moveaxis(array, position, 0)]
+
+
+@op("array.split")
+def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -> list[Tensor]:  # noqa: ARG001
+    """Split a tensor along an axis into equal parts, or into parts of given lengths."""
+    array, parts = array_of(value), array_of(num_or_size_splits)
+    position = check_axis(axis, array.ndim, "split")
+    length = array.shape[position]
+    if parts.ndim:
+        ends = np.cumsum(_complete_sizes([int(one) for one in parts], length))[:-1]
+        return [wrap(one) for one in np.split(array, ends, position)]
+    if int(parts) <= 0 or length % int(parts):
+        raise InvalidArgumentError(f"split: {length} values cannot be split into {int(parts)} equal parts")
+    return [wrap(one) for one in np.split(array, int(parts), position)]
+
+
+def _complete_sizes(sizes: list[int], length: int) -> list[int]:
+    """Replace one -1 by the length that is left."""
+    known = sum(one for one in sizes if one >= 0)
+    if sizes.count(-1) == 1 and min(sizes) == -1 and known <= length:
+        return [length - known if one == -1 else one for one in sizes]
+    if known != length or any(one < 0 for one in sizes):
+        raise InvalidArgumentError(f"split: sizes {sizes} do not add up to {length}")
+    return sizes
+
+
+@op("array.tile")
+def tile(input: Any, multiples: Any) -> Tensor:
+    """Repeat a tensor along its axes."""
+    array, counts = array_of(input), read_ints(multiples, "tile")
+    if len(counts) != array.ndim or any(one < 0 for one in counts):
+        raise InvalidArgumentError(f"tile: multiples must be {array.ndim} non-negative integers, got {counts}")
+    return wrap(np.tile(array, counts)) if counts else Tensor(array)
+
+
+@op("array.repeat")
+def repeat(input: Any, repeats: Any, axis: Any = None) -> Tensor:
+    """Repeat each value, or each row along an axis."""
+    return wrap(np.repeat(array_of(input), array_of(repeats), None if axis is None else int(axis)))
+
+
+@op("array.reverse")
+def reverse(tensor: Any, axis: Any) -> Tensor:
+    """Reverse axes."""
+    array = array_of(tensor)
+    axes = [check_axis(one, array.ndim, "reverse") for one in read_ints(axis, "reverse")]
+    return Tensor(np.flip(array, tuple(axes)) if axes else array)
+
+
+@op("array.pad")
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> Tensor:
+    """Add values at the ends of the axes."""
+    array, widths = array_of(tensor), array_of(paddings).astype(np.int64)
+    name = str(mode).upper()
+    if name not in _PAD_MODES:
+        raise ValueError(f"pad: mode must be one of {', '.join(_PAD_MODES)}, got {mode!r}")
+    if widths.shape != (array.ndim, 2) or (widths < 0).any():
+        raise InvalidArgumentError(f"pad: paddings must be {array.ndim} pairs of non-negative integers, got {widths}")
+    if name == "CONSTANT":
+        return wrap(np.pad(array, widths, constant_values=_convert_padding(constant_values, array.dtype)))
+    limits = np.array(array.shape)[:, None] - (name == "REFLECT")
+    if (widths > limits).any():
+        raise InvalidArgumentError(f"pad: paddings of mode {name} must be at most {limits.ravel().tolist()}")
+    return wrap(np.pad(array, widths, _PAD_MODES[name]))  # type: ignore[call-overload]
+
+
+def _convert_padding(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Convert a padding value; the default 0 stands for an empty string or False."""
+    if type(value) is int and value == 0 and dtype.kind in "Ob":
+        return b"" if dtype.kind == "O" else False
+    return array_of(value, dtype)[()]

@@ -1,0 +1,27 @@
+"""Activation functions of models that use ``tf.nn`` beside ``tf.keras``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
+from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_one, read_axes
+
+
+@op("nn.relu")
+def relu(features: Any) -> Tensor:
+    """The positive values, and 0 for the others."""
+    array = convert_one(features, NUMBERS, "relu")
+    return wrap(np.maximum(array, array.dtype.type(0)))
+
+
+@op("nn.softmax")
+def softmax(logits: Any, axis: Any = None) -> Tensor:
+    """Exponentials divided by their sum along an axis, by default the last one."""
+    array = convert_one(logits, FLOATS, "softmax")
+    axes = read_axes(-1 if axis is None else axis, array.ndim, "softmax")
+    powers = np.exp(array - np.max(array, axis=axes, keepdims=True))
+    return wrap(powers / np.sum(powers, axis=axes, keepdims=True))

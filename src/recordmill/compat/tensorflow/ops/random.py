@@ -1,0 +1,158 @@
+"""Random numbers. They are NumPy's, not TensorFlow's; the same seeds repeat them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core import draws
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, float32, int64
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
+from recordmill.compat.tensorflow.ops.inputs import read_shape
+
+_INTEGERS = ("int32", "int64", "uint32", "uint64")
+
+
+def _generator(seed: Any) -> np.random.Generator:
+    """Return the generator of the process, or of the current element of a dataset."""
+    return draws.generator(None if seed is None else int(array_of(seed)))
+
+
+def _stateless_generator(seed: Any) -> np.random.Generator:
+    values = array_of(seed)
+    if values.shape != (2,):
+        raise InvalidArgumentError(f"seed must have shape [2], got {list(values.shape)}")
+    return np.random.default_rng(draws.words_of(*values.tolist()))
+
+
+def _uniform(generator: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Tensor:
+    lengths = read_shape(shape, "uniform")
+    if dtype.is_floating:
+        low, high = array_of(minval, dtype), array_of(1 if maxval is None else maxval, dtype)
+        numbers = generator.random(lengths, _float_type(dtype)) * (high - low) + low
+        numbers = np.asarray(numbers, dtype.numpy_dtype)
+        # Rounding may give the upper limit itself.
+        return Tensor(np.asarray(np.where(numbers < high, numbers, np.maximum(np.nextafter(high, low), low))))
+    if dtype.name not in _INTEGERS:
+        raise ValueError(f"dtype must be floating-point or one of {', '.join(_INTEGERS)}, got {dtype.name}")
+    if maxval is None:
+        raise ValueError("maxval must be given for integers")
+    low, high = array_of(minval, dtype), array_of(maxval, dtype)
+    if np.any(low >= high):
+        raise InvalidArgumentError(f"minval must be less than maxval, got {low} and {high}")
+    return Tensor(np.asarray(generator.integers(low, high, lengths, dtype.numpy_dtype)))
+
+
+def _normal(
+    generator: np.random.Generator, shape: Any, mean: Any, stddev: Any, dtype: DType, *, truncate: bool = False
+) -> Tensor:
+    if not dtype.is_floating:
+        raise ValueError(f"dtype must be floating-point, got {dtype.name}")
+    float_type = _float_type(dtype)
+    numbers: NDArray[Any] = np.asarray(generator.standard_normal(read_shape(shape, "normal"), float_type))
+    while truncate and np.any(far := np.abs(numbers) > 2):
+        numbers[far] = generator.standard_normal(int(far.sum()), float_type)
+    return Tensor(np.asarray(numbers * array_of(stddev, dtype) + array_of(mean, dtype), dtype.numpy_dtype))
+
+
+def _float_type(dtype: DType) -> Any:
+    return np.float64 if dtype.numpy_dtype.itemsize == 8 else np.float32
+
+
+@op("random.uniform", always=True)
+def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
+    """Uniformly distributed numbers."""
+    return _uniform(_generator(seed), shape, minval, maxval, as_dtype(dtype))
+
+
+@op("random.normal", always=True)
+def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
+    """Normally distributed numbers."""
+    return _normal(_generator(seed), shape, mean, stddev, as_dtype(dtype))
+
+
+@op("random.truncated_normal", always=True)
+def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
+    """Normally distributed numbers, at most two standard deviations from the mean."""
+    return _normal(_generator(seed), shape, mean, stddev, as_dtype(dtype), truncate=True)
+
+
+@op("random.gamma", always=True)
+def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
+    """Gamma distributed numbers: an array of `shape` for each pair of parameters."""
+    kind = as_dtype(dtype)
+    if not kind.is_floating:
+        raise TypeError(f"dtype must be floating-point, got {kind.name}")
+    shapes, rates = array_of(alpha, kind), array_of(1.0 if beta is None else beta, kind)
+    if np.any(shapes < 0):
+        raise InvalidArgumentError(f"alpha must not be negative, got {float(shapes.min())}")
+    lengths = (*read_shape(shape, "gamma"), *np.broadcast_shapes(shapes.shape, rates.shape))
+    numbers = (_generator(seed).standard_gamma(shapes, lengths) / rates).astype(kind.numpy_dtype)
+    # Rounding to zero would make quotients infinite.
+    return Tensor(np.maximum(numbers, np.finfo(kind.numpy_dtype).tiny))
+
+
+@op("random.shuffle", always=True)
+def shuffle(value: Any, seed: Any = None) -> Tensor:
+    """Rows in a random order."""
+    array = array_of(value)
+    return wrap(array[_generator(seed).permutation(len(array))] if array.ndim else array)
+
+
+@op("random.categorical", always=True)
+def categorical(logits: Any, num_samples: Any, dtype: Any = int64, seed: Any = None) -> Tensor:
+    """Class indices drawn by the logarithms of their probabilities, for each row."""
+    rows = array_of(logits)
+    if rows.ndim != 2:
+        raise InvalidArgumentError(f"logits must be a matrix, got shape {list(rows.shape)}")
+    noise = _generator(seed).gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
+    return wrap(np.argmax(rows[:, None, :] + noise, -1), as_dtype(dtype).numpy_dtype)
+
+
+@op("random.stateless_uniform")
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = float32,
+    alg: Any = None,  # noqa: ARG001 (one algorithm)
+) -> Tensor:
+    """Uniformly distributed numbers that depend on the two numbers of `seed` only."""
+    return _uniform(_stateless_generator(seed), shape, minval, maxval, as_dtype(dtype))
+
+
+@op("random.stateless_normal")
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    alg: Any = None,  # noqa: ARG001 (one algorithm)
+) -> Tensor:
+    """Normally distributed numbers that depend on the two numbers of `seed` only."""
+    return _normal(_stateless_generator(seed), shape, mean, stddev, as_dtype(dtype))
+
+
+@op("random.split")
+def split(seed: Any, num: Any = 2, alg: Any = None) -> Tensor:  # noqa: ARG001 (one algorithm)
+    """New seeds derived from a seed; shape (num, 2)."""
+    dtype = array_of(seed).dtype
+    limits = np.iinfo(dtype)
+    shape = int(array_of(num)), 2
+    return Tensor(_stateless_generator(seed).integers(limits.min, limits.max, shape, dtype, endpoint=True))
+
+
+@op("random.fold_in")
+def fold_in(seed: Any, data: Any, alg: Any = None) -> Tensor:  # noqa: ARG001 (one algorithm)
+    """New seed derived from a seed and an integer."""
+    mixed = array_of(seed).copy()
+    first = split(seed, 1).numpy()[0]
+    mixed[:] = first[0], first[1] ^ array_of(data, as_dtype(mixed.dtype))
+    return Tensor(split(mixed, 1).numpy()[0])

@@ -1,0 +1,115 @@
+"""Shapes of tensors: read, checked and changed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import as_dtype, int32
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
+from recordmill.compat.tensorflow.ops.composites import elementwise_op
+from recordmill.compat.tensorflow.ops.inputs import check_axis, read_ints
+
+# ruff: noqa: A002 (TensorFlow's names)
+
+
+@op("array.shape")
+def shape(input: Any, out_type: Any = int32) -> Tensor:
+    """Lengths of the axes, as a tensor."""
+    return Tensor(np.array(array_of(input).shape, as_dtype(out_type).numpy_dtype))
+
+
+@op("array.size")
+def size(input: Any, out_type: Any = int32) -> Tensor:
+    """Number of values, as a tensor."""
+    return wrap(array_of(input).size, as_dtype(out_type).numpy_dtype)
+
+
+@op("array.rank")
+def rank(input: Any) -> Tensor:
+    """Number of axes, as a tensor."""
+    return wrap(array_of(input).ndim, np.int32)
+
+
+@elementwise_op("array.identity")
+def identity(input: Any) -> Tensor:
+    """The tensor itself."""
+    return as_tensor(input)
+
+
+@op("array.ensure_shape")
+def ensure_shape(x: Any, shape: Any) -> Tensor:
+    """The tensor itself, if it has that shape."""
+    tensor, expected = as_tensor(x), TensorShape(shape)
+    if not tensor.shape.is_compatible_with(expected):
+        raise InvalidArgumentError(f"ensure_shape: expected shape {expected}, got {tensor.shape}")
+    return tensor
+
+
+@op("array.reshape")
+def reshape(tensor: Any, shape: Any) -> Tensor:
+    """The same values in another shape; one length may be -1."""
+    array = array_of(tensor)
+    if array_of(shape).ndim > 1:
+        raise InvalidArgumentError("reshape: shape must be a list of lengths")
+    lengths = read_ints(shape, "reshape")
+    if lengths.count(-1) > 1 or any(length < -1 for length in lengths):
+        raise InvalidArgumentError(f"reshape: at most one length may be -1, and none less, got {lengths}")
+    if -1 in lengths:
+        lengths[lengths.index(-1)] = _missing_length(array.shape, [one for one in lengths if one != -1])
+    if math.prod(lengths) != array.size:
+        raise InvalidArgumentError(f"reshape: {array.size} values do not fill the shape {lengths}")
+    return Tensor(array.reshape(lengths))
+
+
+def _missing_length(shape: tuple[int, ...], known: list[int]) -> int:
+    if not all(known) and not all(shape):
+        # TensorFlow ignores zeros on both sides.
+        return math.prod(n for n in shape if n) // max(math.prod(n for n in known if n), 1)
+    return math.prod(shape) // max(math.prod(known), 1)
+
+
+@op("array.squeeze")
+def squeeze(input: Any, axis: Any = None) -> Tensor:
+    """Remove axes of length 1: all of them, or the given ones."""
+    array = array_of(input)
+    axes = {check_axis(one, array.ndim, "squeeze") for one in ([] if axis is None else read_ints(axis, "squeeze"))}
+    if any(array.shape[one] != 1 for one in axes):
+        raise InvalidArgumentError(f"squeeze: axes {sorted(axes)} of shape {list(array.shape)} must have length 1")
+    axes = axes or {at for at, length in enumerate(array.shape) if length == 1}
+    return Tensor(array.reshape([length for at, length in enumerate(array.shape) if at not in axes]))
+
+
+@op("array.expand_dims")
+def expand_dims(input: Any, axis: Any) -> Tensor:
+    """Insert an axis of length 1."""
+    array = array_of(input)
+    return Tensor(np.expand_dims(array, check_axis(axis, array.ndim + 1, "expand_dims")))
+
+
+@op("array.transpose")
+def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Tensor:  # noqa: ARG001 (numbers are real)
+    """Axes in another order, by default reversed."""
+    array = array_of(a)
+    if perm is None:
+        return Tensor(array.T)
+    order = [check_axis(one, array.ndim, "transpose") for one in read_ints(perm, "transpose")]
+    if sorted(order) != list(range(array.ndim)):
+        raise InvalidArgumentError(f"transpose: perm must be a permutation of {array.ndim} axes, got {order}")
+    return Tensor(array.transpose(order))
+
+
+@op("array.broadcast_to")
+def broadcast_to(input: Any, shape: Any) -> Tensor:
+    """Values repeated along axes of length 1, and along new leading axes."""
+    array, lengths = array_of(input), read_ints(shape, "broadcast_to")
+    try:
+        return Tensor(np.broadcast_to(array, lengths))
+    except ValueError:
+        raise InvalidArgumentError(f"broadcast_to: shape {list(array.shape)} does not broadcast to {lengths}") from None
