@@ -56,10 +56,10 @@ def test_ragged_when_indexed_then_gives_rows_and_parts_of_them() -> None:
 def test_ragged_when_it_lies_in_a_list_then_operations_on_arrays_refuse_it() -> None:
     ragged = tf.ragged.constant([[3, 4]], dtype=tf.int64, row_splits_dtype=tf.int32)
     for act in (lambda: tf.constant([ragged]), lambda: tf.convert_to_tensor([ragged, ragged])):
-        with pytest.raises(ValueError, match="a RaggedTensor is not taken here"):
+        with pytest.raises(ValueError, match="got a RaggedTensor"):
             act()
     assert tf.ragged.stack([ragged, ragged]).row_splits.dtype == tf.int32
-    with pytest.raises(AttributeError, match="RaggedTensor has no consumers here: make it dense"):
+    with pytest.raises(AttributeError, match="RaggedTensor.consumers is not supported"):
         ragged.consumers()
     assert not hasattr(ragged, "indices")
 
@@ -98,7 +98,7 @@ def test_ragged_when_made_of_a_sparse_tensor_then_has_its_rows() -> None:
         tf.RaggedTensor.from_sparse(tf.sparse.from_dense([[0, 1], [2, 3]]))
     with pytest.raises(ValueError, match="rank"):
         tf.RaggedTensor.from_sparse(tf.ragged.constant(NESTED).to_sparse())
-    with pytest.raises(NotImplementedError, match="indexed by"):
+    with pytest.raises(NotImplementedError, match="not supported"):
         ragged[..., :1]
 
 
@@ -145,7 +145,7 @@ def test_sparse_when_indices_are_wrong_then_is_refused(indices: list[list[int]],
 
 
 def test_sparse_when_shapes_do_not_belong_together_then_is_refused() -> None:
-    with pytest.raises(ValueError, match="belong together"):
+    with pytest.raises(ValueError, match="must have the shapes"):
         tf.SparseTensor([[0, 0]], [1, 2], [2, 2])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.asked import Tensor
 from recordmill.compat.tensorflow.core.dtypes import (
     DType,
     as_dtype,
@@ -26,6 +25,7 @@ from recordmill.compat.tensorflow.core.dtypes import (
 )
 from recordmill.compat.tensorflow.core.lazy import lazy
 from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.tensor import AnyTensor as Tensor
 from recordmill.compat.tensorflow.ops.names import OLDER, TOP as OPERATIONS
 
 bool = bool_  # noqa: A001 (TensorFlow's name)

@@ -1,9 +1,7 @@
 """``tf.ragged``: rows of different lengths as parsing gives them."""
 
 from recordmill.compat.tensorflow.core.absent import missing
-from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.ragged_making import map_flat_values, range_, stack
-from recordmill.compat.tensorflow.core.ragged_ops import constant
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor, constant, map_flat_values, range_, stack
 from recordmill.compat.tensorflow.ops.ragged_masks import (
     boolean_mask,
     row_splits_to_segment_ids,

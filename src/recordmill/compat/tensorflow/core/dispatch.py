@@ -101,10 +101,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "nn": ("ops.activations", "ops.convolving", "ops.pooling"),
     "random": ("ops.candidates", "ops.distributions", "ops.drawing", "ops.generators"),
-    "ragged": ("core.ragged_making", "core.ragged_ops", "core.ragged_sparse", "ops.ragged_masks"),
+    "ragged": ("core.ragged", "ops.ragged_masks"),
     "sets": ("ops.sets",),
     "signal": ("ops.inverse_signals", "ops.mels", "ops.signals"),
-    "sparse": ("core.sparse", "core.sparse_making", "ops.older_functions", "ops.sparse_parts", "ops.sparse_sums"),
+    "sparse": ("core.sparse", "ops.older_functions", "ops.sparse_parts", "ops.sparse_sums"),
     "strings": (
         "io.base64",
         "keras.vectorization",

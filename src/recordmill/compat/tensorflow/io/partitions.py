@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core import ragged_parts as parts
+from recordmill.compat.tensorflow.core import row_splits as parts
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.ragged_parts import Splits
+from recordmill.compat.tensorflow.core.row_splits import Splits
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.io.features import (
     RaggedFeature,

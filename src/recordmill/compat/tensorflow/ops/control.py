@@ -14,8 +14,7 @@ from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.ragged_making import stack as ragged_stack
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor, stack as ragged_stack
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.ops import told, trees
 from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec

@@ -42,8 +42,7 @@ _BY_MODULE: dict[str, str] = {
 
 # names of TensorFlow 1 that were given up, or moved
 _OLDER: dict[str, str] = {
-    "core.sparse": "sparse_tensor_to_dense:to_dense",
-    "core.sparse_making": "sparse_reorder:reorder",
+    "core.sparse": "sparse_reorder:reorder sparse_tensor_to_dense:to_dense",
     "images.random": "random_crop",
     "io.base64": "decode_base64 encode_base64",
     "ops.activations": "log_softmax",

@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.compat.tensorflow.core import ragged_parts as parts
+from recordmill.compat.tensorflow.core import row_splits as parts
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.ragged_making import back_to_back, from_tensor, stack as stacked
-from recordmill.compat.tensorflow.core.ragged_ops import gathered
+from recordmill.compat.tensorflow.core.ragged import (
+    RaggedTensor,
+    back_to_back,
+    from_tensor,
+    gather_values,
+    stack as stacked,
+)
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
 Operation = Callable[..., Any]
@@ -61,7 +65,7 @@ def _joined(operation: Operation, rows: Sequence[Any], axis: int) -> Any:
             raise InvalidArgumentError("Inputs must have identical ragged splits")
         return rows[0].with_values(_joined(operation, [one.values for one in rows], axis - 1))
     order = np.arange(counts[0] * len(rows)).reshape(len(rows), -1).T.reshape(-1)
-    side_by_side = gathered(back_to_back(rows, dtype), order)
+    side_by_side = gather_values(back_to_back(rows, dtype), order)
     return RaggedTensor(side_by_side.values, side_by_side.row_splits.values[:: len(rows)])
 
 
@@ -108,7 +112,7 @@ def gather(
     _check(places, len(params))
     if not places.ndim:
         return params[int(places)]
-    found, splits = gathered(params, places.reshape(-1).astype(np.int64)), params.row_splits.values
+    found, splits = gather_values(params, places.reshape(-1).astype(np.int64)), params.row_splits.values
     for at in range(places.ndim - 1, 0, -1):
         rows = int(np.prod(places.shape[:at]))
         found = RaggedTensor.from_row_lengths(found, np.full(rows, places.shape[at], splits.dtype))
@@ -140,7 +144,9 @@ def reverse(operation: Operation, tensor: Any, axis: Any) -> Any:
         if at > 1:
             raise NotImplementedError("tf.reverse of a ragged tensor is supported for its first two axes")
         splits = found.row_splits.values
-        row, place = parts.places([splits])
+        row, place = parts.positions([splits])
         order = (splits[1:][row] - 1 - place) if at else np.arange(len(found))[::-1]
-        found = found.with_values(run("array.gather", found.values, Tensor(order))) if at else gathered(found, order)
+        found = (
+            found.with_values(run("array.gather", found.values, Tensor(order))) if at else gather_values(found, order)
+        )
     return found

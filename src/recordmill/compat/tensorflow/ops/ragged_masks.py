@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.compat.tensorflow.core import ragged_parts as parts
+from recordmill.compat.tensorflow.core import row_splits as parts
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op, run
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.ragged_making import from_tensor
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor, from_tensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
 
@@ -33,7 +32,7 @@ def boolean_mask(data: Any, mask: Any) -> Any:
         inner = boolean_mask(rows.values, mask.values)
         return RaggedTensor(inner, rows.row_splits.values)
     kept = mask.values.values
-    counts = np.bincount(parts.places([splits])[0][kept], minlength=len(rows)).astype(splits.dtype)
+    counts = np.bincount(parts.positions([splits])[0][kept], minlength=len(rows)).astype(splits.dtype)
     return RaggedTensor(run("array.gather", rows.values, np.flatnonzero(kept)), parts.from_lengths(counts))
 
 
@@ -51,7 +50,7 @@ def row_splits_to_segment_ids(splits: Any, name: Any = None, out_type: Any = Non
     del name
     given = parts.from_splits(array_of(splits, None if isinstance(splits, Tensor) else "int64"))
     dtype = given.dtype if out_type is None else array_of(0, out_type).dtype
-    return Tensor(parts.places([given])[0].astype(dtype))
+    return Tensor(parts.positions([given])[0].astype(dtype))
 
 
 @op("ragged.segment_ids_to_row_splits")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core import ragged_parts as parts
+from recordmill.compat.tensorflow.core import row_splits as parts
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
@@ -70,7 +70,7 @@ def _over(operation: Operation, ragged: RaggedTensor, axis: int, kind: str) -> A
     if axis > 1 and isinstance(inner, RaggedTensor):
         return ragged.with_values(_over(operation, inner, axis - 1, kind))
     splits = ragged.row_splits.values
-    row, place = parts.places([splits])
+    row, place = parts.positions([splits])
     outer = row if axis else place
     count = len(ragged) if axis else int(np.diff(splits).max(initial=0))
     if isinstance(inner, Tensor):
@@ -85,7 +85,7 @@ def _rows_together(inner: RaggedTensor, outer: NDArray[Any], count: int, kind: s
     splits = inner.row_splits.values
     lengths = gathered(np.diff(splits), outer, count, "max", 0)
     starts = parts.from_lengths(lengths)
-    row, place = parts.places([splits])
+    row, place = parts.positions([splits])
     values = _together(inner.values.values, starts[outer[row]] + place, int(starts[-1]), kind)
     return RaggedTensor(wrap(values), starts)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core import ragged_parts as parts
+from recordmill.compat.tensorflow.core import row_splits as parts
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
@@ -94,7 +94,7 @@ def _spread(base: RaggedTensor, array: NDArray[Any]) -> NDArray[Any]:
             raise InvalidArgumentError(
                 f"Condition x == y did not hold: rows of axis {axis} have the lengths {found.tolist()}, not {length}"
             )
-    places = parts.places(nested)
+    places = parts.positions(nested)
     picked: NDArray[Any] = array[tuple(at if array.shape[axis] != 1 else 0 for axis, at in enumerate(places))]
     return picked
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.sparse import SparseTensor, to_dense
-from recordmill.compat.tensorflow.core.sparse_making import reorder
+from recordmill.compat.tensorflow.core.sparse import SparseTensor, reorder, to_dense
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.matching import as_ints, bracketed, matched
 

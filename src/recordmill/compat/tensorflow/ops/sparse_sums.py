@@ -13,8 +13,7 @@ from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op, run
 from recordmill.compat.tensorflow.core.dtypes import as_dtype, float32
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.sparse import SparseTensor, to_dense
-from recordmill.compat.tensorflow.core.sparse_making import from_dense, reorder
+from recordmill.compat.tensorflow.core.sparse import SparseTensor, from_dense, reorder, to_dense
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 from recordmill.compat.tensorflow.ops.matching import FLOATS, NUMBERS, as_ints, matched, one_of
 from recordmill.compat.tensorflow.ops.segments import gathered
