@@ -11,7 +11,6 @@ from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.selecting import selected
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.comparing import truths
 from recordmill.compat.tensorflow.ops.matching import as_ints, bracketed, matched, told
@@ -157,7 +156,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
     chosen = truths(condition, 0, "SelectV2")
     a, b = matched((x, y), "SelectV2", start=1)
     try:
-        return wrap(selected(chosen, a, b), a.dtype)
+        return wrap(np.where(chosen, a, b), a.dtype)
     except ValueError:
         shapes = ", ".join(bracketed(one.shape) for one in (chosen, a, b))
         raise InvalidArgumentError(f"condition, then and else must be broadcastable: {shapes} [Op:SelectV2]") from None
