@@ -136,28 +136,6 @@ def test_to_number_when_there_are_thousands_of_digits_then_only_leading_zeros_pa
         tf.strings.to_number("9" * 5000, tf.int64)
 
 
-LINES = [
-    *(["1,2,3,x"], ["1,2,3,x"] * 3, [",,,"], ["1,2,3"], ["1,2,3,x", "1,2,a,x", "1"], ["1", "a,2,3,x"], [], [""]),
-    *(['1,2,3,"x,y""z"', "1,2,3,b"], ["1,2,3,x\n"], ["1,2,3,x", '1,2,3,x"y'], ["1, 2 ,3 , x "], ["99999999999,1,2,x"]),
-    *(["1,inf,3,x"], ["NA,NA,3,NA"], ["1,2,3,\0"], ["1,2,3,x", "1,2,3,x,4"], ["1,1e400,3,x", "2,-1.5,4,y"]),
-]
-
-
-@pytest.mark.parametrize("options", [{}, {"na_value": "NA"}, {"use_quote_delim": False}], ids=str)
-@pytest.mark.parametrize("lines", LINES, ids=lambda lines: repr(lines)[:30])
-def test_decode_csv_when_columns_are_read_together_then_equals_line_by_line(lines, options, monkeypatch) -> None:
-    def told() -> object:
-        try:
-            columns = tf.io.decode_csv(tf.constant(lines, tf.string), [0, 0.5, np.int64(4), "d"], **options)
-        except tf.errors.InvalidArgumentError as error:
-            return str(error)
-        return [(column.numpy().dtype.str, column.numpy().tolist()) for column in columns]
-
-    together = told()
-    monkeypatch.setattr("recordmill.compat.tensorflow.io.csv_lines._together", lambda *_: None)
-    assert together == told()
-
-
 @pytest.mark.parametrize("position", [0, 1, -1, 3, -3])
 @pytest.mark.parametrize("length", [0, 1, 2, 100, -1, 3])
 def test_substr_when_strings_are_cut_alike_then_each_is_what_it_is_alone(position, length) -> None:

@@ -31,7 +31,6 @@ from recordmill.compat.tensorflow.ops.names import OLDER, TOP as OPERATIONS
 bool = bool_  # noqa: A001 (TensorFlow's name)
 # name: the module that has it, imported when the name is first used
 MODULES: dict[str, str] = {
-    "audio": "audio",
     "autograph": "autograph",
     "bitwise": "bitwise",
     "app": "app",
@@ -82,14 +81,14 @@ MEMBERS: dict[str, str] = {
     "decode_csv": "io.csv_lines",
     "decode_raw": "ops.older_functions",
     "get_logger": "logging",
-    "matching_files": "files.whole",
-    "parse_example": "io.parsing_v1",
-    "parse_single_example": "io.parsing_v1",
+    "matching_files": "files.contents",
+    "parse_example": "io.parsing:parse_example_v1",
+    "parse_single_example": "io.parsing:parse_single_example_v1",
     "parse_single_sequence_example": "io.sequences",
     "parse_tensor": "io.tensor_protos",
-    "read_file": "files.whole",
+    "read_file": "files.contents",
     "serialize_tensor": "io.tensor_protos",
-    "write_file": "files.whole",
+    "write_file": "files.contents",
 }
 __getattr__, __dir__ = lazy(__name__, MEMBERS, MODULES)
 

@@ -41,7 +41,6 @@ OPS: dict[str, Callable[..., Any]] = {}
 BESIDE: list[Recording] = []
 # family of operations: the modules that enter them
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "audio": ("io.wav",),
     "branch": ("data.branches",),
     "array": (
         "ops.slicing",
@@ -82,7 +81,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "images.stateless",
         "images.suppression",
     ),
-    "io": ("images.decoding", "images.encoding", "io.compressed", "io.parsing", "io.sequences"),
+    "io": ("images.decoding", "images.encoding", "io.parsing", "io.raw", "io.sequences"),
     "linalg": ("ops.decompositions", "ops.matrices", "ops.ratios", "ops.squares"),
     "lookup": ("lookup.static", "lookup.changing"),
     "math": (
@@ -106,7 +105,6 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "signal": ("ops.inverse_signals", "ops.mels", "ops.signals"),
     "sparse": ("core.sparse", "ops.older_functions", "ops.sparse_parts", "ops.sparse_sums"),
     "strings": (
-        "io.base64",
         "keras.vectorization",
         "ops.characters",
         "ops.hashes",

@@ -181,16 +181,6 @@ class RaggedTensor(Arithmetic, Composite):
         del name
         return as_tensor(np.array(len(self), self._splits.dtype if out_type is None else out_type))
 
-    def row_starts(self, name: Any = None) -> Tensor:
-        """Return the start of each row."""
-        del name
-        return Tensor(self._splits[:-1])
-
-    def row_limits(self, name: Any = None) -> Tensor:
-        """Return the end of each row."""
-        del name
-        return Tensor(self._splits[1:])
-
     def value_rowids(self, name: Any = None) -> Tensor:
         """Return the row of each value."""
         del name
@@ -215,18 +205,6 @@ class RaggedTensor(Arithmetic, Composite):
         inner = self._values
         return self.with_values(inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values)
 
-    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
-        """Merge adjacent axes into one."""
-        rank = len(self.shape)
-        first, last = (int(array_of(axis)) for axis in (outer_axis, inner_axis))
-        for name, axis in (("outer_axis", first), ("inner_axis", last)):
-            if not -rank <= axis < rank:
-                raise ValueError(f"{name}={axis} out of bounds: expected {-rank}<={name}<{rank}")
-        first, last = first % rank, last % rank
-        if first > last:
-            raise ValueError(f"Expected outer_axis ({first}) to be less than or equal to inner_axis ({last}).")
-        return _merge_axes(self, first, last)
-
     def to_list(self) -> list[Any]:
         """Return the rows as nested lists."""
         inner = self._values.to_list() if isinstance(self._values, RaggedTensor) else self._values.values.tolist()
@@ -250,13 +228,6 @@ class RaggedTensor(Arithmetic, Composite):
         """Convert to a sparse tensor."""
         del name
         return to_sparse(self)
-
-    def bounding_shape(self, axis: Any = None, name: Any = None, out_type: Any = None) -> Tensor:
-        """Return the shape of the smallest dense tensor that holds all rows."""
-        del name
-        lengths = partition.bounding(_nested_splits(self), self.flat_values.values.shape[1:])
-        found = np.array(lengths, self._splits.dtype if out_type is None else array_of(0, out_type).dtype)
-        return Tensor(found if axis is None else np.asarray(found[axis]))
 
     def __len__(self) -> int:
         return len(self._splits) - 1
@@ -294,24 +265,6 @@ def _format(value: Any) -> str:
 
 def _nested_splits(ragged: RaggedTensor) -> list[Splits]:
     return [splits.values for splits in ragged.nested_row_splits]
-
-
-def _merge_axes(values: Any, first: int, last: int) -> Any:
-    if first == last:
-        return values
-    if isinstance(values, Tensor):
-        shape = values.values.shape
-        return Tensor(values.values.reshape(*shape[:first], -1, *shape[last + 1 :]))
-    if first > 1:
-        return values.with_values(_merge_axes(values.values, first - 1, last - 1))
-    splits, inner = values.row_splits.values, values.values
-    for _ in range(last - 1):
-        if isinstance(inner, Tensor):
-            splits = splits * inner.values.shape[1]
-            inner = Tensor(inner.values.reshape(-1, *inner.values.shape[2:]))
-        else:
-            splits, inner = inner.row_splits.values[splits], inner.values
-    return RaggedTensor(inner, splits) if first else inner
 
 
 def slice_values(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor | RaggedTensor:

@@ -58,15 +58,6 @@ class Tensor(Operators):
         """Number of axes."""
         return self._values.ndim
 
-    @property
-    def device(self) -> str:
-        """Name of the CPU."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
-
-    def ref(self) -> Reference:
-        """Return a hashable reference to this tensor."""
-        return Reference(self)
-
     def get_shape(self) -> TensorShape:
         """Return the lengths of the axes."""
         return self.shape
@@ -118,25 +109,6 @@ class Tensor(Operators):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Tensor, (self._values,)
-
-
-class Reference:
-    """Reference to a tensor, which is hashed and compared by its identity."""
-
-    __slots__ = ("_tensor",)
-
-    def __init__(self, tensor: Tensor) -> None:
-        self._tensor = tensor
-
-    def deref(self) -> Tensor:
-        """Return the tensor."""
-        return self._tensor
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reference) and self._tensor is other._tensor
-
-    def __hash__(self) -> int:
-        return id(self._tensor)
 
 
 class _AnyTensorType(type):

@@ -7,7 +7,7 @@ from typing import Any
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.files.whole import read_file
+from recordmill.compat.tensorflow.files.contents import read_file
 from recordmill.compat.tensorflow.ops.numerals import number_of
 
 

@@ -44,7 +44,6 @@ _BY_MODULE: dict[str, str] = {
 _OLDER: dict[str, str] = {
     "core.sparse": "sparse_reorder:reorder sparse_tensor_to_dense:to_dense",
     "images.random": "random_crop",
-    "io.base64": "decode_base64 encode_base64",
     "ops.activations": "log_softmax",
     "ops.arithmetic": "div_no_nan:divide_no_nan floor_div:floordiv floordiv floormod mod:floormod realdiv:truediv "
     "scalar_mul:multiply squared_difference",
