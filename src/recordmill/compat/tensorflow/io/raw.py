@@ -57,7 +57,7 @@ def decode_compressed(bytes: Any, compression_type: str = "") -> Tensor:  # noqa
     if compression_type == "ZSTD":
         raise UnimplementedError("compression_type='ZSTD' is not supported")
     if compression_type not in _WINDOW_BITS:
-        raise InvalidArgumentError(f"compression_type must be '', 'ZLIB' or 'GZIP', got {compression_type!r}")
+        raise InvalidArgumentError("Only ZLIB, ZSTD, GZIP or NONE are supported compressions")
     out = np.empty(array.shape, object)
     out.reshape(-1)[:] = [_inflate(item, _WINDOW_BITS[compression_type]) for item in array.reshape(-1).tolist()]
     return Tensor(out)
@@ -69,7 +69,8 @@ def _inflate(data: bytes, window_bits: int) -> bytes:
         # The format limits the result to 1032 times the size of the data.
         found = stream.decompress(data)
     except zlib.error as error:
-        raise DataLossError(f"inflate() failed: {error}") from None
+        message = str(error).replace("Error", "error", 1).replace(" while decompressing data", "")
+        raise DataLossError(f"inflate() failed with {message}") from None
     if not stream.eof:
         raise DataLossError(f"a compressed string of {len(data)} bytes is truncated")
     return found

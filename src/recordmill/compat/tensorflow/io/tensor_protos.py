@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import field
+from itertools import accumulate
 from typing import Any, Self
 
 import numpy as np
@@ -234,8 +235,10 @@ def _read_values(proto: TensorProto, dtype: DType) -> NDArray[Any]:
     if any(size < 0 for size in shape) or count >= 1 << 63:
         raise InvalidArgumentError(problem)
     listed = getattr(proto, _LISTS[_LIST_OF[dtype.name]])
+    if content and dtype.name == "string":
+        return _split_strings(content, count, problem).reshape(shape)
     if content:
-        if dtype.name == "string" or len(content) != count * dtype.size:
+        if len(content) != count * dtype.size:
             raise InvalidArgumentError(f"{problem}, {len(content)} bytes of content")
         little = dtype.numpy_dtype.newbyteorder("<")
         return np.frombuffer(content, little).astype(dtype.numpy_dtype, copy=False).reshape(shape)
@@ -246,6 +249,19 @@ def _read_values(proto: TensorProto, dtype: DType) -> NDArray[Any]:
         return values[:count].reshape(shape)
     # The last value of a list stands for all that follow.
     return np.concatenate((values, np.repeat(values[-1:], count - len(values)))).reshape(shape)
+
+
+def _split_strings(content: bytes, count: int, problem: str) -> NDArray[Any]:
+    """Split strings whose lengths precede all of them."""
+    lengths, start = [], 0
+    if count <= len(content):
+        for _ in range(count):
+            length, start = wire.read_varint(content, start, len(content))
+            lengths.append(length)
+    ends = [start + total for total in accumulate(lengths)]
+    if not ends or ends[-1] != len(content):
+        raise InvalidArgumentError(f"{problem}, {len(content)} bytes of content")
+    return _convert_list([content[end - n : end] for end, n in zip(ends, lengths, strict=True)], dtypes.string)
 
 
 def _convert_list(values: list[Any], dtype: DType) -> NDArray[Any]:
