@@ -108,8 +108,8 @@ class RaggedFeature(_RaggedFields):
         validate: bool = False,
     ) -> Self:
         """Check the arguments."""
-        if value_key is not None and (not isinstance(value_key, str) or not value_key):
-            raise ValueError(f"value_key must be a non-empty string, got {value_key!r}")
+        if value_key == "":
+            raise ValueError("value_key must not be empty")
         values, splits = dtypes.as_dtype(dtype), dtypes.as_dtype(row_splits_dtype)
         if values.name not in ("int64", "float32", "string"):
             raise ValueError(f"dtype must be int64, float32 or string, got {values!r}")

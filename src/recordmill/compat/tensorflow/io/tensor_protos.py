@@ -44,7 +44,7 @@ _LIST_OF = {
     "bool": 11, "float16": 13, "bfloat16": 13, "uint32": 16, "uint64": 17,
 }  # fmt: skip
 # Dtypes whose values make_tensor_proto always stores in a list.
-_ALWAYS_LISTED = ("string", "bool", "float16", "uint16")
+_ALWAYS_LISTED = ("string", "bool", "uint16")
 _MASK = (1 << 64) - 1
 # A message of a few bytes can claim any number of repeated values; more than these raise.
 _MAX_REPEATED = 1 << 26
