@@ -102,14 +102,14 @@ class RaggedFeature(_RaggedFields):
     def __new__(
         cls,
         dtype: Any,
-        value_key: str | None = None,
+        value_key: Any = None,
         partitions: Sequence[Any] = (),
         row_splits_dtype: Any = dtypes.int32,
         validate: bool = False,
     ) -> Self:
         """Check the arguments."""
-        if value_key == "":
-            raise ValueError("value_key must not be empty")
+        if value_key is not None and (not isinstance(value_key, str) or not value_key):
+            raise ValueError(f"value_key must be a non-empty string, got {value_key!r}")
         values, splits = dtypes.as_dtype(dtype), dtypes.as_dtype(row_splits_dtype)
         if values.name not in ("int64", "float32", "string"):
             raise ValueError(f"dtype must be int64, float32 or string, got {values!r}")
