@@ -64,6 +64,9 @@ class Variable(Tensor):
 
     __str__ = __repr__
 
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Variable, (self._values, self.trainable, True, None, self.name.removesuffix(":0"))
 
