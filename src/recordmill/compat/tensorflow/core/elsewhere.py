@@ -7,12 +7,12 @@ NAMES: dict[str, str] = {
     "": (
         "AggregationMethod CriticalSection DeviceSpec GradientTape IndexedSlices IndexedSlicesSpec Module "
         "NoneTensorSpec Operation OptionalSpec RegisterGradient TensorArraySpec TypeSpec UnconnectedGradients "
-        "VariableAggregation VariableSynchronization approx_top_k autodiff batch_to_space bfloat16 "
+        "VariableAggregation VariableSynchronization approx_top_k autodiff batch_to_space "
         "broadcast_dynamic_shape broadcast_static_shape check_pinned constant_initializer control_dependencies "
         "conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 custom_gradient dtensor eig eigvals "
         "extract_volume_patches feature_column fftnd get_current_name_scope grad_pass_through gradients graph_util "
         "guarantee_const hessians ifftnd import_graph_def init_scope inside_function irfftnd is_symbolic_tensor "
-        "lite load_library load_op_library make_ndarray make_tensor_proto matrix_square_root mlir no_gradient "
+        "lite load_library load_op_library make_ndarray matrix_square_root mlir no_gradient "
         "nondifferentiable_batch_function ones_initializer parallel_stack profiler qint16 qint32 qint8 "
         "quantization queue quint16 quint8 ragged_fill_empty_rows ragged_fill_empty_rows_grad random_index_shuffle "
         "random_normal_initializer random_uniform_initializer raw_ops recompute_grad "
@@ -153,7 +153,6 @@ NAMES: dict[str, str] = {
 INSTEAD: dict[str, str] = {
     "GradientTape": "train with Keras, JAX or PyTorch, which have gradients",
     "Module": "use Keras, JAX or PyTorch for models",
-    "bfloat16": "use float16 or float32: NumPy has no such dtype",
     "compat.v1": "of graphs there is what reads and prepares data; train with Keras, JAX or PyTorch",
     "config": "records and images are worked on by processors, and no such setting changes results",
     "data": "the migration page says what is here",
