@@ -61,6 +61,7 @@ MEMBERS: dict[str, set[str]] = {
 OPTIONAL: dict[str, set[str]] = {
     "absl": {"compat"},
     "google": {"compat"},
+    "ml_dtypes": {"compat"},
     "PIL": {"compat", "decode", "packing", "demo"},
     "keras": {"adapters", "compat", "demo"},
     "jax": {"adapters", "demo"},

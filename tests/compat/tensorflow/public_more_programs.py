@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.compat.tensorflow import public_programs, public_sound_programs
+from tests.compat.tensorflow import public_choice_programs, public_programs
 from tests.compat.tensorflow.data_programs import listed, spelled
 from tests.compat.tensorflow.owned_programs import failed
 from tests.compat.tensorflow.public_programs import bytes_of, floats, ints, write
@@ -159,6 +159,6 @@ def printed(tf, folder):
 
 PROGRAMS = {
     **public_programs.PROGRAMS,
-    **public_sound_programs.PROGRAMS,
+    **public_choice_programs.PROGRAMS,
     **{one.__name__: one for one in (tokens, tables, sentences, older, printed)},
 }

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.core import draws
-from recordmill.compat.tensorflow.core.seeding import seeded
+from recordmill.compat.tensorflow.core.draws import seeded
 from recordmill.compat.tensorflow.data.drawn import DRAWN
 from recordmill.compat.tensorflow.data.recording import Replay
 from recordmill.compat.tensorflow.data.rules import Whole

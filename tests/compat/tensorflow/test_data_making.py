@@ -116,7 +116,7 @@ def test_files_when_read_by_none_at_a_time_then_it_is_an_invalid_argument() -> N
 
 
 def test_files_when_something_else_than_text_and_bytes_is_written_then_it_is_refused(tmp_path: Path) -> None:
-    with tf.io.gfile.GFile(tmp_path / "one", "w") as file, pytest.raises(TypeError, match="binary or unicode string"):
+    with tf.io.gfile.GFile(tmp_path / "one", "w") as file, pytest.raises(TypeError, match="str or bytes"):
         file.write(3)
     assert (tmp_path / "one").read_bytes() == b""
 

@@ -38,7 +38,7 @@ def test_any_bytes_when_parsed_then_are_tensors_or_refused(data: bytes) -> None:
         assert found["b"].dense_shape.numpy()[0] == 1
     else:
         assert refused.record == 0
-        assert refused.message.startswith("Could not parse") or "Key: b" in refused.message
+        assert refused.message.startswith("Could not parse")
 
 
 @given(st.binary(max_size=40))
@@ -67,8 +67,8 @@ def test_error_of_a_record_when_pickled_then_keeps_its_place() -> None:
     assert again.record == 1 and again.message == caught.value.message and isinstance(again, rm.RecordmillError)
 
 
-def test_payload_that_is_no_message_when_refused_then_shows_only_its_beginning() -> None:
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse example input, value: '") as caught:
+def test_malformed_payload_raises_error_without_its_content() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse example") as caught:
         tf.io.parse_single_example(b"\xff" * 100_000, SPEC)
     assert len(str(caught.value)) < 2000 and caught.value.kind == "bad_payload"
 

@@ -126,8 +126,8 @@ def test_variable_when_a_map_uses_it_then_runs_as_python() -> None:
 
 
 @pytest.mark.parametrize("act", [lambda x: x + 1, lambda x: 2 * x, lambda x: x < 1, abs])
-def test_arithmetic_when_of_sparse_tensors_then_is_refused_by_name(act: Any) -> None:
-    with pytest.raises(TypeError, match="arithmetic of a SparseTensor is not supported"):
+def test_sparse_tensor_has_no_arithmetic(act: Any) -> None:
+    with pytest.raises(TypeError, match="SparseTensor"):
         act(tf.sparse.from_dense([0, 1]))
 
 

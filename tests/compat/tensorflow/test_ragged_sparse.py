@@ -18,7 +18,6 @@ def test_ragged_when_made_of_lists_then_gives_them_back() -> None:
     assert ragged.to_list() == NESTED and ragged.shape == [3, None, None] and ragged.dtype == tf.int32
     assert ragged.row_lengths().numpy().tolist() == [2, 0, 1] and len(ragged) == 3 == int(ragged.nrows())
     assert ragged.row_lengths(axis=2).to_list() == [[2, 1], [], [1]] and ragged.ragged_rank == 2
-    assert ragged.bounding_shape().numpy().tolist() == [3, 2, 2]
     assert pickle.loads(pickle.dumps(ragged)).to_list() == NESTED
     assert repr(ragged) == f"<tf.RaggedTensor {NESTED}>"
 
@@ -56,10 +55,10 @@ def test_ragged_when_indexed_then_gives_rows_and_parts_of_them() -> None:
 def test_ragged_when_it_lies_in_a_list_then_operations_on_arrays_refuse_it() -> None:
     ragged = tf.ragged.constant([[3, 4]], dtype=tf.int64, row_splits_dtype=tf.int32)
     for act in (lambda: tf.constant([ragged]), lambda: tf.convert_to_tensor([ragged, ragged])):
-        with pytest.raises(ValueError, match="a RaggedTensor is not taken here"):
+        with pytest.raises(ValueError, match="got a RaggedTensor"):
             act()
     assert tf.ragged.stack([ragged, ragged]).row_splits.dtype == tf.int32
-    with pytest.raises(AttributeError, match="RaggedTensor has no consumers here: make it dense"):
+    with pytest.raises(AttributeError, match=r"RaggedTensor\.consumers is not supported"):
         ragged.consumers()
     assert not hasattr(ragged, "indices")
 
@@ -87,7 +86,7 @@ def test_ragged_when_its_rows_leave_out_values_then_is_padded_without_them() -> 
 def test_ragged_when_made_sparse_then_holds_the_same(ragged: Any) -> None:
     sparse = ragged.to_sparse()
     assert tf.sparse.to_dense(sparse).numpy().tolist() == ragged.to_tensor().numpy().tolist()
-    assert sparse.dense_shape.numpy().tolist() == ragged.bounding_shape().numpy().tolist()
+    assert sparse.dense_shape.numpy().tolist() == ragged.to_tensor().shape.as_list()
     assert [one.numpy().sum() for one in ragged.nested_row_lengths()][-1] == len(ragged.flat_values)
 
 
@@ -98,7 +97,7 @@ def test_ragged_when_made_of_a_sparse_tensor_then_has_its_rows() -> None:
         tf.RaggedTensor.from_sparse(tf.sparse.from_dense([[0, 1], [2, 3]]))
     with pytest.raises(ValueError, match="rank"):
         tf.RaggedTensor.from_sparse(tf.ragged.constant(NESTED).to_sparse())
-    with pytest.raises(NotImplementedError, match="indexed by"):
+    with pytest.raises(NotImplementedError, match="not supported"):
         ragged[..., :1]
 
 
@@ -145,7 +144,7 @@ def test_sparse_when_indices_are_wrong_then_is_refused(indices: list[list[int]],
 
 
 def test_sparse_when_shapes_do_not_belong_together_then_is_refused() -> None:
-    with pytest.raises(ValueError, match="belong together"):
+    with pytest.raises(ValueError, match="must have the shapes"):
         tf.SparseTensor([[0, 0]], [1, 2], [2, 2])
 
 

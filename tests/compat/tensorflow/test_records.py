@@ -129,7 +129,7 @@ def test_names_of_old_versions_when_used_then_are_those_of_today() -> None:
     data = tf.train.Example(features={"feature": {"a": {"int64_list": {"value": [3]}}}}).SerializeToString()
     spec = {"a": tf.FixedLenFeature([], tf.int64)}
     assert int(tf.parse_single_example(data, spec)["a"]) == 3
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Name: first, Feature: b"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="example first: feature 'b'"):
         tf.compat.v1.parse_example([data], {"b": spec["a"]}, None, ["first"])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.asked import Tensor
 from recordmill.compat.tensorflow.core.dtypes import (
     DType,
     as_dtype,
@@ -26,6 +25,7 @@ from recordmill.compat.tensorflow.core.dtypes import (
 )
 from recordmill.compat.tensorflow.core.lazy import lazy, table
 from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.tensor import AnyTensor as Tensor
 
 bool = bool_  # noqa: A001 (TensorFlow's name)
 newaxis = None
@@ -57,6 +57,7 @@ MODULES: dict[str, str] = {
     "nest": "ops.nest",
     "nn": "nn",
     "optimizers": "keras.optimizers",
+    "python": "python",
     "python_io": "python_io",
     "ragged": "ragged",
     "random": "random",
@@ -110,7 +111,7 @@ MEMBERS |= table(
         "string_to_hash_bucket_fast:to_hash_bucket_fast substr",
         "app": "flags",
         "core.draws": "set_random_seed:set_seed",
-        "files.whole": "matching_files read_file write_file",
+        "files.contents": "matching_files read_file write_file",
         "graphs.modes": "ConfigProto GPUOptions Graph disable_eager_execution disable_resource_variables "
         "disable_tensor_equality disable_v2_behavior disable_v2_tensorshape enable_eager_execution "
         "enable_resource_variables enable_v2_behavior enable_v2_tensorshape get_default_graph reset_default_graph",
@@ -121,9 +122,9 @@ MEMBERS |= table(
         "images.random": "random_crop",
         "io.csv_lines": "decode_csv",
         "io.features": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",
-        "io.parsing_v1": "parse_example parse_single_example",
+        "io.parsing": "parse_example:parse_example_v1 parse_single_example:parse_single_example_v1",
         "io.sequences": "parse_single_sequence_example",
-        "io.tensor_protos": "parse_tensor serialize_tensor",
+        "io.tensor_protos": "make_tensor_proto parse_tensor serialize_tensor",
         "ops.cast": "to_float to_int32 to_int64",
         "ops.elementwise": "div",
         "ops.numerals": "decode_raw string_to_number",

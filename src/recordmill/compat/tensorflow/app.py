@@ -1,4 +1,4 @@
-"""``tf.app``: how TensorFlow 1's scripts start, and their flags, which are absl's."""
+"""``tf.app``: starts scripts of TensorFlow 1, whose flags are absl's."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from typing import Any, NoReturn
 
 from recordmill.compat.tensorflow.core.absent import absent
 
-__all__ = ["run"]
-
 
 def run(main: Callable[..., Any] | None = None, argv: list[str] | None = None) -> NoReturn:
-    """Call a script's ``main`` with the command line, and end the process."""
-    given = sys.argv if argv is None else argv
+    """Call a script's ``main`` with the command line, and exit."""
+    arguments = sys.argv if argv is None else argv
     if "absl.flags" in sys.modules:
         flags = sys.modules["absl.flags"].FLAGS
-        given = flags(given) if not flags.is_parsed() else given[:1]
-    sys.exit((main or sys.modules["__main__"].main)(given))
+        arguments = flags(arguments) if not flags.is_parsed() else arguments[:1]
+    sys.exit((main or sys.modules["__main__"].main)(arguments))
 
 
 def __getattr__(name: str) -> Any:
-    """Flags, where absl is installed."""
+    """Return absl's flags."""
     if name != "flags":
         raise absent(__name__, "app", name)
     try:

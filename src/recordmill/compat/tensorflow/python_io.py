@@ -1,6 +1,10 @@
 """``tf.python_io``: TensorFlow 1's names for record files."""
 
-from recordmill.compat.tensorflow.io.options import TFRecordCompressionType, TFRecordOptions
-from recordmill.compat.tensorflow.io.records import TFRecordWriter, tf_record_iterator
+from recordmill.compat.tensorflow.io.records import (
+    TFRecordCompressionType,
+    TFRecordOptions,
+    TFRecordWriter,
+    tf_record_iterator,
+)
 
 __all__ = ["TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_record_iterator"]

@@ -6,10 +6,7 @@ from recordmill.compat.tensorflow.core.lazy import lazy, table
 
 MEMBERS = table(
     {
-        "@ragged": "range stack",
-        "core.ragged": "RaggedTensor",
-        "core.ragged_making": "map_flat_values",
-        "core.ragged_ops": "constant",
+        "core.ragged": "RaggedTensor constant map_flat_values range:range_ stack",
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

@@ -6,9 +6,6 @@ import importlib
 from typing import Any
 
 from recordmill.compat.tensorflow.core.lazy import lazy
-from recordmill.compat.tensorflow.io.parsing_v1 import parse_example, parse_single_example
-
-__all__ = ["parse_example", "parse_single_example"]
 
 # name: the module that has it
 MEMBERS: dict[str, str] = {
@@ -18,12 +15,14 @@ MEMBERS: dict[str, str] = {
     "VarLenFeature": "io.features",
     "decode_csv": "io.csv_lines",
     "decode_raw": "ops.numerals",
-    "matching_files": "files.whole",
+    "matching_files": "files.contents",
+    "parse_example": "io.parsing:parse_example_v1",
+    "parse_single_example": "io.parsing:parse_single_example_v1",
     "parse_single_sequence_example": "io.sequences",
     "parse_tensor": "io.tensor_protos",
-    "read_file": "files.whole",
+    "read_file": "files.contents",
     "serialize_tensor": "io.tensor_protos",
-    "write_file": "files.whole",
+    "write_file": "files.contents",
 }
 MODULES = {name: name for name in ("gfile", "io", "logging", "python_io", "train")}
 MODULES |= {"data": "compat.v1_data", "image": "compat.v1_image"}

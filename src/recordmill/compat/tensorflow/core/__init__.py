@@ -1,1 +1,1 @@
-"""What every part of the TensorFlow names stands on: dtypes, shapes, tensors, the table of operations, errors."""
+"""Base of the TensorFlow names: dtypes, shapes, tensors, the table of operations, errors."""

@@ -1,4 +1,4 @@
-"""What ragged and sparse tensors have in common: tensors that are made of several dense ones."""
+"""Base class of ragged and sparse tensors."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import NoReturn
 
 
 class Composite:
-    """Tells what to do instead."""
+    """Base of ragged and sparse tensors, which consist of several dense ones."""
 
     __slots__ = ()
-    # NumPy's own operators step back, too.
+    # NumPy's operators defer to those of the tensor, or fail.
     __array_ufunc__ = None
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Tell names that are not here from others."""
+        """Raise AttributeError with a replacement for what this class does not implement."""
         if name.startswith("_"):
             raise AttributeError(name)
         kind = type(self).__name__
         raise AttributeError(
-            f"{kind} has no {name} here: make it dense with to_tensor() or tf.sparse.to_dense, or work on its values",
+            f"{kind}.{name} is not supported: use to_tensor() or tf.sparse.to_dense, or work on its values",
             name=name,
             obj=self,
         )

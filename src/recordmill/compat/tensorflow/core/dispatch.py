@@ -66,15 +66,15 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "images.stateless",
         "images.suppression",
     ),
-    "io": ("images.decoding", "images.encoding", "io.compressed", "io.parsing", "io.sequences"),
+    "io": ("images.decoding", "images.encoding", "io.raw", "io.parsing", "io.sequences"),
     "linalg": ("ops.matrix",),
     "lookup": ("lookup.tables",),
     "math": ("ops.elementwise", "ops.reduce", "ops.sort"),
     "nn": ("ops.nn",),
     "random": ("ops.random",),
-    "ragged": ("core.ragged_making", "core.ragged_ops", "core.ragged_sparse"),
+    "ragged": ("core.ragged",),
     "signal": ("ops.signal",),
-    "sparse": ("core.sparse", "core.sparse_making", "ops.sparse"),
+    "sparse": ("core.sparse", "ops.sparse"),
     "strings": ("ops.numerals", "ops.regex", "ops.strings"),
 }
 _PACKAGE = "recordmill.compat.tensorflow"

@@ -1,4 +1,4 @@
-"""TensorFlow's names of dtypes, over NumPy's."""
+"""TensorFlow's dtypes, each of which wraps a NumPy dtype."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ import numpy as np
 
 
 class DType:
-    """A dtype by TensorFlow's name.
-
-    Equal to whatever names the same dtype: another DType, a NumPy dtype, a Python type or a string.
-    """
+    """Dtype that equals whatever names it: another DType, a NumPy dtype, a Python type or a string."""
 
     __slots__ = ("_numpy", "name")
 
@@ -31,12 +28,12 @@ class DType:
 
     @property
     def base_dtype(self) -> DType:
-        """Itself: there are no reference dtypes here."""
+        """The dtype itself, since there are no reference dtypes."""
         return self
 
     @property
     def real_dtype(self) -> DType:
-        """Of the parts of complex numbers; itself of others."""
+        """Dtype of the parts of a complex number; the dtype itself otherwise."""
         return {"complex64": float32, "complex128": float64}.get(self.name, self)
 
     @property
@@ -45,52 +42,58 @@ class DType:
         return self._numpy.kind == "c"
 
     @property
-    def limits(self) -> tuple[Any, Any]:
-        """Range of pixels: 0 to 1 for floating-point numbers, else the whole range from 0."""
-        return (0, 1) if self.is_floating else (0, self.max)
-
-    @property
     def is_floating(self) -> bool:
         """Whether values are floating-point numbers."""
-        return self._numpy.kind == "f"
+        return self._numpy.kind == "f" or self.name == "bfloat16"
 
     @property
     def is_integer(self) -> bool:
-        """Whether values are whole numbers."""
+        """Whether values are integers."""
         return self._numpy.kind in "iu"
 
     @property
     def is_unsigned(self) -> bool:
-        """Whether values are whole numbers without a sign."""
+        """Whether values are unsigned integers."""
         return self._numpy.kind == "u"
 
     @property
     def is_bool(self) -> bool:
-        """Whether values are truth values."""
+        """Whether values are booleans."""
         return self._numpy.kind == "b"
 
     @property
     def is_numeric(self) -> bool:
-        """Whether values are numbers."""
-        return self._numpy.kind in "iuf"
+        """Whether values are real numbers."""
+        return self.is_floating or self.is_integer
 
     @property
     def size(self) -> int:
-        """Bytes of a value; 1 for byte strings, as TensorFlow says."""
+        """Number of bytes of a value; 1 for byte strings."""
         return 1 if self._numpy.kind == "O" else self._numpy.itemsize
 
     @property
+    def limits(self) -> tuple[Any, Any]:
+        """Range of pixel values: 0 to 1 for floating-point numbers, 0 to the maximum for integers."""
+        return (0, 1) if self.is_floating else (0, self.max)
+
+    @property
     def min(self) -> Any:
-        """Smallest value of a number."""
-        return np.finfo(self._numpy).min if self.is_floating else np.iinfo(self._numpy).min
+        """Smallest number."""
+        return self._range().min
 
     @property
     def max(self) -> Any:
-        """Largest value of a number."""
-        return np.finfo(self._numpy).max if self.is_floating else np.iinfo(self._numpy).max
+        """Largest number."""
+        return self._range().max
+
+    def _range(self) -> Any:
+        if self.name == "bfloat16":
+            import ml_dtypes
+
+            return ml_dtypes.finfo(self._numpy)
+        return np.finfo(self._numpy) if self.is_floating else np.iinfo(self._numpy)
 
     def __eq__(self, other: object) -> bool:
-        """Compare by name, after finding out which dtype the other one is."""
         if other is None:
             return False
         try:
@@ -99,19 +102,15 @@ class DType:
             return False
 
     def __hash__(self) -> int:
-        """Hash of the name."""
         return hash(self.name)
 
     def __repr__(self) -> str:
-        """TensorFlow's spelling."""
         return f"tf.{self.name}"
 
     def __str__(self) -> str:
-        """TensorFlow's spelling in messages."""
         return f"<dtype: '{self.name}'>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by name."""
         return as_dtype, (self.name,)
 
 
@@ -138,29 +137,45 @@ _BY_TYPE: dict[Any, DType] = {float: float32, int: int32, bool: bool_, str: stri
 _BY_NUMPY = {dtype.numpy_dtype: dtype for dtype in ALL}
 
 
+def __getattr__(name: str) -> DType:
+    """Return ``bfloat16``, which needs the package ml_dtypes."""
+    if name != "bfloat16":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise AttributeError("tf.bfloat16 requires the package ml_dtypes: pip install ml-dtypes", name=name) from None
+    if name not in _BY_NAME:
+        dtype = DType(name, ml_dtypes.bfloat16)
+        _BY_NUMPY[dtype.numpy_dtype] = dtype
+        _BY_NAME[name] = dtype
+    return _BY_NAME[name]
+
+
 def as_dtype(value: Any) -> DType:
-    """Find the dtype that a value names."""
+    """Return the dtype that a value names."""
     if isinstance(value, DType):
         return value
     try:
         found = _BY_NAME.get(value) or _BY_TYPE.get(value)
     except TypeError:
         found = None
-    return found or _of_numpy(value)
+    return found or _dtype_from_numpy(value)
 
 
-def _of_numpy(value: Any) -> DType:
+def _dtype_from_numpy(value: Any) -> DType:
+    if isinstance(value, str) and value == "bfloat16":
+        return __getattr__("bfloat16")
     try:
         numpy: np.dtype[Any] = np.dtype(value)
     except TypeError:
-        raise _no_dtype(value) from None
+        raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.") from None
     if numpy.kind in "OSU":
         return string
-    found = _BY_NUMPY.get(numpy) or _BY_NAME.get(numpy.name)  # names are slow, but tell also of other byte orders
+    if numpy.name == "bfloat16":
+        return __getattr__("bfloat16")
+    # Looking up the name is slow, but it also finds dtypes of another byte order.
+    found = _BY_NUMPY.get(numpy) or _BY_NAME.get(numpy.name)
     if found is None:
-        raise _no_dtype(value)
+        raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.")
     return found
-
-
-def _no_dtype(value: Any) -> TypeError:
-    return TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.")

@@ -1,4 +1,4 @@
-"""TensorFlow's exceptions; each is one of ours and of Python's as well.
+"""TensorFlow's exceptions; each is also a RecordmillError and, where one fits, a built-in exception.
 
 References
 ----------
@@ -20,108 +20,108 @@ DATA_LOSS, UNAUTHENTICATED = 15, 16
 
 
 class OpError(RecordmillError):
-    """An operation failed; messages are TensorFlow's where people search for them."""
+    """Base class of the errors that operations raise."""
 
     error_code = UNKNOWN
 
-    def __init__(self, *given: Any, node_def: Any = None, op: Any = None, message: Any = None, **parts: Any) -> None:
-        if len(given) > 2:
-            node_def, op, message = given[:3]
-        elif given:
-            message = given[0]
+    def __init__(self, *args: Any, node_def: Any = None, op: Any = None, message: Any = None, **parts: Any) -> None:
+        if len(args) > 2:
+            node_def, op, message = args[:3]
+        elif args:
+            message = args[0]
         super().__init__("" if message is None else str(message), **parts)
         self.node_def, self.op = node_def, op
 
 
 class CancelledError(OpError):
-    """The operation was given up."""
+    """The operation was cancelled."""
 
     error_code = CANCELLED
 
 
 class UnknownError(OpError):
-    """Nothing more is known."""
+    """The cause is unknown."""
 
 
 class InvalidArgumentError(OpError, ValueError):
-    """An argument, or what a record holds, is not what the operation takes."""
+    """An argument or the content of a record is invalid."""
 
     error_code = INVALID_ARGUMENT
 
 
 class DeadlineExceededError(OpError, TimeoutError):
-    """The time for it is over."""
+    """A deadline passed."""
 
     error_code = DEADLINE_EXCEEDED
 
 
 class NotFoundError(OpError, FileNotFoundError):
-    """A file or folder is not there."""
+    """A file or folder does not exist."""
 
     error_code = NOT_FOUND
 
 
 class AlreadyExistsError(OpError, FileExistsError):
-    """A file or folder is there already."""
+    """A file or folder already exists."""
 
     error_code = ALREADY_EXISTS
 
 
 class PermissionDeniedError(OpError, PermissionError):
-    """Reading or writing is not allowed."""
+    """Reading or writing is not permitted."""
 
     error_code = PERMISSION_DENIED
 
 
 class ResourceExhaustedError(OpError, MemoryError):
-    """It would need more memory or space than there is."""
+    """There is not enough memory or space."""
 
     error_code = RESOURCE_EXHAUSTED
 
 
 class FailedPreconditionError(OpError, OSError):
-    """Something has to be done before, such as emptying a folder."""
+    """The system is not in the state that the operation needs, such as an empty folder."""
 
     error_code = FAILED_PRECONDITION
 
 
 class AbortedError(OpError):
-    """Something else came in between."""
+    """The operation was aborted."""
 
     error_code = ABORTED
 
 
 class OutOfRangeError(OpError, IndexError):
-    """Past the end."""
+    """The input has ended."""
 
     error_code = OUT_OF_RANGE
 
 
 class UnimplementedError(OpError, NotImplementedError):
-    """It is not supported."""
+    """The operation is not supported."""
 
     error_code = UNIMPLEMENTED
 
 
 class InternalError(OpError, RuntimeError):
-    """Something that should hold does not."""
+    """An invariant is broken."""
 
     error_code = INTERNAL
 
 
 class UnavailableError(OpError, ConnectionError):
-    """A service does not answer."""
+    """A service is unavailable."""
 
     error_code = UNAVAILABLE
 
 
 class DataLossError(OpError, ValueError):
-    """Data are damaged or cut."""
+    """Data are corrupt or truncated."""
 
     error_code = DATA_LOSS
 
 
 class UnauthenticatedError(OpError):
-    """Nobody said who asks."""
+    """The caller is not authenticated."""
 
     error_code = UNAUTHENTICATED

@@ -1,4 +1,4 @@
-"""Whether TensorFlow's graph of the map function that runs would not know how large images are."""
+"""Whether image sizes are unknown in the map function that runs, as they would be in TensorFlow's graph."""
 
 from __future__ import annotations
 

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core import ragged_parts as parts
-from recordmill.compat.tensorflow.core.arithmetic import Arithmetic
+from recordmill.compat.tensorflow.core import row_splits as partition
 from recordmill.compat.tensorflow.core.composite import Composite
-from recordmill.compat.tensorflow.core.dtypes import DType
-from recordmill.compat.tensorflow.core.ragged_nested import Nested
-from recordmill.compat.tensorflow.core.ragged_parts import Splits
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.operators import Arithmetic
+from recordmill.compat.tensorflow.core.row_splits import Splits
 from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class RaggedTensor(Arithmetic, Nested, Composite):
-    """Rows that lie back to back in `values`; row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``.
+class RaggedTensor(Arithmetic, Composite):
+    """Rows stored one after another in `values`; row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``.
 
-    Made by the ``from_...`` methods, by `constant`, and by the parsing functions.
+    Create it with a ``from_...`` method, with `constant`, or with the parsing functions.
     """
 
     __slots__ = ("_length", "_splits", "_values")
@@ -35,43 +37,57 @@ class RaggedTensor(Arithmetic, Nested, Composite):
 
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
-        """Rows that end where the next one begins; `row_splits` has one entry more than there are rows."""
-        return cls._made(values, parts.from_splits(_numbers(row_splits)), name, validate)
+        """Create rows from the positions at which they start; the last entry is the end of the last row."""
+        return cls._create(values, partition.from_splits(_as_integers(row_splits)), name, validate)
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
-        """Rows of these lengths."""
-        return cls._made(values, parts.from_lengths(_numbers(row_lengths)), name, validate)
+        """Create rows of these lengths."""
+        return cls._create(values, partition.from_lengths(_as_integers(row_lengths)), name, validate)
 
     @classmethod
     def from_row_starts(cls, values: Any, row_starts: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
-        """Rows that begin at these places."""
-        inner = _inner(values)
-        return cls._made(inner, parts.from_starts(_numbers(row_starts), _num_rows(inner)), name, validate)
+        """Create rows that start at these positions."""
+        inner = _as_values(values)
+        return cls._create(inner, partition.from_starts(_as_integers(row_starts), len(inner)), name, validate)
 
     @classmethod
     def from_row_limits(cls, values: Any, row_limits: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
-        """Rows that end in front of these places."""
-        return cls._made(values, parts.from_limits(_numbers(row_limits)), name, validate)
+        """Create rows that end before these positions."""
+        return cls._create(values, partition.from_limits(_as_integers(row_limits)), name, validate)
 
     @classmethod
     def from_value_rowids(
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: Any = None, validate: bool = True
     ) -> RaggedTensor:
-        """Rows of the values that have the same row number; the numbers do not fall."""
+        """Create rows from the row of each value; the row numbers must be sorted."""
         rows = None if nrows is None else int(nrows)
-        return cls._made(values, parts.from_rowids(_numbers(value_rowids), rows), name, validate)
+        return cls._create(values, partition.from_rowids(_as_integers(value_rowids), rows), name, validate)
 
     @classmethod
     def from_uniform_row_length(
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: Any = None
     ) -> RaggedTensor:
-        """Rows of one length."""
-        inner, length = _inner(values), int(uniform_row_length)
+        """Create rows of one length."""
+        inner, length = _as_values(values), int(uniform_row_length)
         dtype = inner.row_splits.dtype.numpy_dtype if isinstance(inner, RaggedTensor) else np.dtype(np.int64)
-        rows = _num_rows(inner) // length if length else int(nrows or 0)
-        made = cls._made(inner, (np.arange(rows + 1) * length).astype(dtype), name, validate)
-        return cls(made._values, made._splits, length)
+        rows = len(inner) // length if length else int(nrows or 0)
+        created = cls._create(inner, (np.arange(rows + 1) * length).astype(dtype), name, validate)
+        return cls(created._values, created._splits, length)
+
+    @classmethod
+    def from_nested_row_splits(
+        cls, flat_values: Any, nested_row_splits: Sequence[Any], name: Any = None, validate: bool = True
+    ) -> Any:
+        """Create nested rows from row splits, outermost first."""
+        return cls._create_nested("from_row_splits", flat_values, nested_row_splits, name, validate)
+
+    @classmethod
+    def from_nested_row_lengths(
+        cls, flat_values: Any, nested_row_lengths: Sequence[Any], name: Any = None, validate: bool = True
+    ) -> Any:
+        """Create nested rows from row lengths, outermost first."""
+        return cls._create_nested("from_row_lengths", flat_values, nested_row_lengths, name, validate)
 
     @classmethod
     def from_tensor(
@@ -83,56 +99,61 @@ class RaggedTensor(Arithmetic, Nested, Composite):
         name: Any = None,
         row_splits_dtype: Any = np.int64,
     ) -> RaggedTensor:
-        """Rows of a dense tensor, cut to their lengths or in front of the padding at their ends."""
-        from recordmill.compat.tensorflow.core.ragged_making import from_tensor
-
+        """Create rows from a dense tensor, cut to their lengths or before trailing padding."""
         del name
         return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
     @classmethod
     def from_sparse(cls, st_input: Any, name: Any = None, row_splits_dtype: Any = np.int64) -> RaggedTensor:
-        """Rows of a sparse tensor of two axes, without gaps."""
-        from recordmill.compat.tensorflow.core.ragged_sparse import from_sparse
-
+        """Create rows from a sparse tensor of two axes, whose rows must have no gaps."""
         del name
         return from_sparse(st_input, row_splits_dtype)
 
     @classmethod
-    def _made(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:
+    def _create(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:
         del name
-        inner = _inner(values)
+        inner = _as_values(values)
         if validate:
-            parts.check(splits, _num_rows(inner))
+            partition.check(splits, len(inner))
         return cls(inner, splits)
+
+    @classmethod
+    def _create_nested(cls, method: str, values: Any, levels: Any, name: Any, validate: bool) -> Any:
+        if isinstance(levels, Tensor):
+            argument = f"nested_{method.removeprefix('from_')}"
+            raise TypeError(f"Argument `{argument}` must be a list of Tensors. Received {levels.numpy()}.")
+        for level in reversed(levels):
+            values = getattr(cls, method)(values, level, name, validate)
+        return values
 
     @property
     def values(self) -> Tensor | RaggedTensor:
-        """Rows, back to back."""
+        """The concatenated rows."""
         return self._values
 
     @property
     def row_splits(self) -> Tensor:
-        """Where each row begins and the last one ends; shape (num_rows + 1,)."""
+        """Start of each row and end of the last one: shape (num_rows + 1,)."""
         return Tensor(self._splits)
 
     @property
     def uniform_row_length(self) -> Tensor | None:
-        """Length of every row, where that is part of the shape."""
+        """Length of every row, if it is part of the shape."""
         return None if self._length is None else Tensor(np.array(self._length, self._splits.dtype))
 
     @property
     def flat_values(self) -> Tensor:
-        """The innermost values, without rows."""
+        """The innermost values."""
         return self._values.flat_values if isinstance(self._values, RaggedTensor) else self._values
 
     @property
     def nested_row_splits(self) -> tuple[Tensor, ...]:
-        """Row splits from the outermost to the innermost."""
+        """Row splits, outermost first."""
         inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
         return (self.row_splits, *inner)
 
     def nested_row_lengths(self, name: Any = None) -> tuple[Tensor, ...]:
-        """Lengths of the rows from the outermost to the innermost."""
+        """Return row lengths, outermost first."""
         del name
         return tuple(Tensor(np.diff(splits.values)) for splits in self.nested_row_splits)
 
@@ -143,16 +164,16 @@ class RaggedTensor(Arithmetic, Nested, Composite):
 
     @property
     def dtype(self) -> DType:
-        """Of the values."""
+        """Dtype of the values."""
         return self.flat_values.dtype
 
     @property
     def shape(self) -> TensorShape:
-        """Lengths of the axes; None for those that are ragged."""
+        """Lengths of the axes; None for ragged axes."""
         return TensorShape([len(self), self._length, *list(self._values.shape)[1:]])
 
     def get_shape(self) -> TensorShape:
-        """Lengths of the axes; None for those that are ragged."""
+        """Return the lengths of the axes; None for ragged axes."""
         return self.shape
 
     def nrows(self, out_type: Any = None, name: Any = None) -> Tensor:
@@ -160,34 +181,24 @@ class RaggedTensor(Arithmetic, Nested, Composite):
         del name
         return as_tensor(np.array(len(self), self._splits.dtype if out_type is None else out_type))
 
-    def row_starts(self, name: Any = None) -> Tensor:
-        """Return where each row begins."""
-        del name
-        return Tensor(self._splits[:-1])
-
-    def row_limits(self, name: Any = None) -> Tensor:
-        """Return where each row ends."""
-        del name
-        return Tensor(self._splits[1:])
-
     def value_rowids(self, name: Any = None) -> Tensor:
-        """Return the number of the row of each value."""
+        """Return the row of each value."""
         del name
         return Tensor(np.repeat(np.arange(len(self), dtype=self._splits.dtype), np.diff(self._splits)))
 
     def row_lengths(self, axis: int = 1, name: Any = None) -> Any:
-        """Return the lengths of rows; of those of an inner axis, as a ragged tensor."""
+        """Return the lengths of the rows; those of an inner axis are a ragged tensor."""
         if axis == 1:
             return Tensor(np.diff(self._splits))
         if axis == 0:
             return self.nrows()
         if not isinstance(self._values, RaggedTensor):
-            raise ValueError(f"axis {axis} of this ragged tensor is not ragged")  # noqa: TRY004 (TensorFlow's class)
+            raise ValueError(f"axis {axis} is not ragged")  # noqa: TRY004 (TensorFlow's class)
         return self.with_values(self._values.row_lengths(axis - 1, name))
 
     def with_values(self, new_values: Any) -> RaggedTensor:
         """Return other values in the same rows."""
-        return RaggedTensor(_inner(new_values), self._splits, self._length)
+        return RaggedTensor(_as_values(new_values), self._splits, self._length)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
         """Return other innermost values in the same rows."""
@@ -195,13 +206,12 @@ class RaggedTensor(Arithmetic, Nested, Composite):
         return self.with_values(inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values)
 
     def to_list(self) -> list[Any]:
-        """Return rows as nested lists of Python's values."""
+        """Return the rows as nested lists."""
         inner = self._values.to_list() if isinstance(self._values, RaggedTensor) else self._values.values.tolist()
-        splits = self._splits.tolist()
-        return [inner[start:stop] for start, stop in itertools.pairwise(splits)]
+        return [inner[start:stop] for start, stop in itertools.pairwise(self._splits.tolist())]
 
     def numpy(self) -> NDArray[Any]:
-        """Return rows as an array of arrays; one array if all rows have one length."""
+        """Return an array of arrays, or one array if all rows have the same length."""
         values = np.asarray(self._values.numpy())
         rows = np.split(values, self._splits[1:-1]) if len(self._splits) > 1 else []
         if len({len(row) for row in rows}) == 1:
@@ -211,68 +221,273 @@ class RaggedTensor(Arithmetic, Nested, Composite):
         return out
 
     def to_tensor(self, default_value: Any = None, name: Any = None, shape: Any = None) -> Any:
-        """Return rows side by side in one array; short ones are filled up, and cut where a shape says so."""
-        return _ops().to_tensor(self, default_value, name, shape)
+        """Convert to a dense tensor: short rows are padded, long ones cut to `shape`."""
+        return to_tensor(self, default_value, name, shape)
 
     def to_sparse(self, name: Any = None) -> Any:
-        """Return the values with their places."""
-        from recordmill.compat.tensorflow.core.ragged_sparse import to_sparse
-
+        """Convert to a sparse tensor."""
         del name
         return to_sparse(self)
 
-    def bounding_shape(self, axis: Any = None, name: Any = None, out_type: Any = None) -> Tensor:
-        """Return the shape of the smallest array that holds all rows."""
-        del name
-        lengths = parts.bounding([split.values for split in self.nested_row_splits], self.flat_values.values.shape[1:])
-        found = np.array(lengths, self._splits.dtype if out_type is None else array_of(0, out_type).dtype)
-        return Tensor(found if axis is None else np.asarray(found[axis]))
-
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self._splits) - 1
 
     def __iter__(self) -> Iterator[Tensor | RaggedTensor]:
-        """Rows in order."""
-        return (rows_of(self._values, start, stop) for start, stop in itertools.pairwise(self._splits))
+        return (slice_values(self._values, start, stop) for start, stop in itertools.pairwise(self._splits))
 
     def __getitem__(self, key: Any) -> Any:
-        """Row, or part of the rows."""
-        return _ops().getitem(self, key)
+        """Return a row, several rows, or the same slice of each row."""
+        return getitem(self, key)
 
     def __repr__(self) -> str:
-        """TensorFlow's spelling."""
-        with np.printoptions(formatter={"all": parts.spelled}):
-            return f"<tf.RaggedTensor {parts.spelled(self.numpy())}>"
+        with np.printoptions(formatter={"all": _format}):
+            return f"<tf.RaggedTensor {_format(self.numpy())}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the parts."""
         return RaggedTensor, (self._values, self._splits, self._length)
 
 
-def _ops() -> Any:
-    from recordmill.compat.tensorflow.core import ragged_ops
-
-    return ragged_ops
-
-
-def _inner(values: Any) -> Tensor | RaggedTensor:
+def _as_values(values: Any) -> Tensor | RaggedTensor:
     return values if isinstance(values, RaggedTensor) else as_tensor(values)
 
 
-def _numbers(given: Any) -> NDArray[Any]:
-    """Python's whole numbers are int64 here."""
-    return array_of(given) if isinstance(given, Tensor | np.ndarray) else np.asarray(given, np.int64)
+def _as_integers(numbers: Any) -> NDArray[Any]:
+    """Convert a partition to an array; Python's integers become int64."""
+    return array_of(numbers) if isinstance(numbers, Tensor | np.ndarray) else np.asarray(numbers, np.int64)
 
 
-def _num_rows(values: Tensor | RaggedTensor) -> int:
-    return len(values)
+def _format(value: Any) -> str:
+    """Format nested arrays with commas, abbreviated as NumPy does."""
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    return np.array2string(value, separator=", ") if value.size else repr(value.tolist())
 
 
-def rows_of(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor | RaggedTensor:
-    """Rows from one place to another."""
+def _nested_splits(ragged: RaggedTensor) -> list[Splits]:
+    return [splits.values for splits in ragged.nested_row_splits]
+
+
+def slice_values(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor | RaggedTensor:
+    """Return the values from `start` to `stop`."""
     if isinstance(values, Tensor):
         return Tensor(values.values[start:stop])
     splits = values.row_splits.values[start : stop + 1]
-    inner = rows_of(values.values, splits[0], splits[-1])
+    inner = slice_values(values.values, splits[0], splits[-1])
     return RaggedTensor(inner, splits - splits[0], values._length)
+
+
+def gather_values(values: Tensor | RaggedTensor, rows: NDArray[np.int64]) -> Tensor | RaggedTensor:
+    """Return the values at these positions."""
+    if isinstance(values, Tensor):
+        return Tensor(values.values[rows])
+    positions, splits = partition.gather_rows(values.row_splits.values, rows)
+    return RaggedTensor(gather_values(values.values, positions), splits)
+
+
+@op("ragged.getitem")
+def getitem(ragged: RaggedTensor, key: Any) -> Any:
+    """Return a row, several rows, or the same slice of each row."""
+    first, *rest = key if isinstance(key, tuple) else (key,)
+    if any(part is Ellipsis or part is None for part in (first, *rest)):
+        raise NotImplementedError("indexing a ragged tensor with ... or tf.newaxis is not supported")
+    if isinstance(first, slice):
+        start, stop, step = first.indices(len(ragged))
+        if step == 1:
+            taken = slice_values(ragged, start, max(start, stop))
+        else:
+            taken = gather_values(ragged, np.arange(start, stop, step))
+        return _slice_each_row(taken, rest) if rest else taken
+    index = int(first)
+    if not -len(ragged) <= index < len(ragged):
+        raise InvalidArgumentError(f"index {index} is out of bounds for {len(ragged)} rows")
+    splits = ragged.row_splits.values
+    index %= len(ragged)
+    row: Any = slice_values(ragged.values, splits[index], splits[index + 1])
+    return row[tuple(rest) if len(rest) > 1 else rest[0]] if rest else row
+
+
+def _slice_each_row(ragged: Any, key: list[Any]) -> RaggedTensor:
+    if isinstance(key[0], int | np.integer) and ragged.uniform_row_length is None:
+        raise ValueError("Cannot index into an inner ragged dimension.")
+    if len(key) > 1 or not isinstance(key[0], slice):
+        raise NotImplementedError("only a slice of all rows is supported, such as rows[:, 1:]")
+    positions, splits = partition.slice_rows(ragged.row_splits.values, key[0])
+    return RaggedTensor(gather_values(ragged.values, positions), splits)
+
+
+@op("ragged.to_tensor")
+def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None, shape: Any = None) -> Tensor:
+    """Convert to a dense tensor: short rows are padded, long ones cut to `shape`."""
+    del name
+    flat, nested = ragged.flat_values.values, _nested_splits(ragged)
+    lengths = partition.bounding(nested, flat.shape[1:])
+    limits = [None] * len(lengths) if shape is None else list(shape)
+    if len(limits) != len(lengths):
+        raise ValueError(f"shape must have {len(lengths)} axes, got {len(limits)}")
+    wanted = [
+        length if limit is None or limit == -1 else int(limit) for limit, length in zip(limits, lengths, strict=True)
+    ]
+    if default_value is None:
+        default_value = b"" if flat.dtype == object else 0
+    out = np.empty(wanted, flat.dtype)
+    out[...] = array_of(default_value, ragged.dtype)[()]
+    axes = partition.positions(nested)
+    inside = np.logical_and.reduce([indices < wanted[axis] for axis, indices in enumerate(axes)])
+    inner: Any = tuple(slice(0, length) for length in wanted[len(axes) :])
+    out[(*(indices[inside] for indices in axes), *inner)] = flat[: len(inside)][(inside, *inner)]
+    return Tensor(out)
+
+
+@op("ragged.to_sparse")
+def to_sparse(ragged: RaggedTensor) -> SparseTensor:
+    """Convert a ragged tensor to a sparse one."""
+    flat, nested = ragged.flat_values.values, _nested_splits(ragged)
+    rows = np.stack(partition.positions(nested), axis=1)
+    flat = flat[: len(rows)]
+    inner = np.argwhere(np.ones(flat.shape[1:], bool))
+    indices = np.concatenate([np.repeat(rows, len(inner), axis=0), np.tile(inner, (len(rows), 1))], axis=1)
+    shape = np.array(partition.bounding(nested, flat.shape[1:]), np.int64)
+    return SparseTensor(Tensor(indices.astype(np.int64)), Tensor(flat.reshape(-1)), Tensor(shape))
+
+
+@op("ragged.from_sparse")
+def from_sparse(st_input: Any, row_splits_dtype: Any = np.int64) -> RaggedTensor:
+    """Convert a sparse tensor of two axes, whose rows have no gaps, to a ragged one."""
+    if not isinstance(st_input, SparseTensor):
+        raise TypeError(f"expected a SparseTensor, got {type(st_input).__name__}")
+    indices = st_input.indices.values
+    if indices.shape[1] != 2:
+        raise ValueError(f"the sparse tensor must have rank 2, got rank {indices.shape[1]}")
+    rows, columns = indices.T
+    splits = partition.from_lengths(np.bincount(rows, minlength=int(st_input.dense_shape.values[0])))
+    if (np.diff(rows) < 0).any() or (columns != np.arange(len(rows)) - splits[rows]).any():
+        raise InvalidArgumentError("SparseTensor is not right-ragged")
+    return RaggedTensor(st_input.values, splits.astype(as_dtype(row_splits_dtype).numpy_dtype))
+
+
+@op("ragged.from_tensor")
+def from_tensor(
+    tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1, row_splits_dtype: Any = np.int64
+) -> RaggedTensor:
+    """Convert a dense tensor to rows, cut to their lengths or before trailing padding."""
+    array, dtype = array_of(tensor), as_dtype(row_splits_dtype).numpy_dtype
+    if lengths is not None and padding is not None:
+        raise ValueError("lengths cannot be combined with padding")
+    if not 0 < ragged_rank < array.ndim:
+        raise ValueError(f"ragged_rank must be between 0 and the number of axes, {array.ndim}, got {ragged_rank}")
+    if ragged_rank > 1:
+        if lengths is not None:
+            raise NotImplementedError("from_tensor(lengths=...) is only supported for ragged_rank=1")
+        count, length = array.shape[:2]
+        inner = from_tensor(array.reshape(count * length, *array.shape[2:]), None, padding, ragged_rank - 1, dtype)
+        return RaggedTensor(inner, (np.arange(count + 1) * length).astype(dtype), length)
+    found = _row_lengths(array, lengths, padding)
+    values = array[np.arange(array.shape[1]) < found[:, None]]
+    uniform = array.shape[1] if lengths is None and padding is None else None
+    return RaggedTensor(Tensor(values), partition.from_lengths(found.astype(dtype)), uniform)
+
+
+def _row_lengths(array: NDArray[Any], lengths: Any, padding: Any) -> NDArray[np.int64]:
+    if lengths is not None:
+        return np.clip(array_of(lengths).astype(np.int64), 0, array.shape[1])
+    if padding is None:
+        return np.full(len(array), array.shape[1])
+    fill = array_of(padding, as_dtype(array.dtype))
+    present = (array != fill).any(axis=tuple(range(2, array.ndim)))
+    if not present.size:
+        return np.zeros(len(array), np.int64)
+    return np.where(present.any(axis=1), array.shape[1] - present[:, ::-1].argmax(axis=1), 0)
+
+
+@op("ragged.stack")
+def stack(values: Any, axis: int = 0, name: Any = None) -> RaggedTensor:
+    """Stack tensors of different lengths along a new first axis."""
+    del name
+    if axis != 0:
+        raise NotImplementedError(f"tf.ragged.stack(axis={axis}) is not supported: axis must be 0")
+    rows = values if isinstance(values, list | tuple) else [values]
+    wide = any(isinstance(row, RaggedTensor) and row.row_splits.values.dtype == np.int64 for row in rows)
+    dtype = np.int64 if wide else np.int32
+    return joined([row if isinstance(row, RaggedTensor) else _as_ragged(array_of(row)) for row in rows], dtype)
+
+
+def _as_ragged(array: NDArray[Any]) -> Any:
+    return from_tensor(array, None, None, array.ndim - 1) if array.ndim > 1 else Tensor(array)
+
+
+def joined(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
+    """Create a ragged tensor whose rows are tensors, or ragged tensors of one depth."""
+    lengths = np.array([len(row) for row in rows], dtype)
+    return RaggedTensor(back_to_back(rows, dtype), partition.from_lengths(lengths))
+
+
+def back_to_back(rows: Sequence[Any], dtype: Any) -> Any:
+    """Concatenate tensors, or ragged tensors of one depth, along their first axis."""
+    if isinstance(rows[0], Tensor):
+        return Tensor(np.concatenate([row.values for row in rows]))
+    lengths = np.concatenate([np.diff(row.row_splits.values) for row in rows]).astype(dtype)
+    return RaggedTensor(back_to_back([row.values for row in rows], dtype), partition.from_lengths(lengths))
+
+
+@op("ragged.range")
+def range_(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, name: Any = None) -> RaggedTensor:
+    """Create rows of evenly spaced numbers."""
+    del name
+    bounds = (0, starts, deltas) if limits is None else (starts, limits, deltas)
+    kind = array_of(starts, dtype).dtype
+    wanted = np.broadcast_arrays(*(np.atleast_1d(array_of(bound)).astype(kind) for bound in bounds))
+    rows = [np.arange(*triple, dtype=kind) for triple in zip(*wanted, strict=True)]
+    return joined([Tensor(row) for row in rows])
+
+
+def map_flat_values(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function with the values of ragged tensors, and keep their rows."""
+    rows = [value for value in (*args, *kwargs.values()) if isinstance(value, RaggedTensor)]
+    if not rows:
+        return function(*args, **kwargs)
+    expected = [splits.tolist() for splits in _nested_splits(rows[0])]
+    if any([splits.tolist() for splits in _nested_splits(row)] != expected for row in rows):
+        raise ValueError("All ragged inputs must have the same row_splits.")
+    flat = [value.flat_values if isinstance(value, RaggedTensor) else value for value in args]
+    named = {key: value.flat_values if isinstance(value, RaggedTensor) else value for key, value in kwargs.items()}
+    return rows[0].with_flat_values(function(*flat, **named))
+
+
+def constant(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    name: Any = None,
+    row_splits_dtype: Any = np.int64,
+) -> Any:
+    """Create a ragged tensor from nested lists."""
+    del name
+    if not isinstance(pylist, list | tuple | np.ndarray):
+        return as_tensor(pylist, dtype)
+    nested, values, depth = [], list(pylist), _depth(pylist)
+    num_inner = 0 if inner_shape is None else len(inner_shape)
+    wanted = depth - 1 - num_inner if ragged_rank is None else int(ragged_rank)
+    if not 0 <= wanted < max(depth, 1):
+        raise ValueError(f"lists of depth {depth} cannot have ragged_rank={ragged_rank}, inner_shape={inner_shape}")
+    for _ in range(wanted):
+        if not all(isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes) for value in values):
+            raise ValueError(f"all scalar values must have the same nesting depth: {pylist!r}")
+        lengths = np.array([len(value) for value in values], as_dtype(row_splits_dtype).numpy_dtype)
+        nested.append(partition.from_lengths(lengths))
+        values = [item for value in values for item in value]
+    found: Any = as_tensor(values, dtype)
+    if inner_shape is not None and not values:
+        found = Tensor(found.values.reshape((0, *inner_shape)))
+    has_depth = not values or found.ndim == depth - wanted
+    if not has_depth or tuple(inner_shape or ()) not in ((), found.values.shape[1:]):
+        raise ValueError(f"all scalar values must have the same nesting depth: {pylist!r}")
+    for splits in reversed(nested):
+        found = RaggedTensor(found, splits)
+    return found
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
+        return 0
+    return 1 + max((_depth(item) for item in value), default=0)

@@ -1,4 +1,4 @@
-"""Byte strings that lie in one buffer until somebody looks at them."""
+"""Vectors of byte strings that share one buffer until their objects are needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recordmill.types import Ragged
 
 
 class Rows(Tensor):
-    """Byte strings, the array of which is made when it is asked for."""
+    """Tensor of byte strings that creates its array of objects on first use and then drops the buffer."""
 
     __slots__ = ("_length", "_rows")
 
@@ -24,7 +24,6 @@ class Rows(Tensor):
         self._length = len(rows)
 
     def __getattr__(self, name: str) -> Any:
-        """Array, at first use; the buffer is let go of."""
         if name != "_values":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         rows = self._rows
@@ -34,29 +33,28 @@ class Rows(Tensor):
 
     @property
     def rows(self) -> Ragged | None:
-        """The buffer; None if there are objects instead."""
+        """The buffer; None once the objects exist."""
         return self._rows
 
     @property
     def dtype(self) -> DType:
-        """TensorFlow's dtype."""
+        """The dtype of byte strings."""
         return dtypes.string
 
     @property
     def shape(self) -> TensorShape:
-        """Lengths of the axes."""
+        """Number of strings."""
         return TensorShape((self._length,))
 
     @property
     def ndim(self) -> int:
-        """Number of axes."""
+        """One axis."""
         return 1
 
     def __len__(self) -> int:
-        """Return the number of strings."""
         return self._length
 
 
 def strings_of(rows: Ragged) -> NDArray[Any]:
-    """Byte strings as objects."""
+    """Return byte strings as an array of objects."""
     return np.fromiter(rows, object, len(rows))

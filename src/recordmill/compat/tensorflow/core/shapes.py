@@ -1,18 +1,19 @@
-"""Static shapes, in which a length or the number of axes may be unknown."""
+"""Static shapes, in which an axis length or the number of axes may be unknown."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 
 class TensorShape:
-    """Lengths of the axes; None where a length, or all of them, is not known."""
+    """Lengths of the axes; None where a length, or the number of axes, is unknown."""
 
     __slots__ = ("_dims",)
 
     def __init__(self, dims: Any) -> None:
-        self._dims: tuple[int | None, ...] | None = _dims_of(dims)
+        self._dims: tuple[int | None, ...] | None = _parse_dims(dims)
 
     @property
     def rank(self) -> int | None:
@@ -23,21 +24,16 @@ class TensorShape:
 
     @property
     def dims(self) -> list[int | None] | None:
-        """Lengths; None if the number of axes is unknown."""
+        """Lengths of the axes; None if their number is unknown."""
         return None if self._dims is None else list(self._dims)
 
     def as_list(self) -> list[int | None]:
-        """Lengths of the axes."""
+        """Return the lengths of the axes; ValueError if their number is unknown."""
         return list(self._known())
 
     def num_elements(self) -> int | None:
-        """Product of the lengths."""
-        if not self.is_fully_defined():
-            return None
-        product = 1
-        for length in self._known():
-            product *= length or 0
-        return product
+        """Return the product of the lengths; None if one is unknown."""
+        return math.prod(length or 0 for length in self._known()) if self.is_fully_defined() else None
 
     def is_fully_defined(self) -> bool:
         """Whether every length is known."""
@@ -45,11 +41,11 @@ class TensorShape:
 
     def is_compatible_with(self, other: Any) -> bool:
         """Whether one array could have both shapes."""
-        theirs = TensorShape(other)._dims
-        if self._dims is None or theirs is None:
+        dims = TensorShape(other)._dims
+        if self._dims is None or dims is None:
             return True
-        pairs = zip(self._dims, theirs, strict=False)
-        return len(self._dims) == len(theirs) and all(a is None or b is None or a == b for a, b in pairs)
+        pairs = zip(self._dims, dims, strict=False)
+        return len(self._dims) == len(dims) and all(a is None or b is None or a == b for a, b in pairs)
 
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raise ValueError unless one array could have both shapes."""
@@ -57,7 +53,7 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
 
     def assert_has_rank(self, rank: int) -> None:
-        """Raise ValueError if the number of axes is known, and another."""
+        """Raise ValueError if the number of axes is known to be another."""
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
@@ -67,15 +63,15 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What is known of a length by one shape or the other."""
-        theirs = TensorShape(other)
-        self.assert_is_compatible_with(theirs)
-        if self._dims is None or theirs._dims is None:
-            return theirs if self._dims is None else self
-        return TensorShape([b if a is None else a for a, b in zip(self._dims, theirs._dims, strict=True)])
+        """Return the lengths that at least one of two compatible shapes knows."""
+        merged = TensorShape(other)
+        self.assert_is_compatible_with(merged)
+        if self._dims is None or merged._dims is None:
+            return merged if self._dims is None else self
+        return TensorShape([b if a is None else a for a, b in zip(self._dims, merged._dims, strict=True)])
 
     def with_rank(self, rank: int) -> TensorShape:
-        """The shape, which has that number of axes."""
+        """Return the shape with this number of axes; ValueError if it has another."""
         self.assert_has_rank(rank)
         return TensorShape([None] * rank) if self._dims is None else self
 
@@ -85,7 +81,6 @@ class TensorShape:
         return self._dims
 
     def __len__(self) -> int:
-        """Return the number of axes."""
         if self._dims is None:
             raise ValueError("Cannot take the length of shape with unknown rank.")
         return len(self._dims)
@@ -95,61 +90,53 @@ class TensorShape:
         return self._dims is not None
 
     def __iter__(self) -> Iterator[int | None]:
-        """Iterate over the lengths."""
         return iter(self._known())
 
     def __getitem__(self, key: int | slice) -> Any:
-        """Length of an axis, or the shape of several."""
+        """Return the length of an axis, or the shape of several."""
         found = self._known()[key]
         return TensorShape(found) if isinstance(key, slice) else found
 
     def __add__(self, other: Any) -> TensorShape:
-        """Axes of one after those of the other."""
-        theirs = TensorShape(other)._dims
-        return TensorShape(None if self._dims is None or theirs is None else self._dims + theirs)
+        """Return the axes of both shapes, one after the other."""
+        dims = TensorShape(other)._dims
+        return TensorShape(None if self._dims is None or dims is None else self._dims + dims)
 
     concatenate = __add__
 
     def __eq__(self, other: object) -> bool:
-        """Compare with a shape or with what makes one."""
         try:
             return self._dims == TensorShape(other)._dims
         except TypeError:
             return False
 
     def __hash__(self) -> int:
-        """Hash of the lengths."""
         return hash(self._dims)
 
     def __repr__(self) -> str:
-        """TensorFlow's spelling."""
         return f"TensorShape({None if self._dims is None else list(self._dims)})"
 
     def __str__(self) -> str:
-        """TensorFlow's spelling in messages."""
-        if self._dims is None:
-            return "<unknown>"
-        inner = ", ".join(str(length) for length in self._dims)
-        return f"({inner},)" if len(self._dims) == 1 else f"({inner})"
+        return "<unknown>" if self._dims is None else str(self._dims)
 
 
-def _dims_of(dims: Any) -> tuple[int | None, ...] | None:
+def _parse_dims(dims: Any) -> tuple[int | None, ...] | None:
     if dims is None or isinstance(dims, TensorShape):
         return None if dims is None else dims._dims
     if not isinstance(dims, Sequence):
         try:
             dims = [dims.__index__()] if hasattr(dims, "__index__") else list(dims)
         except TypeError:
-            raise TypeError(f"Dimension value must be integer or None, not {dims!r}") from None
-    return tuple(_length(one) for one in dims)
+            raise TypeError(f"dimension must be an integer or None, got {dims!r}") from None
+    return tuple(_parse_length(length) for length in dims)
 
 
-def _length(value: Any) -> int | None:
+def _parse_length(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, str | bytes | float) or not hasattr(value, "__index__"):
-        raise TypeError(f"Dimension value must be integer or None or have an __index__ method, got value {value!r}")
+        raise TypeError(f"dimension must be an integer or None, got {value!r}")
     length = int(value.__index__())
     if length < 0:
-        raise ValueError(f"Dimension {length} must be >= 0")
+        raise ValueError(f"dimension must be >= 0, got {length}")
     return length

@@ -1,22 +1,23 @@
-"""Sparse tensors: the values that are there, and where."""
+"""Sparse tensors: values with their indices in a larger array."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.dispatch import op, run
+from recordmill.compat.tensorflow.core.composite import Composite
+from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.no_arithmetic import NoArithmetic
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class SparseTensor(NoArithmetic):
-    """Values at indices of a larger array that is otherwise empty."""
+class SparseTensor(Composite):
+    """Values at indices of a larger array that is empty elsewhere; there is no arithmetic."""
 
     __slots__ = ("_dense_shape", "_indices", "_values")
 
@@ -27,63 +28,52 @@ class SparseTensor(NoArithmetic):
         shapes = self._indices.shape, self._values.shape, self._dense_shape.shape
         if [shape.rank for shape in shapes] != [2, 1, 1] or shapes[0].as_list() != [shapes[1][0], shapes[2][0]]:
             raise ValueError(
-                f"indices of shape (n, rank), values of shape (n,) and a dense_shape of shape (rank,) belong together, "
-                f"not {shapes[0]}, {shapes[1]} and {shapes[2]}"
+                "indices, values and dense_shape must have the shapes (n, rank), (n,) and (rank,), "
+                f"got {shapes[0]}, {shapes[1]} and {shapes[2]}"
             )
 
     @property
     def indices(self) -> Tensor:
-        """Places of the values; int64, shape (n, rank)."""
+        """Indices of the values: int64, shape (n, rank)."""
         return self._indices
 
     @property
     def values(self) -> Tensor:
-        """Values; shape (n,)."""
+        """Values: shape (n,)."""
         return self._values
 
     @property
     def dense_shape(self) -> Tensor:
-        """Shape of the whole; int64, shape (rank,)."""
+        """Shape of the whole array: int64, shape (rank,)."""
         return self._dense_shape
 
     @property
     def shape(self) -> TensorShape:
-        """Shape of the whole."""
+        """Shape of the whole array."""
         return TensorShape(self.dense_shape.values.tolist())
 
     @property
     def dtype(self) -> DType:
-        """Of the values."""
+        """Dtype of the values."""
         return self._values.dtype
 
     def get_shape(self) -> TensorShape:
-        """Shape of the whole."""
+        """Return the shape of the whole array."""
         return self.shape
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """Other values at the same places."""
+        """Return a sparse tensor of other values at the same indices."""
         return SparseTensor(self.indices, new_values, self.dense_shape)
 
-    def __mul__(self, other: Any) -> Any:
-        """Product with a dense tensor that broadcasts to the shape, where there are values."""
-        return run("math.multiply", self, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        """Quotient by a dense tensor that broadcasts to the shape, where there are values."""
-        return run("math.truediv", self, other)
-
     def __repr__(self) -> str:
-        """TensorFlow's spelling."""
-        parts = self.indices, self.values, self.dense_shape
-        return "SparseTensor(indices={!s}, values={!s}, dense_shape={!s})".format(*parts)
+        return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the parts."""
         return SparseTensor, (self.indices, self.values, self.dense_shape)
 
 
 class FullVector(SparseTensor):
-    """Sparse tensor of one axis that has a value at each place, in order."""
+    """Sparse tensor of one axis that has a value at each index, in order."""
 
     __slots__ = ()
 
@@ -92,12 +82,12 @@ class FullVector(SparseTensor):
 
     @property
     def indices(self) -> Tensor:
-        """All places; int64, shape (n, 1)."""
+        """All indices: int64, shape (n, 1)."""
         return Tensor(np.arange(len(self._values.values), dtype=np.int64)[:, None])
 
     @property
     def dense_shape(self) -> Tensor:
-        """Number of the values; int64, shape (1,)."""
+        """Number of values: int64, shape (1,)."""
         return Tensor(np.array(self._values.values.shape, np.int64))
 
 
@@ -105,15 +95,14 @@ class FullVector(SparseTensor):
 def to_dense(
     sp_input: SparseTensor, default_value: Any = None, validate_indices: bool = True, name: Any = None
 ) -> Tensor:
-    """Make a whole array of a sparse tensor."""
+    """Convert a sparse tensor to a dense one."""
     del name
-    if not isinstance(sp_input, SparseTensor):
-        raise TypeError(f"Input must be a SparseTensor, not {type(sp_input).__name__}.")
+    _check_sparse(sp_input)
     if isinstance(sp_input, FullVector):
         return sp_input.values
     shape = tuple(sp_input.dense_shape.values.tolist())
     indices, values = sp_input.indices.values, sp_input.values.values
-    _check_places(indices, shape, validate_indices)
+    _check_indices(indices, shape, validate_indices)
     if default_value is None:
         default_value = b"" if values.dtype == object else 0
     dense = np.empty(shape, values.dtype)
@@ -122,17 +111,40 @@ def to_dense(
     return Tensor(dense)
 
 
-def _check_places(indices: Any, shape: tuple[int, ...], ordered: bool) -> None:
+@op("sparse.from_dense")
+def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
+    """Convert a dense tensor to a sparse one of the values that are not zero or empty."""
+    del name
+    array = array_of(tensor)
+    present: Any = array != (b"" if array.dtype == object else 0)
+    indices = np.argwhere(present).astype(np.int64)
+    return SparseTensor(Tensor(indices), Tensor(array[present]), Tensor(np.array(array.shape, np.int64)))
+
+
+@op("sparse.reorder")
+def reorder(sp_input: SparseTensor, name: Any = None) -> SparseTensor:
+    """Sort values by their indices."""
+    del name
+    _check_sparse(sp_input)
+    indices = sp_input.indices.values
+    order = np.lexsort(indices.T[::-1])
+    return SparseTensor(Tensor(indices[order]), Tensor(sp_input.values.values[order]), sp_input.dense_shape)
+
+
+def _check_sparse(value: Any) -> None:
+    if not isinstance(value, SparseTensor):
+        raise TypeError(f"expected a SparseTensor, got {type(value).__name__}")
+
+
+def _check_indices(indices: NDArray[Any], shape: tuple[int, ...], ordered: bool) -> None:
     outside = np.flatnonzero(((indices < 0) | (indices >= np.array(shape, np.int64))).any(axis=1))
     if len(outside):
-        place = outside[0]
-        raise InvalidArgumentError(
-            f"indices[{place}] = {indices[place].tolist()} is out of bounds: need 0 <= index < {list(shape)}"
-        )
+        first = outside[0]
+        raise InvalidArgumentError(f"indices[{first}] = {indices[first].tolist()} is out of bounds of {list(shape)}")
     if ordered and len(indices) > 1:
         flat = np.ravel_multi_index(tuple(indices.T), shape) if shape else np.zeros(len(indices), np.int64)
         wrong = np.flatnonzero(np.diff(flat) <= 0)
         if len(wrong):
-            place = wrong[0] + 1
-            reason = "is repeated" if flat[place] == flat[place - 1] else "is out of order"
-            raise InvalidArgumentError(f"indices[{place}] = {indices[place].tolist()} {reason}")
+            first = wrong[0] + 1
+            reason = "is repeated" if flat[first] == flat[first - 1] else "is out of order"
+            raise InvalidArgumentError(f"indices[{first}] = {indices[first].tolist()} {reason}")

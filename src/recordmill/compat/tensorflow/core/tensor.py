@@ -1,4 +1,4 @@
-"""Tensors: NumPy arrays that are not changed, with TensorFlow's dtypes and shapes."""
+"""Tensors: NumPy arrays that are not modified, with TensorFlow's dtypes and shapes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 
-# Each operation makes a tensor, and lets go of some.
+# Operations allocate and free an array each; keeping freed memory makes them faster.
 keep_freed_memory()
 
-__all__ = ["Tensor", "array_of", "as_tensor", "wrap"]
+__all__ = ["AnyTensor", "Tensor", "array_of", "as_tensor", "wrap"]
 
 
 class Tensor(Operators):
-    """Values of one dtype in an array; byte strings lie in an array of objects."""
+    """Array of values of one dtype; byte strings are stored in an array of objects."""
 
     __slots__ = ("_values",)
 
@@ -30,22 +30,22 @@ class Tensor(Operators):
         self._values = values
 
     def numpy(self) -> Any:
-        """Values as NumPy's."""
+        """Return the array, or a NumPy scalar if there are no axes."""
         return self._values if self._values.ndim else self._values[()]
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Values as NumPy's: sessions of TensorFlow 1 have nothing to compute."""
+        """Return the values, as ``numpy`` does."""
         del feed_dict, session
         return self.numpy()
 
     @property
     def values(self) -> NDArray[Any]:
-        """The array, also of a tensor without axes."""
+        """Array of the values, also if there are no axes."""
         return self._values
 
     @property
     def dtype(self) -> DType:
-        """TensorFlow's dtype."""
+        """Dtype of the values."""
         return dtypes.as_dtype(self._values.dtype)
 
     @property
@@ -58,110 +58,85 @@ class Tensor(Operators):
         """Number of axes."""
         return self._values.ndim
 
-    @property
-    def device(self) -> str:
-        """Where it is: with the first processor."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
-
-    def ref(self) -> Reference:
-        """Something that is equal for the same tensor, and can be a key."""
-        return Reference(self)
-
     def get_shape(self) -> TensorShape:
-        """Lengths of the axes."""
+        """Return the lengths of the axes."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Assert a shape."""
+        """Raise ValueError unless the tensor has this shape."""
         if not self.shape.is_compatible_with(shape):
-            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}.")
+            raise ValueError(f"shape {self.shape} of the tensor is not compatible with {TensorShape(shape)}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Values for NumPy."""
-        if copy is None:  # NumPy 1 does not know it
+        if copy is None:  # NumPy 1 does not accept None
             return np.asarray(self._values, dtype)
         return np.array(self._values, dtype, copy=copy)
 
     def __len__(self) -> int:
-        """Return the length of the first axis."""
         if not self._values.ndim:
             raise TypeError("Scalar tensor has no `len()`")
         return len(self._values)
 
     def __iter__(self) -> Iterator[Tensor]:
-        """Iterate over the first axis."""
         if not self._values.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
         return (Tensor(scalar_array(row, self._values.dtype)) for row in self._values)
 
     def __bool__(self) -> bool:
-        """Truth of a single value."""
         return bool(self._values)
 
     def __int__(self) -> int:
-        """Single value as a whole number."""
         return int(self._values)
 
     def __float__(self) -> float:
-        """Single value as a floating-point number."""
         return float(self._values)
 
     def __index__(self) -> int:
-        """Single whole number."""
         return self._values.__index__()
 
     def __format__(self, spec: str) -> str:
-        """Format the values as NumPy does."""
         return format(self.numpy(), spec)
 
     def __repr__(self) -> str:
-        """TensorFlow's spelling."""
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._told()}>"
+        text = repr(self._values) if self._values.ndim else repr(self._values.item())
+        separator = "\n" if "\n" in text else ""
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={separator}{text}>"
 
     def __str__(self) -> str:
-        """TensorFlow's spelling."""
         text = str(self.numpy())
-        return f"tf.Tensor({chr(10) * (chr(10) in text)}{text}, shape={self.shape}, dtype={self.dtype.name})"
-
-    def _told(self) -> str:
-        if not self._values.ndim:
-            return repr(self._values.item())
-        text = repr(self._values)
-        return f"\n{text}" if "\n" in text else text
+        separator = "\n" if "\n" in text else ""
+        return f"tf.Tensor({separator}{text}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the array."""
         return Tensor, (self._values,)
 
 
-class Reference:
-    """A tensor by its identity."""
+class _AnyTensorType(type):
+    """Type whose instances are all tensors, including those of a map function that is being traced."""
 
-    __slots__ = ("_tensor",)
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return Tensor(*args, **kwargs) if cls is AnyTensor else super().__call__(*args, **kwargs)
 
-    def __init__(self, tensor: Tensor) -> None:
-        self._tensor = tensor
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Operators) if cls is AnyTensor else super().__instancecheck__(value)
 
-    def deref(self) -> Tensor:
-        """Return the tensor."""
-        return self._tensor
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, Operators) if cls is AnyTensor else super().__subclasscheck__(kind)
 
-    def __eq__(self, other: object) -> bool:
-        """Whether it is the same tensor."""
-        return isinstance(other, Reference) and self._tensor is other._tensor
 
-    def __hash__(self) -> int:
-        """Hash of the identity."""
-        return id(self._tensor)
+class AnyTensor(Tensor, metaclass=_AnyTensorType):
+    """``tf.Tensor`` as programs see it."""
+
+    __slots__ = ()
 
 
 def as_tensor(value: Any, dtype: Any = None) -> Tensor:
-    """Make a tensor of a value."""
+    """Convert a value to a tensor."""
     return value if isinstance(value, Tensor) and dtype is None else Tensor(array_of(value, dtype))
 
 
 def wrap(result: Any, dtype: Any = None) -> Tensor:
-    """Make a tensor of what NumPy gave, which is no array where a result has no axes."""
+    """Return the tensor of a NumPy result, which may be an array or a scalar."""
     if isinstance(result, bytes):
         return Tensor(scalar_array(result, np.dtype(object)))
     return Tensor(np.asarray(result, dtype))

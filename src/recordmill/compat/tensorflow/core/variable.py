@@ -8,12 +8,11 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
-from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
 
 class Variable(Tensor):
-    """A tensor whose value may be replaced; models have Keras's own variables, not these."""
+    """Tensor whose value can be replaced; models use Keras's variables instead."""
 
     __slots__ = ("name", "trainable")
 
@@ -26,23 +25,20 @@ class Variable(Tensor):
         name: str | None = None,
         variable_def: Any = None,
         dtype: Any = None,
-        **hints: Any,
+        **options: Any,
     ) -> None:
         del validate_shape, caching_device
-        asked = [*hints, *(["variable_def"] if variable_def is not None else [])]
-        if asked:
-            raise NotImplementedError(f"tf.Variable({asked[0]}=...) is not supported: leave it out")
+        unsupported = [*options, *(["variable_def"] if variable_def is not None else [])]
+        if unsupported:
+            raise NotImplementedError(f"tf.Variable({unsupported[0]}=...) is not supported")
         if initial_value is None:
-            raise ValueError(
-                "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
-                "`variable_def`. You provided neither."
-            )
+            raise ValueError("initial_value must be specified")
         value = initial_value() if callable(initial_value) else initial_value
         super().__init__(np.array(array_of(value, dtype)))
         self.name, self.trainable = f"{name or 'Variable'}:0", trainable is None or trainable
 
     def value(self) -> Tensor:
-        """Return the value that it has now."""
+        """Return the current value."""
         return read(self)
 
     read_value = value
@@ -58,44 +54,34 @@ class Variable(Tensor):
         return assign(self, read(self) + delta)
 
     def assign_sub(self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Variable:
-        """Take away from the value."""
+        """Subtract from the value."""
         del use_locking, name, read_value
         return assign(self, read(self) - delta)
 
     def __repr__(self) -> str:
-        """TensorFlow's spelling."""
-        return (
-            f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, "
-            f"numpy={super().__repr__().partition('numpy=')[2]}"
-        )
+        value = super().__repr__().partition("numpy=")[2]
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={value}"
 
     __str__ = __repr__
 
     def __format__(self, spec: str) -> str:
-        """TensorFlow's spelling."""
         return format(repr(self), spec)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the value that it has now."""
         return Variable, (self._values, self.trainable, True, None, self.name.removesuffix(":0"))
-
-    def _put(self, values: Any) -> None:
-        if values.shape != self._values.shape:
-            raise ValueError(
-                f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape {self.shape}, and "
-                f"the assigned value shape {TensorShape(values.shape)} are incompatible."
-            )
-        self._values = np.array(values)
 
 
 @op("variable.read", always=True)
 def read(variable: Variable) -> Tensor:
-    """Value that a variable has now."""
+    """Return the current value of a variable."""
     return Tensor(variable.values)
 
 
 @op("variable.assign", always=True)
 def assign(variable: Variable, value: Any) -> Variable:
     """Replace the value of a variable."""
-    variable._put(array_of(value, variable.dtype))
+    values = array_of(value, variable.dtype)
+    if values.shape != variable.values.shape:
+        raise ValueError(f"value for variable {variable.name!r} must have shape {variable.shape}, got {values.shape}")
+    variable._values = np.array(values)
     return variable

@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.core.errors import DataLossError
 from recordmill.compat.tensorflow.data.elements import Element, Node, Step, Way
 from recordmill.compat.tensorflow.data.packed import form_of, packed, spec_in, unpacked
 from recordmill.compat.tensorflow.data.specs import spec_of
-from recordmill.compat.tensorflow.files.faults import translated
+from recordmill.compat.tensorflow.files.errors import translate_errors
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
 
 # Behind the given name, so that TensorFlow's own cache files of that name are left alone.
@@ -30,7 +30,7 @@ class CacheFile(Node):
         return _stored(self._path) if os.path.exists(self._path) else self._storing(way)
 
     def _storing(self, way: Way) -> Iterator[Step]:
-        with translated(self._path):
+        with translate_errors(self._path):
             records = rm.PayloadWriter(self._path, format="tfrecord", index="never")
         is_first, sound, ended = True, True, False
         try:

@@ -24,7 +24,7 @@ from recordmill.compat.tensorflow.data.recorded import recorded_in
 from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.structures import same_form, whole
 from recordmill.compat.tensorflow.data.together import Together
-from recordmill.compat.tensorflow.files.faults import path_of
+from recordmill.compat.tensorflow.files.errors import path_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 # Hints of TensorFlow that have no influence on elements and their order here.

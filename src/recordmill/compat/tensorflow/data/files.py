@@ -19,8 +19,8 @@ from recordmill.compat.tensorflow.core.errors import (
 )
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Run, Step, Way
-from recordmill.compat.tensorflow.files.faults import system_error
-from recordmill.compat.tensorflow.files.matching import beside_a_file
+from recordmill.compat.tensorflow.files.errors import system_error
+from recordmill.compat.tensorflow.files.matching import is_sidecar
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.types import RecordRef
@@ -47,12 +47,12 @@ class Files(Node):
                 yield element
                 continue
             path = os.fsdecode(element.value.numpy())
-            if beside_a_file(path):
+            if is_sidecar(path):
                 continue
             try:
                 yield from read(path)
             except (RecordmillError, OSError, EOFError) as error:
-                yield Failed(translated(error, path))
+                yield Failed(translate_errors(error, path))
 
     @abstractmethod
     def read(self, path: str) -> Iterator[Element]:
@@ -69,7 +69,7 @@ class Files(Node):
     def sample(self) -> Iterator[Any]:
         """What the first files hold."""
         for path in self.input.sample():
-            if not beside_a_file(os.fsdecode(path.numpy())):
+            if not is_sidecar(os.fsdecode(path.numpy())):
                 for element in self.read(os.fsdecode(path.numpy())):
                     yield element.value
 
@@ -180,7 +180,7 @@ def text(value: bytes) -> Tensor:
     return Tensor(array)
 
 
-def translated(error: Exception, path: str) -> OpError:
+def translate_errors(error: Exception, path: str) -> OpError:
     """Error of reading in TensorFlow's classes and words."""
     if isinstance(error, OpError):
         return error

@@ -8,7 +8,7 @@ from typing import Any
 from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.resampling import Resampled
 from recordmill.compat.tensorflow.data.saved import Snapshot, loaded, save
-from recordmill.compat.tensorflow.files.faults import path_of
+from recordmill.compat.tensorflow.files.errors import path_of
 
 # Hints of TensorFlow that have no influence on elements and their order here.
 # ruff: noqa: ARG002

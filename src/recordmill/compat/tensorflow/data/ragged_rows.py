@@ -7,8 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.ragged_making import joined
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor, joined
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec
 

@@ -19,7 +19,7 @@ from recordmill.compat.tensorflow.core.errors import (
     UnimplementedError,
 )
 from recordmill.compat.tensorflow.data.packed import form_of, packed, spec_in
-from recordmill.compat.tensorflow.files.faults import translated
+from recordmill.compat.tensorflow.files.errors import translate_errors
 from recordmill.compat.tensorflow.io.records import TFRecordWriter
 
 CONTENTS = "recordmill-dataset.json"
@@ -46,7 +46,7 @@ class Saving:
         if shard < 0:
             raise InvalidArgumentError(f"shard_func returned {shard}; shards are numbered from 0")
         if shard not in self._writers:
-            with translated(self._folder):
+            with translate_errors(self._folder):
                 os.makedirs(self._folder, exist_ok=True)
             self._writers[shard] = TFRecordWriter(os.path.join(self._folder, self._name(shard)), self._compression)
             self._counts[shard] = 0
@@ -68,7 +68,7 @@ class Saving:
         for shard in shards:
             self._writers[shard].close()
         before = _names_in(self._folder)
-        with translated(self._folder):
+        with translate_errors(self._folder):
             os.makedirs(self._folder, exist_ok=True)
             _put(os.path.join(self._folder, CONTENTS), json.dumps(contents, indent=1))
         for name in before:
@@ -125,7 +125,7 @@ def read_contents(folder: str) -> tuple[Any, str, list[tuple[str, int]]]:
             )
         raise NotFoundError(f"{folder} holds no saved data set: there is no {path}", shard=path)
     try:
-        with translated(path), open(path, encoding="utf-8") as file:
+        with translate_errors(path), open(path, encoding="utf-8") as file:
             told = json.load(file)
         if told["version"] > VERSION:
             raise UnimplementedError(f"{path} is of version {told['version']}, this package reads up to {VERSION}")

@@ -1,1 +1,1 @@
-"""Files by TensorFlow's names."""
+"""TensorFlow's functions of files."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from typing import Any
+from types import TracebackType
+from typing import IO, Any, Self
 
 from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.core.errors import (
@@ -13,34 +14,132 @@ from recordmill.compat.tensorflow.core.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
     NotFoundError,
+    OutOfRangeError,
+    PermissionDeniedError,
 )
-from recordmill.compat.tensorflow.files.faults import path_of, translated
-from recordmill.compat.tensorflow.files.file import GFile
-from recordmill.compat.tensorflow.files.matching import entries, matches, sidecars
+from recordmill.compat.tensorflow.files.errors import path_of, translate_errors
+from recordmill.compat.tensorflow.files.matching import list_entries, match_pattern, sidecars
 from recordmill.dataclass import dataclass
 
-__all__ = [
-    "GFile",
-    "copy",
-    "exists",
-    "glob",
-    "isdir",
-    "join",
-    "listdir",
-    "makedirs",
-    "mkdir",
-    "remove",
-    "rename",
-    "rmtree",
-    "stat",
-    "walk",
-]
 __getattr__ = missing(__name__, "io.gfile")
+_MODES = ("r", "w", "a", "r+", "w+", "a+")
+
+
+class GFile:
+    """File that is opened on first use."""
+
+    def __init__(self, name: Any, mode: str = "r") -> None:
+        self.name, self.mode = path_of(name), mode
+        self._text_mode, self._is_binary = mode.replace("b", "", 1), "b" in mode
+        if self._text_mode not in _MODES:
+            raise InvalidArgumentError(f"mode must be one of {', '.join(_MODES)}, got {mode!r}")
+        self._file: IO[bytes] | None = None
+
+    def _open(self) -> IO[bytes]:
+        if self._file is None:
+            with translate_errors(self.name):
+                self._file = open(self.name, f"{self._text_mode[0]}b{self._text_mode[1:]}")  # noqa: SIM115 (`close` does it)
+        return self._file
+
+    def _open_for_reading(self) -> IO[bytes]:
+        if self._text_mode not in ("r", "r+", "w+", "a+"):
+            raise PermissionDeniedError("File isn't open for reading", shard=self.name)
+        return self._open()
+
+    def _convert(self, data: bytes) -> Any:
+        return data if self._is_binary else data.decode("utf-8")
+
+    def read(self, n: int = -1) -> Any:
+        """Read `n` bytes, all by default; text unless the mode is binary."""
+        return self._convert(self._open_for_reading().read(n))
+
+    def readline(self) -> Any:
+        """Read a line with its end; empty at the end of the file."""
+        return self._convert(self._open_for_reading().readline())
+
+    def readlines(self) -> list[Any]:
+        """Read the remaining lines."""
+        return [self._convert(line) for line in self._open_for_reading()]
+
+    def write(self, file_content: Any) -> None:
+        """Write text or bytes."""
+        if self._text_mode == "r":
+            raise PermissionDeniedError("File isn't open for writing", shard=self.name)
+        file = self._open()
+        if not isinstance(file_content, str | bytes | bytearray):
+            raise TypeError(f"expected str or bytes, got {file_content!r}")
+        data = file_content.encode() if isinstance(file_content, str) else file_content
+        with translate_errors(self.name):
+            file.write(data)
+
+    def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
+        """Set the position: relative to the start, the current position (`whence` 1) or the end (2)."""
+        if whence not in (0, 1, 2):
+            raise InvalidArgumentError(f"whence must be 0, 1 or 2, got {whence}")
+        distance = position if offset is None else offset
+        if distance is None:
+            raise TypeError("seek(): offset argument required")
+        file = self._open_for_reading()
+        size = self.size()
+        target = distance + (0, file.tell(), size)[whence]
+        if target < 0:
+            raise InvalidArgumentError(f"position must be >= 0, got {target}", shard=self.name)
+        if target > size:
+            raise OutOfRangeError("reached end of file", shard=self.name)
+        file.seek(target)
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._open().tell()
+
+    def size(self) -> int:
+        """Return the number of bytes."""
+        self.flush()
+        return stat(self.name).length
+
+    def flush(self) -> None:
+        """Flush to the system."""
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            with translate_errors(self.name):
+                self._file.close()
+            self._file = None
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the lines."""
+        return self
+
+    def __next__(self) -> Any:
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        """Close, as TensorFlow's files do when they are garbage-collected."""
+        if getattr(self, "_file", None) is not None:
+            self.close()
 
 
 @dataclass(frozen=True, slots=True)
 class FileStatistics:
-    """What the system knows of a file."""
+    """Result of `stat`."""
 
     length: int
     mtime_nsec: int
@@ -48,100 +147,98 @@ class FileStatistics:
 
 
 def exists(path: Any) -> bool:
-    """Whether there is a file or folder."""
+    """Whether a file or folder exists."""
     return os.path.exists(path_of(path))
 
 
 def isdir(path: Any) -> bool:
-    """Whether there is a folder of that name."""
+    """Whether a folder exists."""
     return os.path.isdir(path_of(path))
 
 
 def listdir(path: Any) -> list[str]:
-    """Names in a folder, in order, without the index files that are kept beside shards."""
+    """Return the sorted names in a folder; sidecars of shards are omitted."""
     name = path_of(path)
     if not os.path.isdir(name):
         raise NotFoundError(f"Could not find directory {name}", shard=name)
-    with translated(name):
-        return entries(name)
+    with translate_errors(name):
+        return list_entries(name)
 
 
 def glob(pattern: Any) -> list[str]:
-    """Paths that match a pattern, or one of several, in order."""
+    """Return the sorted paths that match a pattern, or one of several."""
     patterns = pattern if isinstance(pattern, list | tuple) else [pattern]
-    return [found for one in patterns for found in matches(path_of(one))]
+    return [path for one in patterns for path in match_pattern(path_of(one))]
 
 
 def mkdir(path: Any) -> None:
-    """Make a folder; one that is there already may be."""
+    """Create a folder unless it exists."""
     name = path_of(path)
     if not os.path.isdir(name):
-        with translated(name):
+        with translate_errors(name):
             os.mkdir(name)
 
 
 def makedirs(path: Any) -> None:
-    """Make a folder and those that it lies in."""
+    """Create a folder and its parents unless they exist."""
     name = path_of(path)
-    with translated(name):
+    with translate_errors(name):
         os.makedirs(name, exist_ok=True)
 
 
 def remove(path: Any) -> None:
-    """Remove a file, and the index that may be kept beside it."""
+    """Remove a file and its sidecars."""
     name = path_of(path)
     if os.path.isdir(name):
         raise FailedPreconditionError(f"{name}; Is a directory", shard=name)
-    with translated(name):
+    with translate_errors(name):
         os.remove(name)
-    _forget(name)
+    _remove_sidecars(name)
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Give a file or folder another name; what has that name is replaced only if `overwrite` says so."""
+    """Rename a file or folder; an existing target is replaced only with `overwrite`."""
     source, target = path_of(src), path_of(dst)
-    if os.path.exists(target) and not overwrite:
-        raise AlreadyExistsError("file already exists", shard=target)
-    with translated(source):
+    _check_target(target, overwrite)
+    with translate_errors(source):
         os.replace(source, target)
-    _forget(source)
-    _forget(target)
+    _remove_sidecars(source)
+    _remove_sidecars(target)
 
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Copy the content of a file; what has the name is replaced only if `overwrite` says so."""
+    """Copy a file; an existing target is replaced only with `overwrite`."""
     source, target = path_of(src), path_of(dst)
-    if os.path.exists(target) and not overwrite:
-        raise AlreadyExistsError("file already exists", shard=target)
+    _check_target(target, overwrite)
     if os.path.isdir(source):
         raise InvalidArgumentError(f"{target}; Invalid argument", shard=source)
-    with translated(source if not os.path.exists(source) else target):
+    with translate_errors(source if not os.path.exists(source) else target):
         shutil.copyfile(source, target)
-    _forget(target)
+    _remove_sidecars(target)
 
 
 def rmtree(path: Any) -> None:
-    """Remove a folder with all that is in it, or a file."""
+    """Remove a file, or a folder with its content."""
     name = path_of(path)
     if not os.path.lexists(name):
         raise NotFoundError(f"{name} not found", shard=name)
     if not os.path.isdir(name) or os.path.islink(name):
         remove(name)
         return
-    with translated(name):
+    with translate_errors(name):
         shutil.rmtree(name)
 
 
 def stat(path: Any) -> FileStatistics:
-    """Size, time of the last change, and whether it is a folder."""
+    """Return the size, the modification time, and whether the path is a folder."""
     name = path_of(path)
-    with translated(name):
+    with translate_errors(name):
         found = os.stat(name)
     return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
 
 
 def walk(top: Any, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Folders below a folder, each with the names of folders and files in it; nothing if it is none."""
+    """Iterate over a folder and those below it, each with the names of its folders and files."""
     name = path_of(top)
     try:
         found = listdir(name)
@@ -149,8 +246,8 @@ def walk(top: Any, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[
         if onerror is not None:
             onerror(error)
         return
-    folders = [one for one in found if os.path.isdir(os.path.join(name, one))]
-    files = [one for one in found if one not in {*folders}]
+    folders = [entry for entry in found if os.path.isdir(os.path.join(name, entry))]
+    files = [entry for entry in found if entry not in {*folders}]
     if topdown:
         yield name, folders, files
     for folder in folders:
@@ -160,12 +257,16 @@ def walk(top: Any, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[
 
 
 def join(path: Any, *paths: Any) -> str:
-    """Path made of parts."""
+    """Join the parts of a path."""
     return os.path.join(path_of(path), *map(path_of, paths))
 
 
-def _forget(path: str) -> None:
-    """Remove the index of a shard that has gone."""
+def _check_target(path: str, overwrite: bool) -> None:
+    if os.path.exists(path) and not overwrite:
+        raise AlreadyExistsError("file already exists", shard=path)
+
+
+def _remove_sidecars(path: str) -> None:
     for name in sidecars(path):
         if os.path.exists(name):
             os.remove(name)

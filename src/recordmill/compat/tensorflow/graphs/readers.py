@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.data.readers import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
-from recordmill.compat.tensorflow.files.whole import read_file
+from recordmill.compat.tensorflow.files.contents import read_file
 from recordmill.compat.tensorflow.graphs.graph import GRAPH
 from recordmill.compat.tensorflow.graphs.iterators import GraphIterator
 from recordmill.compat.tensorflow.graphs.queues import FileQueue
@@ -65,7 +65,7 @@ class TFRecordReader(Reader):
 
     def __init__(self, name: Any = None, options: Any = None) -> None:
         super().__init__(name)
-        from recordmill.compat.tensorflow.io.options import TFRecordOptions
+        from recordmill.compat.tensorflow.io.records import TFRecordOptions
 
         self._compression = TFRecordOptions.get_compression_type_string(options)
 

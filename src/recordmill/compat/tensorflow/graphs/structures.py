@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordmill.compat.tensorflow.core.asked import Tensor
+from recordmill.compat.tensorflow.core.tensor import AnyTensor as Tensor
 from recordmill.compat.tensorflow.data.structures import mapped
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 

@@ -1,4 +1,4 @@
-"""``tf.io``: record files, features of records, images, and whole files."""
+"""``tf.io``: record files, features of records, encoded images, and files."""
 
 from __future__ import annotations
 
@@ -11,25 +11,23 @@ MEMBERS: dict[str, str] = {
     "FixedLenSequenceFeature": "io.features",
     "RaggedFeature": "io.features",
     "SparseFeature": "io.features",
-    "TFRecordCompressionType": "io.options",
-    "TFRecordOptions": "io.options",
+    "TFRecordCompressionType": "io.records",
+    "TFRecordOptions": "io.records",
     "TFRecordWriter": "io.records",
     "VarLenFeature": "io.features",
-    "decode_base64": "io.base64",
-    "decode_compressed": "io.compressed",
+    "decode_compressed": "io.raw",
     "decode_csv": "io.csv_lines",
     "decode_raw": "io.raw",
-    "encode_base64": "io.base64",
-    "matching_files": "files.whole",
+    "matching_files": "files.contents",
     "parse_example": "io.parsing",
     "parse_sequence_example": "io.sequences",
     "parse_single_example": "io.parsing",
     "parse_single_sequence_example": "io.sequences",
     "parse_tensor": "io.tensor_protos",
-    "read_file": "files.whole",
+    "read_file": "files.contents",
     "serialize_tensor": "io.tensor_protos",
     "tf_record_iterator": "io.records",
-    "write_file": "files.whole",
+    "write_file": "files.contents",
     # images
     "decode_and_crop_jpeg": "images.decoding",
     "decode_bmp": "images.decoding",

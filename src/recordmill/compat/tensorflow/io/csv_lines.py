@@ -7,17 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.arrays import array_of
-from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.dispatch import op, run
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, float32, string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.ops.numerals import parse_number, parse_numbers
 
 _ALLOWED = ("float32", "float64", "int32", "int64", "string")
-_CALLED = {"float32": "float", "float64": "double"}
 _QUOTE = b'"'
 
 
@@ -30,154 +27,100 @@ def decode_csv(
     na_value: str = "",
     select_cols: Sequence[int] | None = None,
 ) -> list[Tensor]:
-    """Columns of lines of separated values."""
-    lines, chosen = array_of(records, string), None if select_cols is None else list(map(int, select_cols))
-    _check_chosen(chosen, len(record_defaults))
-    mark = str(field_delim).encode()
-    if len(mark) != 1:
-        raise InvalidArgumentError("field_delim should be only 1 char [Op:DecodeCSV]")
-    columns = [_Column(place, default) for place, default in enumerate(record_defaults)]
+    """Parse lines of separated values into one tensor per column."""
+    lines, selected = array_of(records, string), None if select_cols is None else list(map(int, select_cols))
+    _check_selected(selected, len(record_defaults))
+    delimiter = str(field_delim).encode()
+    if len(delimiter) != 1:
+        raise InvalidArgumentError(f"field_delim must be a single character, got {field_delim!r}")
+    columns = [_Column(number, default) for number, default in enumerate(record_defaults)]
+    rows = []
+    for number, line in enumerate(lines.reshape(-1).tolist()):
+        row = _split(line, delimiter, use_quote_delim)
+        if selected is not None:
+            row = [row[index] for index in selected if index < len(row)]
+        if len(row) != len(columns):
+            raise InvalidArgumentError(f"expected {len(columns)} fields in record {number}, got {len(row)}")
+        rows.append(row)
     missing = (b"", na_value.encode())
-    strings = lines.reshape(-1).tolist()
-    if chosen is None and (found := _together(strings, mark, use_quote_delim, columns, missing)) is not None:
-        return [Tensor(values.reshape(lines.shape)) for values in found]
-    for number, line in enumerate(strings):
-        fields = _fields(line, mark, use_quote_delim)
-        if chosen is not None:
-            fields = [fields[place] for place in chosen if place < len(fields)]
-        if len(fields) != len(columns):
-            raise InvalidArgumentError(
-                f"Expect {len(columns)} fields but have {len(fields)} in record {number} [Op:DecodeCSV]"
-            )
-        for column, field in zip(columns, fields, strict=True):
-            column.take(None if field in missing else field, number)
-    return [column.tensor(lines.shape) for column in columns]
-
-
-def _together(
-    lines: list[bytes], mark: bytes, quoted: bool, columns: list[_Column], missing: tuple[bytes, ...]
-) -> list[NDArray[Any]] | None:
-    """Columns of lines that hold nothing but fields of the usual kinds; None of others."""
-    everything = b"".join(lines)
-    if quoted and any(sign in everything for sign in (_QUOTE, b"\n", b"\r")):
-        return None
-    rows = [line.split(mark) for line in lines if line]
-    if len(rows) != len(lines) or any(len(row) != len(columns) for row in rows):
-        return None
-    found = []
-    for column, fields in zip(columns, zip(*rows, strict=True), strict=False):
-        values = column.read(fields, missing)
-        if values is None:
-            return None
-        found.append(values)
-    return found if len(found) == len(columns) else None
+    return [column.parse([row[number] for row in rows], missing, lines.shape) for number, column in enumerate(columns)]
 
 
 def column_dtype(default: Any) -> DType:
-    """Dtype that a default tells of its column."""
+    """Return the dtype of a column with this default."""
     return float32 if isinstance(default, list) and not default else as_dtype(array_of(default).dtype)
 
 
-def _check_chosen(chosen: list[int] | None, count: int) -> None:
-    if chosen is None:
+def _check_selected(selected: list[int] | None, count: int) -> None:
+    if selected is None:
         return
-    if len(chosen) != count:
-        raise ValueError("Length of select_cols and record_defaults do not match.")
-    if any(one < 0 for one in chosen) or any(a >= b for a, b in itertools.pairwise(chosen)):
-        raise ValueError("select_cols is not strictly increasing.")
+    if len(selected) != count:
+        raise ValueError(f"select_cols must have {count} columns, as record_defaults, got {len(selected)}")
+    if any(index < 0 for index in selected) or any(a >= b for a, b in itertools.pairwise(selected)):
+        raise ValueError(f"select_cols must be non-negative and strictly increasing, got {selected}")
 
 
 class _Column:
-    """Values of one column as they are found."""
-
-    def __init__(self, place: int, default: Any) -> None:
-        given = np.atleast_1d(array_of(default))
-        self._dtype = float32 if isinstance(default, list) and not default else as_dtype(given.dtype)
+    def __init__(self, number: int, default: Any) -> None:
+        self._number, self._dtype = number, column_dtype(default)
+        self._default = np.atleast_1d(array_of(default))
         if self._dtype.name not in _ALLOWED:
-            raise InvalidArgumentError(
-                f"Value for attr 'OUT_TYPE' of {self._dtype.name} is not in the list of allowed values: float, double, "
-                "int32, int64, string"
-            )
-        if given.size > 1:
-            raise InvalidArgumentError(
-                f"There should only be 1 default per field but field {place} has {given.size} [Op:DecodeCSV]"
-            )
-        self._place, self._default, self._values = place, given, []  # type: tuple[int, Any, list[Any]]
+            raise InvalidArgumentError(f"defaults must be one of {', '.join(_ALLOWED)}, got {self._dtype.name}")
+        if self._default.size > 1:
+            raise InvalidArgumentError(f"field {number} must have at most 1 default, got {self._default.size}")
 
-    def take(self, field: bytes | None, record: int) -> None:
-        if field is None:
-            if not self._default.size:
-                raise InvalidArgumentError(
-                    f"Field {self._place} is required but missing in record {record}! [Op:DecodeCSV]"
-                )
-            self._values.append(self._default[0])
-            return
-        self._values.append(field if self._dtype == string else self._number(field, record))
-
-    def read(self, fields: Sequence[bytes], missing: tuple[bytes, ...]) -> NDArray[Any] | None:
-        """Values of fields, all of which are there; None if one of them has to be looked at alone."""
-        if not set(missing).isdisjoint(fields):
-            return None
-        if self._dtype != string:
-            try:
-                return parse_numbers(list(fields), self._dtype)
-            except InvalidArgumentError:
-                return None
+    def parse(self, fields: list[bytes], missing: tuple[bytes, ...], shape: tuple[int, ...]) -> Tensor:
+        """Convert the fields of all records; missing ones become the default."""
+        absent = [number for number, field in enumerate(fields) if field in missing]
+        if absent and not self._default.size:
+            raise InvalidArgumentError(f"field {self._number} is required but missing in record {absent[0]}")
         values = np.empty(len(fields), object)
         values[:] = fields
-        return values
-
-    def _number(self, field: bytes, record: int) -> Any:
-        try:
-            return parse_number(field, self._dtype)
-        except InvalidArgumentError:
-            name, told = self._dtype.name, field.decode("utf-8", "replace")
-            raise InvalidArgumentError(
-                f"Field {self._place} in record {record} is not a valid {_CALLED.get(name, name)}: {told} "
-                "[Op:DecodeCSV]"
-            ) from None
-
-    def tensor(self, shape: tuple[int, ...]) -> Tensor:
-        values = np.empty(len(self._values), self._dtype.numpy_dtype)
-        values[:] = self._values
+        if self._dtype != string:
+            values[absent] = b"0"
+            values = run("strings.to_number", Tensor(values), self._dtype).values
+        if absent:
+            values[absent] = self._default[0]
         return Tensor(values.reshape(shape))
 
 
-def _fields(line: bytes, mark: bytes, quoted: bool) -> list[bytes]:
+def _split(line: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
+    """Split a line into fields."""
     if not line:
         return []
     if not quoted or _QUOTE not in line:
         if quoted and (b"\n" in line or b"\r" in line):
-            raise InvalidArgumentError("Unquoted fields cannot have quotes/CRLFs inside [Op:DecodeCSV]")
-        return line.split(mark)
-    found, at = [], 0
-    while at <= len(line):
-        field, at = (_held if line[at : at + 1] == _QUOTE else _plain)(line, at, mark)
-        found.append(field)
-    return found
+            raise InvalidArgumentError("unquoted fields cannot contain quotes or line ends")
+        return line.split(delimiter)
+    fields, start = [], 0
+    while start <= len(line):
+        read = _read_quoted if line[start : start + 1] == _QUOTE else _read_unquoted
+        field, start = read(line, start, delimiter)
+        fields.append(field)
+    return fields
 
 
-def _plain(line: bytes, start: int, mark: bytes) -> tuple[bytes, int]:
-    """Field without quotation marks, and where the next one begins."""
-    end = line.find(mark, start)
+def _read_unquoted(line: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
+    """Return the field and the start of the next one."""
+    end = line.find(delimiter, start)
     end = len(line) if end < 0 else end
     field = line[start:end]
-    if any(one in field for one in (_QUOTE, b"\n", b"\r")):
-        raise InvalidArgumentError("Unquoted fields cannot have quotes/CRLFs inside [Op:DecodeCSV]")
+    if any(byte in field for byte in (_QUOTE, b"\n", b"\r")):
+        raise InvalidArgumentError("unquoted fields cannot contain quotes or line ends")
     return field, end + 1
 
 
-def _held(line: bytes, start: int, mark: bytes) -> tuple[bytes, int]:
-    """Field between quotation marks, of which two stand for one, and where the next one begins."""
-    parts, at = [], start + 1
+def _read_quoted(line: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
+    """Return the field, in which two quotes stand for one, and the start of the next one."""
+    parts, position = [], start + 1
     while True:
-        end = line.find(_QUOTE, at)
+        end = line.find(_QUOTE, position)
         if end < 0:
-            raise InvalidArgumentError("Quoted field has to end with quote followed by delim or end [Op:DecodeCSV]")
-        parts.append(line[at:end])
-        behind = line[end + 1 : end + 2]
-        if behind in (b"", mark):
+            raise InvalidArgumentError("a quoted field must end with a quote")
+        parts.append(line[position:end])
+        following = line[end + 1 : end + 2]
+        if following in (b"", delimiter):
             return _QUOTE.join(parts), end + 2
-        if behind != _QUOTE:
-            raise InvalidArgumentError("Quote inside a string has to be escaped by another quote [Op:DecodeCSV]")
-        at = end + 2
+        if following != _QUOTE:
+            raise InvalidArgumentError("a quote in a quoted field must be doubled")
+        position = end + 2

@@ -1,4 +1,4 @@
-"""What is asked of features when records are parsed."""
+"""Specifications of the features to parse: ``tf.io.FixedLenFeature`` and the others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recordmill.compat.tensorflow.core import dtypes
 
 
 class FixedLenFeature(NamedTuple):
-    """As many values in every record, as an array."""
+    """The same number of values in every record, as a dense tensor."""
 
     shape: Any
     dtype: Any
@@ -17,7 +17,7 @@ class FixedLenFeature(NamedTuple):
 
 
 class FixedLenSequenceFeature(NamedTuple):
-    """Any number of values or blocks of them, as an array in which short rows are filled up."""
+    """Any number of values or blocks of values, as a dense tensor with padding."""
 
     shape: Any
     dtype: Any
@@ -32,7 +32,7 @@ class VarLenFeature(NamedTuple):
 
 
 class SparseFeature(NamedTuple):
-    """Values and their indices from different features, as a sparse tensor."""
+    """Values and their indices, stored in different features, as a sparse tensor."""
 
     index_key: Any
     value_key: Any
@@ -42,31 +42,31 @@ class SparseFeature(NamedTuple):
 
 
 class RowSplits(NamedTuple):
-    """A feature that holds where each row begins, and where the last one ends."""
+    """Feature with the start of each row and the end of the last one."""
 
     key: str
 
 
 class RowLengths(NamedTuple):
-    """A feature that holds the length of each row."""
+    """Feature with the length of each row."""
 
     key: str
 
 
 class RowStarts(NamedTuple):
-    """A feature that holds where each row begins."""
+    """Feature with the start of each row."""
 
     key: str
 
 
 class RowLimits(NamedTuple):
-    """A feature that holds where each row ends."""
+    """Feature with the end of each row."""
 
     key: str
 
 
 class ValueRowIds(NamedTuple):
-    """A feature that holds the number of the row of each value."""
+    """Feature with the row of each value."""
 
     key: str
 
@@ -89,7 +89,7 @@ class _RaggedFields(NamedTuple):
 
 
 class RaggedFeature(_RaggedFields):
-    """Any number of values, as rows of a ragged tensor; other features may divide them further."""
+    """Any number of values, as a ragged tensor; `partitions` divide the values of a record into rows."""
 
     __slots__ = ()
     RowSplits = RowSplits
@@ -102,36 +102,27 @@ class RaggedFeature(_RaggedFields):
     def __new__(
         cls,
         dtype: Any,
-        value_key: str | None = None,
+        value_key: Any = None,
         partitions: Sequence[Any] = (),
         row_splits_dtype: Any = dtypes.int32,
         validate: bool = False,
     ) -> Self:
         """Check the arguments."""
-        if value_key is not None and not isinstance(value_key, str):
-            raise ValueError(f"Argument `value_key` must be a string; got {value_key}")
-        if value_key == "":
-            raise ValueError("Argument `value_key` must not be empty")
+        if value_key is not None and (not isinstance(value_key, str) or not value_key):
+            raise ValueError(f"value_key must be a non-empty string, got {value_key!r}")
         values, splits = dtypes.as_dtype(dtype), dtypes.as_dtype(row_splits_dtype)
         if values.name not in ("int64", "float32", "string"):
-            raise ValueError(f"Argument `dtype` must be int64, float32, or bytes; got {values!r}")
+            raise ValueError(f"dtype must be int64, float32 or string, got {values!r}")
         if splits.name not in ("int32", "int64"):
-            raise ValueError(f"Argument `row_splits_dtype` must be int32 or int64; got{splits!r}")
+            raise ValueError(f"row_splits_dtype must be int32 or int64, got {splits!r}")
         if not isinstance(partitions, list | tuple):
-            raise TypeError(
-                f"Argument `partitions` must be a list or tuple. Receivedpartitions={partitions} "
-                f"of type {type(partitions).__name__}."
-            )
+            raise TypeError(f"partitions must be a list or tuple, got {partitions!r}")
         for partition in partitions:
             if not isinstance(partition, PARTITIONS):
-                raise TypeError(
-                    f"Argument `partitions` cannot be cast to any of the partition types in {PARTITIONS}; "
-                    f"got: {partition!r} with type {type(partition)}"
-                )
+                raise TypeError(f"partitions must be tf.io.RaggedFeature.RowSplits or another one, got {partition!r}")
         if not isinstance(validate, bool):
-            raise TypeError(f"Argument `validate` must be a bool; got {validate!r}")
+            raise TypeError(f"validate must be a bool, got {validate!r}")
         return super().__new__(cls, values, value_key, tuple(partitions), splits, validate)
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        """Pickle the arguments."""
         return tuple(self)

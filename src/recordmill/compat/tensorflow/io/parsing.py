@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.processors import num_processors
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.tensor import array_of
-from recordmill.compat.tensorflow.io.assembling import tensor_of
-from recordmill.compat.tensorflow.io.composing import composed
+from recordmill.compat.tensorflow.io.columns import combine_columns, feature_tensor
 from recordmill.compat.tensorflow.io.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -23,9 +22,8 @@ from recordmill.compat.tensorflow.io.features import (
     SparseFeature,
     VarLenFeature,
 )
-from recordmill.compat.tensorflow.io.known_specs import known_spec
-from recordmill.compat.tensorflow.io.refusals import Batch, check_blocks, refusal
-from recordmill.compat.tensorflow.io.specs import Spec
+from recordmill.compat.tensorflow.io.specs import Column, Spec, cached_spec
+from recordmill.concurrency.threads import num_cpus
 
 Payloads: TypeAlias = list[bytes] | rm.Ragged
 _ALLOWED = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
@@ -33,38 +31,49 @@ _ALLOWED = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeatu
 
 @op("io.parse_example")
 def parse_example(serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: Any = None) -> Any:
-    """Parse a batch of records that hold an ``Example``."""
+    """Parse a batch of serialized ``Example`` messages."""
     del name
     if not features:
-        raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
+        raise ValueError(f"features must not be empty, got {features}")
     for feature in features.values():
         if isinstance(feature, FixedLenSequenceFeature) and not feature.allow_missing:
             raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
-    payloads, single = payloads_of(serialized)
-    return _parsed(payloads, known_spec(features, _ALLOWED), single, example_names)
+    payloads, single = read_payloads(serialized)
+    return _parse(payloads, cached_spec(features, _ALLOWED), single, example_names)
 
 
 @op("io.parse_single_example")
 def parse_single_example(
     serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: Any = None
 ) -> Any:
-    """Parse one record that holds an ``Example``."""
-    if features is None:
-        raise ValueError("Invalid argument: features cannot be None.")
-    if not features:
-        raise ValueError("Invalid argument: features cannot be empty.")
+    """Parse one serialized ``Example`` message."""
     if np.ndim(array_of(serialized, string)):
-        raise ValueError("Input serialized must be a scalar")
+        raise ValueError("serialized must be a scalar")
     return parse_example(serialized, features, example_names, name)
 
 
+def parse_example_v1(serialized: Any, features: Mapping[str, Any], name: Any = None, example_names: Any = None) -> Any:
+    """Parse a batch as TensorFlow 1 does, whose last two arguments have another order."""
+    del name
+    return parse_example(serialized, features, *([] if example_names is None else [example_names]))
+
+
+def parse_single_example_v1(
+    serialized: Any, features: Mapping[str, Any], name: Any = None, example_names: Any = None
+) -> Any:
+    """Parse one record as TensorFlow 1 does, whose last two arguments have another order."""
+    del name
+    # Without names, this is the call that datasets run natively for whole batches.
+    return parse_single_example(serialized, features, *([] if example_names is None else [example_names]))
+
+
 def names_of(features: Mapping[str, Any]) -> list[str]:
-    """Names of features in the order in which the results have them."""
-    return known_spec(features, _ALLOWED).names
+    """Return the names of features in the order of the results."""
+    return cached_spec(features, _ALLOWED).names
 
 
-def payloads_of(serialized: Any) -> tuple[Payloads, bool]:
-    """Records as they were given, and whether it is one without a batch."""
+def read_payloads(serialized: Any) -> tuple[Payloads, bool]:
+    """Return the serialized records, and whether they are a single one."""
     if isinstance(serialized, list) and serialized and {*map(type, serialized)} == {bytes}:
         return serialized, False
     rows = serialized.rows if isinstance(serialized, Rows) else None
@@ -72,19 +81,47 @@ def payloads_of(serialized: Any) -> tuple[Payloads, bool]:
         return rows, False
     array = array_of(serialized, string)
     if array.ndim > 1:
-        shape = ",".join(map(str, array.shape))
-        raise InvalidArgumentError(f"Expected serialized to be a scalar or vector, got shape: [{shape}]")
+        raise InvalidArgumentError(f"serialized must be a scalar or vector, got shape {list(array.shape)}")
     payloads: list[bytes] = array.reshape(-1).tolist()
     return payloads, not array.ndim
 
 
-def _parsed(payloads: Payloads, spec: Spec, single: bool, names: Any) -> dict[str, Any]:
+def parse_error(error: rm.RecordmillError, single: bool, names: Any) -> InvalidArgumentError:
+    """Return TensorFlow's error for an error of the library's parser."""
+    labels = [] if names is None else array_of(names).reshape(-1).tolist()
+    position = error.record or 0
+    label = f" {labels[position].decode('utf-8', 'backslashreplace')}" if position < len(labels) else ""
+    return InvalidArgumentError(
+        f"Could not parse example{label}: {error.message}",
+        kind=error.kind,
+        record=None if single else position,
+        expected=error.expected,
+        found=error.found,
+    )
+
+
+def _parse(payloads: Payloads, spec: Spec, single: bool, names: Any) -> dict[str, Any]:
     columns = spec.columns
-    batch = Batch(payloads, single, names)
     try:
-        found = rm.parse_payloads(payloads, spec.schema, payload="example", threads=num_processors())
+        found = rm.parse_payloads(payloads, spec.schema, payload="example", threads=num_cpus())
     except (rm.FeatureError, rm.PayloadError) as error:
-        raise refusal(error, columns, batch) from None
-    check_blocks(columns, found, batch)
-    tensors = {column.key: tensor_of(column, found[column.key], len(payloads), single) for column in columns}
-    return composed(spec, tensors) if spec.is_composed else tensors
+        raise parse_error(error, single, names) from None
+    _check_blocks(columns, found, single)
+    tensors = {column.key: feature_tensor(column, found[column.key], len(payloads), single) for column in columns}
+    return combine_columns(spec, tensors) if spec.is_composed else tensors
+
+
+def _check_blocks(columns: Sequence[Column], found: Mapping[str, Any], single: bool) -> None:
+    """Check that padded features hold whole blocks of values."""
+    for column in columns:
+        if column.form != "padded" or column.count == 1:
+            continue
+        counts: NDArray[np.int64] = np.diff(found[column.key].row_splits)
+        wrong = np.flatnonzero(counts % column.count) if column.count else np.flatnonzero(counts)
+        if len(wrong):
+            position = int(wrong[0])
+            raise InvalidArgumentError(
+                f"feature {column.key!r} must have a multiple of {column.count} values, got {counts[position]}",
+                kind="feature_mismatch",
+                record=None if single else position,
+            )

@@ -1,4 +1,4 @@
-"""``tf.io.TFRecordWriter`` and ``tf_record_iterator``: record files written and read one after another."""
+"""``tf.io.TFRecordWriter``, ``tf_record_iterator`` and ``TFRecordOptions``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,73 @@ from typing import Any, Self
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, NotFoundError
-from recordmill.compat.tensorflow.files.faults import data_loss, path_of, translated
-from recordmill.compat.tensorflow.io.options import TFRecordOptions
+from recordmill.compat.tensorflow.files.errors import data_loss, path_of, translate_errors
 
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
+# zlib's defaults; other values are not supported.
+_DEFAULTS = {"flush_mode": 0, "window_bits": 15, "compression_method": 8, "mem_level": 9, "compression_strategy": 0}
+
+
+class TFRecordCompressionType:
+    """Numbers of the compression types."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+class TFRecordOptions:
+    """Compression of a record file."""
+
+    compression_type_map = {  # noqa: RUF012 (TensorFlow's name)
+        TFRecordCompressionType.ZLIB: "ZLIB",
+        TFRecordCompressionType.GZIP: "GZIP",
+        TFRecordCompressionType.NONE: "",
+    }
+
+    def __init__(
+        self,
+        compression_type: Any = None,
+        flush_mode: int | None = None,
+        input_buffer_size: int | None = None,
+        output_buffer_size: int | None = None,
+        window_bits: int | None = None,
+        compression_level: int | None = None,
+        compression_method: int | None = None,
+        mem_level: int | None = None,
+        compression_strategy: int | None = None,
+    ) -> None:
+        self.get_compression_type_string(compression_type)
+        self.compression_type = compression_type
+        self.flush_mode = flush_mode
+        self.input_buffer_size = input_buffer_size
+        self.output_buffer_size = output_buffer_size
+        self.window_bits = window_bits
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.mem_level = mem_level
+        self.compression_strategy = compression_strategy
+        for name, default in _DEFAULTS.items():
+            if getattr(self, name) not in (None, default):
+                raise NotImplementedError(f"TFRecordOptions({name}={getattr(self, name)}) is not supported")
+        if compression_level is not None and not -1 <= compression_level <= 9:
+            raise ValueError(f"compression_level must be between -1 and 9, got {compression_level}")
+
+    @classmethod
+    def get_compression_type_string(cls, options: Any) -> str:
+        """Return the name of a compression type, or of that of options."""
+        if not options:
+            return ""
+        if isinstance(options, TFRecordOptions):
+            return cls.get_compression_type_string(options.compression_type)
+        found = cls.compression_type_map.get(options, options)
+        if found not in cls.compression_type_map.values():
+            raise ValueError(f'Not a valid compression_type: "{options}"')
+        return str(found)
 
 
 class _Output:
-    """The file of one process; a copy that a fork made never touches it."""
+    """File of the process that created it; forked copies of the process never write to it."""
 
     def __init__(self, path: str, options: TFRecordOptions) -> None:
         self.path, self.process = path, os.getpid()
@@ -29,7 +88,7 @@ class _Output:
 
     def close(self) -> None:
         if self.process == os.getpid():
-            with translated(self.path):
+            with translate_errors(self.path):
                 self.records.close()
 
     def discard(self) -> None:
@@ -38,10 +97,10 @@ class _Output:
 
 
 class TFRecordWriter:
-    """Writes records to a file, which appears under its name when the writer is closed.
+    """Writer of a record file, which appears under its name when the writer is closed.
 
-    Until then, and after an exception in a ``with`` block, a file of that name stays as it was. A writer that is
-    forgotten is closed when it is no longer used, and at the end of the program.
+    Until then, and after an exception in a ``with`` block, an existing file of that name is unchanged. A writer
+    without references is closed, as are all writers when the program ends.
     """
 
     def __init__(self, path: Any, options: Any = None) -> None:
@@ -51,45 +110,41 @@ class TFRecordWriter:
         folder = os.path.dirname(name)
         if folder and not os.path.isdir(folder):
             raise NotFoundError(f"{name}; No such file or directory", shard=name)
-        with translated(name):
+        with translate_errors(name):
             self._output: _Output | None = _Output(name, options)
         self._finish = weakref.finalize(self, self._output.close)
 
     def write(self, record: Any) -> None:
-        """Add a record."""
+        """Append a record."""
         if not isinstance(record, bytes | bytearray | str):
-            raise TypeError(
-                "write(): incompatible function arguments. The following argument types are supported: record: str or "
-                f"bytes. Invoked with: {type(record).__name__}"
-            )
-        output = self._writing()
-        with translated(output.path):
+            raise TypeError(f"record must be bytes or str, got {type(record).__name__}")
+        output = self._get_output()
+        with translate_errors(output.path):
             output.records.write(record.encode() if isinstance(record, str) else record)
 
     def flush(self) -> None:
-        """Hand what was written to the system, still under a temporary name."""
-        output = self._writing()
-        with translated(output.path):
+        """Flush to the temporary file."""
+        output = self._get_output()
+        with translate_errors(output.path):
             output.records.flush()
 
     def close(self) -> None:
-        """Put the file under its name; a second call does nothing."""
+        """Move the file to its name; a second call has no effect."""
         self._output = None
         self._finish()
 
-    def _writing(self) -> _Output:
+    def _get_output(self) -> _Output:
         if self._output is None:
             raise FailedPreconditionError("Writer is closed.")
         return self._output
 
     def __enter__(self) -> Self:
-        """Return the writer itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close, or discard everything if the block failed."""
+        """Close the writer, or discard the file if the block failed."""
         if kind is not None and self._output is not None:
             self._finish.detach()
             self._output.discard()
@@ -98,19 +153,19 @@ class TFRecordWriter:
 
 
 def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
-    """Read the records of a file."""
+    """Iterate over the records of a file."""
     compression = _COMPRESSIONS[TFRecordOptions.get_compression_type_string(options)]
     name = path_of(path)
     try:
-        with translated(name):
+        with translate_errors(name):
             reader = rm.PayloadReader(name, format="tfrecord", compression=compression)
     except (rm.FormatError, rm.DamageError) as error:
         raise data_loss(error, compressed=compression is not None) from error
-    return _records(reader)
+    return _iterate(reader)
 
 
-def _records(reader: rm.PayloadReader) -> Iterator[bytes]:
-    with reader, translated(reader.path):
+def _iterate(reader: rm.PayloadReader) -> Iterator[bytes]:
+    with reader, translate_errors(reader.path):
         while True:
             try:
                 record = reader.read()

@@ -1,4 +1,4 @@
-"""``tf.io.parse_sequence_example`` and ``parse_single_sequence_example``: contexts and frames of records as tensors."""
+"""``tf.io.parse_sequence_example`` and ``parse_single_sequence_example``: contexts and feature lists as tensors."""
 
 from __future__ import annotations
 
@@ -11,23 +11,19 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import string
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
-from recordmill.compat.tensorflow.io.assembling import list_tensor_of, tensor_of
-from recordmill.compat.tensorflow.io.composing import composed
+from recordmill.compat.tensorflow.io.columns import combine_columns, feature_tensor, list_tensor
 from recordmill.compat.tensorflow.io.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
     RaggedFeature,
     VarLenFeature,
 )
-from recordmill.compat.tensorflow.io.known_specs import known_spec
-from recordmill.compat.tensorflow.io.parsing import payloads_of
-from recordmill.compat.tensorflow.io.refusals import Batch
-from recordmill.compat.tensorflow.io.sequence_refusals import sequence_refusal
-from recordmill.compat.tensorflow.io.specs import Column, Spec
+from recordmill.compat.tensorflow.io.parsing import parse_error, read_payloads
+from recordmill.compat.tensorflow.io.specs import cached_spec
 
 _CONTEXT = (VarLenFeature, FixedLenFeature, RaggedFeature)
 _LISTS = (VarLenFeature, FixedLenSequenceFeature, RaggedFeature)
-Tensors = dict[str, Any]
+_Tensors = dict[str, Any]
 
 
 @op("io.parse_sequence_example")
@@ -37,19 +33,37 @@ def parse_sequence_example(
     sequence_features: Mapping[str, Any] | None = None,
     example_names: Any = None,
     name: Any = None,
-) -> tuple[Tensors, Tensors, Tensors]:
-    """Parse a batch of records that hold a ``SequenceExample``."""
+) -> tuple[_Tensors, _Tensors, _Tensors]:
+    """Parse a batch of serialized ``SequenceExample`` messages: contexts, feature lists and their lengths."""
     del name
     if not (context_features or sequence_features):
-        raise ValueError(
-            "Both `context_features` and `sequence_features` argument are None, but at least one should have values."
-        )
-    context, lists = known_spec(context_features or {}, _CONTEXT), known_spec(sequence_features or {}, _LISTS)
+        raise ValueError("context_features or sequence_features must be given")
+    context, lists = cached_spec(context_features or {}, _CONTEXT), cached_spec(sequence_features or {}, _LISTS)
     for key, feature in lists.features.items():
         if isinstance(feature, FixedLenSequenceFeature) and feature.default_value is not None:
-            raise ValueError(f"Value feature_list.dense_defaults[{key}] must be None")
-    payloads, single = payloads_of(serialized)
-    return _parsed(Batch(payloads, single, example_names), context, lists)
+            raise ValueError(f"default_value of the feature list {key!r} must be None")
+    payloads, single = read_payloads(serialized)
+
+    def read(schema: rm.Schema) -> dict[str, Any]:
+        try:
+            return rm.parse_payloads(payloads, schema, payload="sequence_example") if len(schema) else {}
+        except (rm.FeatureError, rm.PayloadError) as error:
+            raise parse_error(error, single, example_names) from None
+
+    found, found_lists = read(context.schema), read(lists.list_schema)
+    contexts, frames, lengths = {}, {}, {}
+    for column in context.columns:
+        contexts[column.key] = feature_tensor(column, found[column.key], len(payloads), single)
+    for column in lists.columns:
+        frames[column.key] = list_tensor(column, found_lists[column.key], single)
+        if column.form == "padded":
+            counts = np.diff(found_lists[column.key].row_splits)
+            lengths[column.key] = Tensor(counts[0].reshape(()) if single else counts)
+    return (
+        combine_columns(context, contexts) if context.is_composed else contexts,
+        combine_columns(lists, frames) if lists.is_composed else frames,
+        lengths,
+    )
 
 
 @op("io.parse_single_sequence_example")
@@ -59,45 +73,9 @@ def parse_single_sequence_example(
     sequence_features: Mapping[str, Any] | None = None,
     example_name: Any = None,
     name: Any = None,
-) -> tuple[Tensors, Tensors]:
-    """Parse one record that holds a ``SequenceExample``."""
-    if not (context_features or sequence_features):
-        raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
+) -> tuple[_Tensors, _Tensors]:
+    """Parse one serialized ``SequenceExample`` message: its context and its feature lists."""
     if np.ndim(array_of(serialized, string)):
-        raise ValueError("Input serialized must be a scalar")
+        raise ValueError("serialized must be a scalar")
     found = parse_sequence_example(serialized, context_features, sequence_features, example_name, name)
     return found[0], found[1]
-
-
-def _parsed(batch: Batch, context: Spec, lists: Spec) -> tuple[Tensors, Tensors, Tensors]:
-    found = [_read(batch, context.schema, context, lists), _read(batch, _list_schema(lists), context, lists)]
-    num_rows, single = len(batch.payloads), batch.single
-    wholes = {column.key: tensor_of(column, found[0][column.key], num_rows, single) for column in context.columns}
-    frames, lengths = {}, {}
-    for column in lists.columns:
-        frames[column.key] = list_tensor_of(column, found[1][column.key], single)
-        if column.form == "padded":
-            counts = np.diff(found[1][column.key].row_splits)
-            lengths[column.key] = Tensor(counts[0].reshape(()) if single else counts)
-    return (
-        composed(context, wholes) if context.is_composed else wholes,
-        composed(lists, frames) if lists.is_composed else frames,
-        lengths,
-    )
-
-
-def _read(batch: Batch, schema: rm.Schema, context: Spec, lists: Spec) -> dict[str, Any]:
-    try:
-        return rm.parse_payloads(batch.payloads, schema, payload="sequence_example") if len(schema) else {}
-    except (rm.FeatureError, rm.PayloadError) as error:
-        raise sequence_refusal(error, context, lists, batch) from None
-
-
-def _list_schema(lists: Spec) -> rm.Schema:
-    return rm.Schema({column.key: _list_feature(column) for column in lists.columns})
-
-
-def _list_feature(column: Column) -> rm.Feature:
-    shape = (None, *column.shape) if column.form == "padded" else (None, None)
-    optional = column.form != "padded" or column.allow_missing
-    return rm.Feature(column.kind, shape, sequence=True, optional=optional)

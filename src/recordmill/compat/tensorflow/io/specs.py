@@ -1,4 +1,4 @@
-"""Features that are asked for, checked once: the columns that the parser brings for them."""
+"""Columns that the library's parser must return for the features of a program."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from recordmill.compat.tensorflow.io.features import (
 from recordmill.dataclass import dataclass
 
 Form = Literal["fixed", "padded", "sparse", "ragged"]
-KINDS = {"string": "bytes", "float32": "float32", "int64": "int64"}
-_ATTRIBUTES = {"fixed": "Tdense", "padded": "Tdense", "sparse": "sparse_types", "ragged": "ragged_value_types"}
-# As messages of TensorFlow's operations spell dtypes.
-NAMES = {"string": "string", "float32": "float", "int64": "int64"}
+_KINDS = {"string": "bytes", "float32": "float32", "int64": "int64"}
+# Specs by the features that they were created from; programs use few of them.
+_CACHE: dict[Any, Spec] = {}
+_MAX_CACHED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,17 @@ class Column:
 
     @property
     def count(self) -> int:
-        """Values of the shape."""
+        """Number of values of the shape."""
         return math.prod(self.shape)
 
     @property
     def kind(self) -> Any:
-        """What the library calls the dtype."""
-        return KINDS[self.dtype.name]
+        """The library's name of the dtype."""
+        return _KINDS[self.dtype.name]
 
 
 class Spec:
-    """Columns by key, and the features that are put together of several of them."""
+    """Checked features: the columns to parse, and the features that combine several columns."""
 
     def __init__(self, features: Mapping[str, Any], allowed: tuple[type, ...]) -> None:
         self.features = dict(sorted(features.items()))
@@ -69,15 +69,16 @@ class Spec:
                     f"Unsupported {type(feature).__name__} {feature} for key '{key}'"
                 )
             self._add(key, feature)
-        self._check_apart()
+        for first, second in ((self.dense, self.sparse), (self.dense, self.ragged), (self.ragged, self.sparse)):
+            if both := set(first) & set(second):
+                raise ValueError(f"dense, sparse and ragged keys must not intersect, got {sorted(both)} twice")
         for column in self.columns:
-            if column.dtype.name not in KINDS:
+            if column.dtype.name not in _KINDS:
                 raise InvalidArgumentError(
-                    f"Value for attr '{_ATTRIBUTES[column.form]}' of {column.dtype.name} is not in the list of allowed "
-                    f"values: float, int64, string (feature {column.key!r})"
+                    f"dtype of feature {column.key!r} must be float32, int64 or string, got {column.dtype.name}"
                 )
-
-        self.schema = schema_of(self.columns)
+        self.schema = rm.Schema({column.key: _schema_feature(column) for column in self.columns})
+        self.list_schema = rm.Schema({column.key: _schema_list(column) for column in self.columns})
 
     @property
     def columns(self) -> list[Column]:
@@ -92,20 +93,20 @@ class Spec:
 
     @property
     def is_composed(self) -> bool:
-        """Whether features are put together of several columns."""
+        """Whether some features combine several columns."""
         return any(isinstance(feature, SparseFeature | RaggedFeature) for feature in self.features.values())
 
     def _add(self, key: str, feature: Any) -> None:
         if isinstance(feature, VarLenFeature):
-            self._add_sparse(key, _dtype(key, feature))
+            self._add_sparse(key, _read_dtype(key, feature))
         elif isinstance(feature, SparseFeature):
             self._add_indexed(key, feature)
         elif isinstance(feature, RaggedFeature):
             self._add_ragged(key, feature)
         elif isinstance(feature, FixedLenFeature):
-            self.dense[key] = _fixed(key, feature)
+            self.dense[key] = _fixed_column(key, feature)
         else:
-            self.dense[key] = _padded(key, feature)
+            self.dense[key] = _padded_column(key, feature)
 
     def _add_sparse(self, key: str, dtype: DType) -> None:
         column = self.sparse.setdefault(key, Column(key, "sparse", dtype))
@@ -113,17 +114,15 @@ class Spec:
             raise ValueError(f"Conflicting type {column.dtype} vs {dtype} for feature {key}.")
 
     def _add_indexed(self, key: str, feature: SparseFeature) -> None:
-        for part in ("index_key", "value_key"):
-            if not getattr(feature, part):
-                raise ValueError(f"Missing {part} for SparseFeature {feature}.")
-        dtype = _dtype(key, feature)
-        is_one = isinstance(feature.index_key, str)
-        if is_one == isinstance(feature.size, list | tuple):
-            expected = "a Tensor or Python int" if is_one else "a list of Tensors or Python ints"
-            raise TypeError(f"vocab_size has to be {expected}. Found {type(feature.size)}")
-        if not is_one and len(feature.index_key) != len(feature.size):
-            raise ValueError("sp_ids and vocab_size have to have equal lengths.")
-        for index_key in [feature.index_key] if is_one else sorted(feature.index_key):
+        if not feature.index_key or not feature.value_key:
+            raise ValueError(f"Missing index_key or value_key for SparseFeature {feature}.")
+        dtype = _read_dtype(key, feature)
+        has_one_axis = isinstance(feature.index_key, str)
+        if has_one_axis == isinstance(feature.size, list | tuple):
+            raise TypeError(f"size must be {'an int' if has_one_axis else 'a list of ints'}, got {feature.size!r}")
+        if not has_one_axis and len(feature.index_key) != len(feature.size):
+            raise ValueError("index_key and size must have the same length")
+        for index_key in [feature.index_key] if has_one_axis else sorted(feature.index_key):
             self._add_sparse(index_key, dtypes.int64)
         self._add_sparse(feature.value_key, dtype)
 
@@ -131,81 +130,83 @@ class Spec:
         wanted = [(feature.value_key or key, feature.dtype)]
         wanted += [(part.key, dtypes.int64) for part in feature.partitions if not isinstance(part, UniformRowLength)]
         for name, dtype in wanted:
-            fresh = Column(name, "ragged", dtype, splits_dtype=feature.row_splits_dtype)
-            column = self.ragged.setdefault(name, fresh)
-            if column.dtype != dtype:
-                raise ValueError(f"Conflicting type {column.dtype} vs {dtype} for feature {name}.")
-            if column.splits_dtype != fresh.splits_dtype:
-                types = f"{column.splits_dtype} vs {fresh.splits_dtype}"
-                raise ValueError(f"Conflicting partition type {types} for feature {name}.")
-
-    def _check_apart(self) -> None:
-        groups = (("dense", self.dense), ("sparse", self.sparse), ("ragged", self.ragged))
-        for (first, mine), (second, theirs) in ((groups[0], groups[1]), (groups[0], groups[2]), (groups[2], groups[1])):
-            if both := set(mine) & set(theirs):
-                raise ValueError(
-                    f"{first.capitalize()} and {second} keys must not intersect; {first}_keys: {list(mine)}, "
-                    f"{second}_keys: {list(theirs)}, intersection: {both}"
-                )
+            splits_dtype = feature.row_splits_dtype
+            column = self.ragged.setdefault(name, Column(name, "ragged", dtype, splits_dtype=splits_dtype))
+            if (column.dtype, column.splits_dtype) != (dtype, splits_dtype):
+                raise ValueError(f"Conflicting type or row_splits_dtype for feature {name}.")
 
 
-def _dtype(key: str, feature: Any) -> DType:
+def cached_spec(features: Mapping[str, Any], allowed: tuple[type, ...]) -> Spec:
+    """Return the spec of features, created once for equal features."""
+    try:
+        key = (allowed, *((name, type(feature), *map(_hashable, feature)) for name, feature in features.items()))
+        found = _CACHE.get(key)
+    except TypeError:
+        return Spec(features, allowed)
+    if found is None:
+        if len(_CACHE) >= _MAX_CACHED:
+            _CACHE.clear()
+        found = _CACHE[key] = Spec(features, allowed)
+    return found
+
+
+def _hashable(part: Any) -> Any:
+    if isinstance(part, list | tuple):
+        return (type(part), *map(_hashable, part))
+    return (type(part), part)
+
+
+def _read_dtype(key: str, feature: Any) -> DType:
     if not feature.dtype:
         raise ValueError(f"Missing type for feature {key}. Received feature={feature}.")
     return dtypes.as_dtype(feature.dtype)
 
 
-def _shape(key: str, feature: Any) -> tuple[int, ...]:
+def _read_shape(key: str, feature: Any) -> tuple[int, ...]:
     if feature.shape is None:
         raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
-    shape = TensorShape(feature.shape)
-    lengths = shape.as_list()
-    if isinstance(feature, FixedLenFeature) and lengths and lengths[0] is None:
-        raise ValueError(
-            f"First dimension of shape for feature {key} unknown. Consider using FixedLenSequenceFeature. "
-            f"Received feature={feature}."
-        )
-    if not shape.is_fully_defined():
+    lengths = TensorShape(feature.shape).as_list()
+    known = tuple(length for length in lengths if length is not None)
+    if len(known) < len(lengths):
         raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {feature.shape!s}.")
-    return tuple(length for length in lengths if length is not None)
+    return known
 
 
-def _default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDArray[Any] | None:
-    if feature.default_value is None:
-        return None
-    # No values at all are no default, even of a shape that has none.
-    if not np.size(feature.default_value) and not math.prod(shape):
+def _read_default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDArray[Any] | None:
+    # An empty default of an empty shape does not make the feature optional.
+    if feature.default_value is None or not (np.size(feature.default_value) or math.prod(shape)):
         return None
     values = array_of(feature.default_value, dtype)
     if values.size != math.prod(shape):
-        raise InvalidArgumentError(
-            f"Input to reshape is a tensor with {values.size} values, but the requested shape has {math.prod(shape)}"
-        )
+        raise InvalidArgumentError(f"default_value must have {math.prod(shape)} values, got {values.size}")
     return values.reshape(shape)
 
 
-def _fixed(key: str, feature: FixedLenFeature) -> Column:
-    dtype, shape = _dtype(key, feature), _shape(key, feature)
-    return Column(key, "fixed", dtype, shape, _default(feature, dtype, shape), allow_missing=False)
+def _fixed_column(key: str, feature: FixedLenFeature) -> Column:
+    dtype, shape = _read_dtype(key, feature), _read_shape(key, feature)
+    return Column(key, "fixed", dtype, shape, _read_default(feature, dtype, shape), allow_missing=False)
 
 
-def _padded(key: str, feature: FixedLenSequenceFeature) -> Column:
-    dtype, shape = _dtype(key, feature), _shape(key, feature)
-    default = _default(feature, dtype, ())
+def _padded_column(key: str, feature: FixedLenSequenceFeature) -> Column:
+    dtype, shape = _read_dtype(key, feature), _read_shape(key, feature)
+    default = _read_default(feature, dtype, ())
     if default is None:
         default = np.zeros((), dtype.numpy_dtype) if dtype.is_numeric else array_of(b"")
     return Column(key, "padded", dtype, shape, default, bool(feature.allow_missing))
 
 
-def schema_of(columns: list[Column]) -> rm.Schema:
-    """What the library's parser is asked for the columns of an ``Example``."""
-    return rm.Schema({column.key: _feature(column) for column in columns})
-
-
-def _feature(column: Column) -> rm.Feature:
+def _schema_feature(column: Column) -> rm.Feature:
+    """Return the schema of a column of an ``Example`` or of a context."""
     if column.form != "fixed":
         return rm.Feature(column.kind, (None,), optional=True)
     default: Any = column.default
     if default is not None and column.kind == "bytes":
         default = default.ravel().tolist() if column.shape else default[()]
     return rm.Feature(column.kind, column.shape, default=default)
+
+
+def _schema_list(column: Column) -> rm.Feature:
+    """Return the schema of a column of a feature list."""
+    shape = (None, *column.shape) if column.form == "padded" else (None, None)
+    optional = column.form != "padded" or column.allow_missing
+    return rm.Feature(column.kind, shape, sequence=True, optional=optional)

@@ -1,4 +1,4 @@
-"""``tf.io.serialize_tensor`` and ``parse_tensor``: tensors as TensorFlow's ``TensorProto`` messages.
+"""``tf.io.serialize_tensor``, ``parse_tensor`` and ``tf.make_tensor_proto``: tensors as ``TensorProto`` messages.
 
 References
 ----------
@@ -7,11 +7,11 @@ tensorflow/core/framework/tensor.proto, tensor_shape.proto and types.proto (fiel
 
 from __future__ import annotations
 
-import base64
 import math
+from collections.abc import Iterator
 from dataclasses import field
 from itertools import accumulate
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,24 +21,126 @@ from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, ResourceExhaustedError
+from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.dataclass import dataclass
 
 _NUMBERS = {
     "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "int64": 9, "bool": 10,
-    "uint16": 17, "float16": 19, "uint32": 22, "uint64": 23,
+    "bfloat16": 14, "uint16": 17, "float16": 19, "uint32": 22, "uint64": 23,
 }  # fmt: skip
-_DTYPES = {number: as_dtype(name) for name, number in _NUMBERS.items()}
-_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
-_CONTENT, _STRINGS = 4, 8
-# field of values: dtype of one that stands by itself; whole numbers are varints
-_FIXED: dict[int, np.dtype[Any]] = {5: np.dtype("<f4"), 6: np.dtype("<f8")}
+_NAMES = {number: name for name, number in _NUMBERS.items()}
+_DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8
+# Lists of values: the attribute of each field.
 _LISTS = {
-    "float32": 5, "float64": 6, "int32": 7, "uint8": 7, "int16": 7, "int8": 7, "uint16": 7, "string": 8, "int64": 10,
-    "bool": 11, "float16": 13, "uint32": 16, "uint64": 17,
+    5: "float_val", 6: "double_val", 7: "int_val", 8: "string_val", 10: "int64_val", 11: "bool_val", 13: "half_val",
+    16: "uint32_val", 17: "uint64_val",
 }  # fmt: skip
-# A message of a few bytes may stand for any number of equal values; this many are believed.
-_MOST_REPEATED = 1 << 26
+# Fields that store values of a fixed size; the others store varints.
+_FIXED: dict[int, np.dtype[Any]] = {5: np.dtype("<f4"), 6: np.dtype("<f8")}
+# The list of each dtype.
+_LIST_OF = {
+    "float32": 5, "float64": 6, "int32": 7, "uint8": 7, "int16": 7, "int8": 7, "uint16": 7, "string": 8, "int64": 10,
+    "bool": 11, "float16": 13, "bfloat16": 13, "uint32": 16, "uint64": 17,
+}  # fmt: skip
+# Dtypes whose values make_tensor_proto always stores in a list.
+_ALWAYS_LISTED = ("string", "bool", "uint16")
+_MASK = (1 << 64) - 1
+# A message of a few bytes can claim any number of repeated values; more than these raise.
+_MAX_REPEATED = 1 << 26
+
+
+@dataclass(slots=True)
+class Dim:
+    """Length of one axis."""
+
+    size: int = 0
+    name: str = ""
+
+
+@dataclass(slots=True)
+class TensorShapeProto:
+    """Shape of a tensor."""
+
+    dim: list[Dim] = field(default_factory=list)
+    unknown_rank: bool = False
+
+
+@dataclass(slots=True)
+class TensorProto:
+    """Tensor as a message: its values are in `tensor_content` or in the list of the dtype."""
+
+    dtype: int = 0
+    tensor_shape: TensorShapeProto = field(default_factory=TensorShapeProto)
+    tensor_content: bytes = b""
+    float_val: list[float] = field(default_factory=list)
+    double_val: list[float] = field(default_factory=list)
+    int_val: list[int] = field(default_factory=list)
+    string_val: list[bytes] = field(default_factory=list)
+    int64_val: list[int] = field(default_factory=list)
+    bool_val: list[int] = field(default_factory=list)
+    half_val: list[int] = field(default_factory=list)
+    uint32_val: list[int] = field(default_factory=list)
+    uint64_val: list[int] = field(default_factory=list)
+
+    def SerializeToString(self) -> bytes:
+        """Return the serialized message."""
+        dims = [_field(1, wire.VARINT, dim.size) if dim.size else b"" for dim in self.tensor_shape.dim]
+        parts = [_field(_DTYPE, wire.VARINT, self.dtype), _block(_SHAPE, b"".join(_block(2, dim) for dim in dims))]
+        if self.tensor_content:
+            parts.append(_block(_CONTENT, self.tensor_content))
+        for number, name in _LISTS.items():
+            values = getattr(self, name)
+            if number == _STRINGS:
+                parts += [_block(number, value) for value in values]
+            elif values and number in _FIXED:
+                parts.append(_block(number, np.array(values, _FIXED[number]).tobytes()))
+            elif values:
+                parts.append(_block(number, b"".join(wire.varint(int(value) & _MASK) for value in values)))
+        return b"".join(parts)
+
+    @classmethod
+    def FromString(cls, data: bytes) -> Self:
+        """Parse a serialized message; WireError if it is malformed."""
+        proto = cls()
+        for number, kind, start, end in _fields(data, 0, len(data)):
+            if number == _DTYPE and kind == wire.VARINT:
+                proto.dtype = wire.read_varint(data, start, end)[0]
+            elif number == _SHAPE and kind == wire.BYTES:
+                proto.tensor_shape.dim += _read_dims(data, start, end)
+            elif number == _CONTENT and kind == wire.BYTES:
+                proto.tensor_content = data[start:end]
+            elif number == _STRINGS and kind == wire.BYTES:
+                proto.string_val.append(data[start:end])
+            elif number in _LISTS and number != _STRINGS:
+                getattr(proto, _LISTS[number]).extend(_read_numbers(data, number, kind, start, end))
+        return proto
+
+
+def make_tensor_proto(
+    values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
+) -> TensorProto:
+    """Convert values to a message; a single value fills the shape."""
+    if isinstance(values, TensorProto):
+        return values
+    array = array_of(values, dtype)
+    lengths = array.shape if shape is None else tuple(int(length or 0) for length in TensorShape(shape))
+    if lengths != array.shape:
+        if verify_shape:
+            raise TypeError(f"values must have shape {lengths}, got {array.shape}")
+        if allow_broadcast and array.size != 1:
+            array = np.broadcast_to(array, lengths)
+        elif math.prod(lengths) < array.size or not array.size:
+            raise ValueError(f"{array.size} values do not fit into shape {lengths}")
+    found = as_dtype(array.dtype)
+    proto = TensorProto(_NUMBERS[found.name], TensorShapeProto([Dim(length) for length in lengths]))
+    if array.size == math.prod(lengths) > 1 and found.name not in _ALWAYS_LISTED:
+        proto.tensor_content = _little_endian(array).tobytes()
+    elif found.name in ("float16", "bfloat16"):
+        proto.half_val += array.reshape(-1).view(np.uint16).tolist()
+    else:
+        getattr(proto, _LISTS[_LIST_OF[found.name]]).extend(array.reshape(-1).tolist())
+    return proto
 
 
 @op("io.serialize_tensor")
@@ -47,21 +149,40 @@ def serialize_tensor(tensor: Any, name: Any = None) -> Tensor:
     del name
     array = array_of(tensor)
     dtype = as_dtype(array.dtype)
-    sizes = [_field(1, 0, size) if size else b"" for size in array.shape]
-    shape = b"".join(_block(2, dim) for dim in sizes)
-    parts: list[Any] = [_field(1, 0, _NUMBERS[dtype.name]), _block(2, shape)]
+    proto = TensorProto(_NUMBERS[dtype.name], TensorShapeProto([Dim(length) for length in array.shape]))
     if dtype == dtypes.string:
-        parts += [_block(_STRINGS, item) for item in array.reshape(-1).tolist()]
-    elif array.size:
-        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-        # Joined from where they lie: large tensors are copied once.
-        parts += [_field(_CONTENT, wire.BYTES, little.nbytes), little.reshape(-1).view(np.uint8).data]
-    return Tensor(array_of(b"".join(parts)))
+        proto.string_val += array.reshape(-1).tolist()
+    else:
+        proto.tensor_content = _little_endian(array).tobytes()
+    return Tensor(array_of(proto.SerializeToString()))
+
+
+@op("io.parse_tensor")
+def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
+    """Parse a tensor that `serialize_tensor` or TensorFlow has serialized."""
+    del name
+    wanted, array = as_dtype(out_type), array_of(serialized, dtypes.string)
+    if array.ndim:
+        raise InvalidArgumentError(f"serialized must be a scalar, got shape {list(array.shape)}")
+    try:
+        proto = TensorProto.FromString(array.item())
+    except wire.WireError as error:
+        raise InvalidArgumentError("Could not parse `serialized` as TensorProto", found=str(error)) from None
+    if proto.dtype not in _NAMES:
+        raise InvalidArgumentError(f"Cannot parse tensor from proto: dtype {proto.dtype} is not supported")
+    found = _NAMES[proto.dtype]
+    if found != wanted.name:
+        raise InvalidArgumentError(f"Type mismatch between parsed tensor ({found}) and dtype ({wanted.name})")
+    return Tensor(_read_values(proto, wanted))
 
 
 def dtype_numbered(number: int) -> DType:
-    """Dtype by its number in TensorFlow's messages; KeyError for one that is not here."""
-    return _DTYPES[number]
+    """Return the dtype with this number; KeyError if there is none."""
+    return as_dtype(_NAMES[number])
+
+
+def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
 
 
 def _field(number: int, kind: int, value: int) -> bytes:
@@ -72,84 +193,30 @@ def _block(number: int, content: bytes) -> bytes:
     return _field(number, wire.BYTES, len(content)) + content
 
 
-@dataclass(slots=True)
-class _Proto:
-    """What was read of one message."""
-
-    dtype: int = 0
-    shape: list[int] = field(default_factory=list)
-    content: bytes | None = None
-    lists: dict[int, list[Any]] = field(default_factory=dict)
-
-
-@op("io.parse_tensor")
-def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
-    """Read a tensor that `serialize_tensor`, or TensorFlow, has written."""
-    del name
-    wanted, given = as_dtype(out_type), array_of(serialized, dtypes.string)
-    if given.ndim:
-        shape = ",".join(map(str, given.shape))
-        raise InvalidArgumentError(f"Expected `serialized` to be a scalar, got shape: [{shape}]")
-    data: bytes = given.item()
-    try:
-        proto = _read(data)
-    except wire.WireError as error:
-        shown = base64.b64encode(data[:256]).decode()
-        message = f"Could not parse `serialized` as TensorProto, base64: {shown}"
-        raise InvalidArgumentError(message, found=str(error)) from None
-    found = _DTYPES.get(proto.dtype)
-    if found is None:
-        raise InvalidArgumentError(f"Cannot parse tensor from proto: dtype {proto.dtype} is not supported")
-    if found != wanted:
-        names = [_NAMES.get(dtype.name, dtype.name) for dtype in (found, wanted)]
-        raise InvalidArgumentError(f"Type mismatch between parsed tensor ({names[0]}) and dtype ({names[1]})")
-    return Tensor(_values(proto, found))
-
-
-def _read(data: bytes) -> _Proto:
-    proto, place = _Proto(), 0
-    while place < len(data):
-        number, kind, place = wire.read_tag(data, place, len(data))
-        first, end = place, wire.skip(data, number, kind, place, len(data))
+def _fields(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the number, the wire type and the content's bounds of each field."""
+    while start < stop:
+        number, kind, start = wire.read_tag(data, start, stop)
+        end = wire.skip(data, number, kind, start, stop)
         if kind == wire.BYTES:
-            first, end = wire.read_length(data, place, len(data))
-        if number == 1 and kind == wire.VARINT:
-            proto.dtype = wire.read_varint(data, first, end)[0]
-        elif number == 2 and kind == wire.BYTES:
-            proto.shape += _sizes(data, first, end)
-        elif number == _CONTENT and kind == wire.BYTES:
-            proto.content = data[first:end]
-        elif number == _STRINGS and kind == wire.BYTES:
-            proto.lists.setdefault(number, []).append(data[first:end])
-        elif number in _LISTS.values() and number != _STRINGS:
-            proto.lists.setdefault(number, []).extend(_numbers(data, number, kind, first, end))
-        place = end
-    return proto
+            start, end = wire.read_length(data, start, stop)
+        yield number, kind, start, end
+        start = end
 
 
-def _sizes(data: bytes, start: int, stop: int) -> list[int]:
-    found, place = [], start
-    while place < stop:
-        number, kind, place = wire.read_tag(data, place, stop)
-        end = wire.skip(data, number, kind, place, stop)
+def _read_dims(data: bytes, start: int, stop: int) -> list[Dim]:
+    dims = []
+    for number, kind, first, last in _fields(data, start, stop):
         if number == 2 and kind == wire.BYTES:
-            found.append(_size(data, *wire.read_length(data, place, stop)))
-        place = end
-    return found
+            dim = Dim()
+            for part, part_kind, begin, end in _fields(data, first, last):
+                if part == 1 and part_kind == wire.VARINT:
+                    dim.size = wire.signed(wire.read_varint(data, begin, end)[0])
+            dims.append(dim)
+    return dims
 
 
-def _size(data: bytes, start: int, stop: int) -> int:
-    found, place = 0, start
-    while place < stop:
-        number, kind, place = wire.read_tag(data, place, stop)
-        end = wire.skip(data, number, kind, place, stop)
-        if number == 1 and kind == wire.VARINT:
-            found = wire.signed(wire.read_varint(data, place, stop)[0])
-        place = end
-    return found
-
-
-def _numbers(data: bytes, number: int, kind: int, start: int, stop: int) -> list[Any]:
+def _read_numbers(data: bytes, number: int, kind: int, start: int, stop: int) -> list[Any]:
     dtype = _FIXED.get(number)
     if dtype is None:
         return wire.read_varints(data, start, stop) if kind in (wire.VARINT, wire.BYTES) else []
@@ -161,53 +228,51 @@ def _numbers(data: bytes, number: int, kind: int, start: int, stop: int) -> list
     return found
 
 
-def _values(proto: _Proto, dtype: DType) -> NDArray[Any]:
-    shape, count = tuple(proto.shape), math.prod(proto.shape)
-    refusal = f"Cannot parse tensor from proto: dtype {dtype.name}, shape {list(shape)}"
+def _read_values(proto: TensorProto, dtype: DType) -> NDArray[Any]:
+    shape = tuple(dim.size for dim in proto.tensor_shape.dim)
+    count, content = math.prod(shape), proto.tensor_content
+    problem = f"Cannot parse tensor from proto: dtype {dtype.name}, shape {list(shape)}"
     if any(size < 0 for size in shape) or count >= 1 << 63:
-        raise InvalidArgumentError(refusal)
-    if proto.content is not None and dtype.name != "string":
-        if len(proto.content) != count * dtype.size:
-            raise InvalidArgumentError(f"{refusal}, {len(proto.content)} bytes of content")
+        raise InvalidArgumentError(problem)
+    listed = getattr(proto, _LISTS[_LIST_OF[dtype.name]])
+    if content and dtype.name == "string":
+        return _split_strings(content, count, problem).reshape(shape)
+    if content:
+        if len(content) != count * dtype.size:
+            raise InvalidArgumentError(f"{problem}, {len(content)} bytes of content")
         little = dtype.numpy_dtype.newbyteorder("<")
-        return np.frombuffer(proto.content, little).astype(dtype.numpy_dtype, copy=False).reshape(shape)
-    if proto.content:
-        return _strings_in(proto.content, count, refusal).reshape(shape)
-    listed = _listed(proto.lists.get(_LISTS[dtype.name], []), dtype)
-    if count > len(listed) and count > _MOST_REPEATED:
-        raise ResourceExhaustedError(f"{refusal}: {len(listed)} values stand for {count}")
-    if not len(listed):
-        listed = np.zeros(1, dtype.numpy_dtype) if dtype.name != "string" else array_of([b""])
-    if count <= len(listed):
-        return listed[:count].reshape(shape)
-    return np.concatenate((listed, np.repeat(listed[-1:], count - len(listed)))).reshape(shape)
+        return np.frombuffer(content, little).astype(dtype.numpy_dtype, copy=False).reshape(shape)
+    if count > len(listed) and count > _MAX_REPEATED:
+        raise ResourceExhaustedError(f"{problem}: {len(listed)} values stand for {count}")
+    values = _convert_list(listed or [b"" if dtype.name == "string" else 0], dtype)
+    if count <= len(values):
+        return values[:count].reshape(shape)
+    # The last value of a list stands for all that follow.
+    return np.concatenate((values, np.repeat(values[-1:], count - len(values)))).reshape(shape)
 
 
-def _strings_in(content: bytes, count: int, refusal: str) -> NDArray[Any]:
-    """Strings whose lengths stand in front of all of them."""
-    if count > len(content):
-        raise InvalidArgumentError(f"{refusal}, {len(content)} bytes of content")
-    lengths, place = [], 0
-    for _ in range(count):
-        length, place = wire.read_varint(content, place, len(content))
-        lengths.append(length)
-    ends = [place + total for total in accumulate(lengths)]
-    if (ends[-1] if ends else place) != len(content):
-        raise InvalidArgumentError(f"{refusal}, {len(content)} bytes of content")
-    strings: NDArray[Any] = np.empty(count, object)
-    strings[:] = [content[end - length : end] for end, length in zip(ends, lengths, strict=True)]
-    return strings
+def _split_strings(content: bytes, count: int, problem: str) -> NDArray[Any]:
+    """Split strings whose lengths precede all of them."""
+    lengths, start = [], 0
+    if count <= len(content):
+        for _ in range(count):
+            length, start = wire.read_varint(content, start, len(content))
+            lengths.append(length)
+    ends = [start + total for total in accumulate(lengths)]
+    if not ends or ends[-1] != len(content):
+        raise InvalidArgumentError(f"{problem}, {len(content)} bytes of content")
+    return _convert_list([content[end - n : end] for end, n in zip(ends, lengths, strict=True)], dtypes.string)
 
 
-def _listed(values: list[Any], dtype: DType) -> NDArray[Any]:
-    """Values of a list; whole numbers lose what is above the dtype's bits, half floats are their bits."""
+def _convert_list(values: list[Any], dtype: DType) -> NDArray[Any]:
+    """Return the values of a list; integers are truncated to the dtype, half floats are stored as their bits."""
     if dtype.name == "string":
         strings: NDArray[Any] = np.empty(len(values), object)
         strings[:] = values
         return strings
     if dtype.is_floating and dtype.size > 2:
         return np.array(values, dtype.numpy_dtype)
-    whole = np.array(values, np.int64)
-    if dtype.name == "float16":
-        return whole.astype(np.uint16).view(np.float16)
-    return whole.astype(dtype.numpy_dtype)
+    integers = np.array(values, np.int64)
+    if dtype.is_floating:
+        return integers.astype(np.uint16).view(dtype.numpy_dtype)
+    return integers.astype(dtype.numpy_dtype)

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.hashing import farm
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, int64, string
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
-from recordmill.compat.tensorflow.files.whole import read_file
+from recordmill.compat.tensorflow.files.contents import read_file
 from recordmill.compat.tensorflow.ops.composites import apply_to_values
 from recordmill.compat.tensorflow.ops.numerals import parse_number
-from recordmill.compat.hashing import farm
 
 
 class KeyValueTensorInitializer:

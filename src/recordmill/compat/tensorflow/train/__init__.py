@@ -23,7 +23,7 @@ MEMBERS: dict[str, str] = {
     "MonitoredTrainingSession": "graphs.sessions:MonitoredSession",
     "SingularMonitoredSession": "graphs.sessions:MonitoredSession",
     "batch": "graphs.queues",
-    "match_filenames_once": "files.whole:matching_files",
+    "match_filenames_once": "files.contents:matching_files",
     "shuffle_batch": "graphs.queues",
     "slice_input_producer": "graphs.queues",
     "start_queue_runners": "graphs.queues",

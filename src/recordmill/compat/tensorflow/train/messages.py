@@ -1,4 +1,4 @@
-"""The messages of TensorFlow's records: ``Example``, ``SequenceExample`` and what they are made of.
+"""The messages of TensorFlow's records: ``Example``, ``SequenceExample`` and their parts.
 
 References
 ----------
@@ -19,19 +19,19 @@ class BytesList(Message, package=_PACKAGE):
 
 
 class FloatList(Message, package=_PACKAGE):
-    """Numbers of 32 bits."""
+    """32-bit floating-point numbers."""
 
     value = Repeated(1, FLOAT32)
 
 
 class Int64List(Message, package=_PACKAGE):
-    """Whole numbers of 64 bits."""
+    """64-bit integers."""
 
     value = Repeated(1, INT64)
 
 
 class Feature(Message, package=_PACKAGE):
-    """One list of one kind, or none."""
+    """Values of one kind, or none."""
 
     bytes_list = Nested(1, BytesList, oneof="kind")
     float_list = Nested(2, FloatList, oneof="kind")
@@ -45,13 +45,13 @@ class Features(Message, package=_PACKAGE):
 
 
 class Example(Message, package=_PACKAGE):
-    """What one record holds."""
+    """Content of a record."""
 
     features = Nested(1, Features)
 
 
 class FeatureList(Message, package=_PACKAGE):
-    """The frames of one sequence, a feature each."""
+    """A sequence with one feature per frame."""
 
     feature = RepeatedMessages(1, Feature)
 
@@ -63,7 +63,7 @@ class FeatureLists(Message, package=_PACKAGE):
 
 
 class SequenceExample(Message, package=_PACKAGE):
-    """What one record holds: features of the whole, and sequences of them."""
+    """Content of a record with sequences."""
 
     context = Nested(1, Features)
     feature_lists = Nested(2, FeatureLists)

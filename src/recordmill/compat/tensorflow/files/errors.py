@@ -1,4 +1,4 @@
-"""Errors of the system and of damaged record files as TensorFlow's."""
+"""TensorFlow's errors for errors of the system and for corrupt record files."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ _CLASSES: dict[int | None, type[errors.OpError]] = {
     errno.ENOSPC: errors.ResourceExhaustedError,
     errno.EDQUOT: errors.ResourceExhaustedError,
 }
-# From the start of a record to its payload.
-_HEAD_BYTES = 12
+# Size of the frame in front of a payload.
+_HEADER_BYTES = 12
 
 
 def path_of(path: Any) -> str:
-    """Path as text."""
+    """Convert a path to str."""
     if isinstance(path, Tensor) and not path.ndim:
         path = path.numpy()
     if not isinstance(path, str | bytes | os.PathLike):
-        raise TypeError(f"Expected binary or unicode string, got {path!r}")
+        raise TypeError(f"path must be str, bytes or os.PathLike, got {path!r}")
     return os.fsdecode(path)
 
 
 def system_error(error: OSError, path: str) -> errors.OpError:
-    """TensorFlow's error for one of the system."""
+    """Return TensorFlow's error for an error of the system."""
     found = _CLASSES.get(error.errno, errors.UnknownError)
-    said = error.message if isinstance(error, RecordmillError) else str(error)
+    message = error.message if isinstance(error, RecordmillError) else str(error)
     if error.errno is not None:
-        said = os.strerror(error.errno)
-    return found(f"{path}; {said}", shard=path)
+        message = os.strerror(error.errno)
+    return found(f"{path}; {message}", shard=path)
 
 
 @contextlib.contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Raise TensorFlow's errors for those of the system."""
+def translate_errors(path: str) -> Iterator[None]:
+    """Raise TensorFlow's errors instead of those of the system."""
     try:
         yield
     except errors.OpError:
@@ -60,14 +60,14 @@ def translated(path: str) -> Iterator[None]:
 
 
 def data_loss(error: RecordmillError, *, compressed: bool = False) -> errors.OpError:
-    """TensorFlow's error for a record file that is damaged, or none."""
+    """Return TensorFlow's error for a corrupt record file."""
     offset = error.offset or 0
     if isinstance(error, CompressionError) or (compressed and isinstance(error, FormatError)):
         message = "inflate() failed with error -3: incorrect header check"
     elif error.kind in ("truncated_payload", "truncated_header"):
         message = f"truncated record at {offset}' failed with Read less bytes than requested"
     else:
-        at = offset + _HEAD_BYTES if error.kind == "payload_checksum" else offset
-        message = f"corrupted record at {at}" + (" (Is this even a TFRecord file?)" if not at else "")
+        position = offset + _HEADER_BYTES if error.kind == "payload_checksum" else offset
+        message = f"corrupted record at {position}" + (" (Is this even a TFRecord file?)" if not position else "")
     parts = error.parts() | {"found": error.message, "expected": None}
     return errors.DataLossError(message, **parts)

@@ -1,0 +1,23 @@
+"""Aliases of modules that programs import from ``tensorflow.python``, which is not part of TensorFlow's interface."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+_PACKAGE = "recordmill.compat.tensorflow"
+
+
+def find_in(alias: str, *modules: str) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module whose names are those of one or more other modules, such as "io"."""
+
+    def get(name: str) -> Any:
+        for module in modules:
+            try:
+                return getattr(importlib.import_module(f"{_PACKAGE}{module and '.'}{module}"), name)
+            except AttributeError as error:
+                missing = error
+        raise AttributeError(f"module {alias!r} has no attribute {name!r}", name=name) from missing
+
+    return get

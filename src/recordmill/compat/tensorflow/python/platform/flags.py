@@ -1,0 +1,9 @@
+"""``tensorflow.python.platform.flags``: the names of absl's flags."""
+
+from typing import Any
+
+from recordmill.compat.tensorflow import app
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(app.flags, name)
