@@ -1,4 +1,4 @@
-"""Values converted together equal values converted one by one."""
+"""Operations on many values at once are what they are one by one."""
 
 from __future__ import annotations
 
@@ -10,30 +10,141 @@ import pytest
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.core import arrays, dtypes
+from recordmill.compat.tensorflow.ops import numerals, patterns
 
 RNG = np.random.default_rng(8)
 
 
-LINES = [
-    *(["1,2,3,x"], ["1,2,3,x"] * 3, [",,,"], ["1,2,3"], ["1,2,3,x", "1,2,a,x", "1"], ["1", "a,2,3,x"], [], [""]),
-    *(['1,2,3,"x,y""z"', "1,2,3,b"], ["1,2,3,x\n"], ["1,2,3,x", '1,2,3,x"y'], ["1, 2 ,3 , x "], ["99999999999,1,2,x"]),
-    *(["1,inf,3,x"], ["NA,NA,3,NA"], ["1,2,3,\0"], ["1,2,3,x", "1,2,3,x,4"], ["1,1e400,3,x", "2,-1.5,4,y"]),
+def test_where_when_shapes_do_not_broadcast_then_is_refused() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="broadcastable"):
+        tf.where(np.ones((50, 60), bool), np.zeros((50, 61)), 0.0)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i4", "i8"])
+def test_one_hot_when_there_are_many_indices_then_each_row_is_that_of_one(dtype) -> None:
+    indices = RNG.integers(-3 if dtype != "u1" else 0, 9, (20, 30)).astype(dtype)
+    for options in ({}, {"on_value": 5, "off_value": -1}, {"dtype": tf.bool}, {"axis": 2}):
+        found = tf.one_hot(indices, 6, **options).numpy()
+        few = {name: value for name, value in options.items() if name != "axis"}
+        expected = np.stack([[tf.one_hot(one, 6, **few).numpy() for one in row] for row in indices])
+        assert found.dtype == expected.dtype
+        assert np.array_equal(found, expected)
+    assert tf.one_hot(indices, 0).shape == (20, 30, 0)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4", "u1"])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("windows", [((2, 2), (2, 2)), ((3, 2), (1, 3)), ((1, 1), (2, 1)), ((5, 4), (2, 2))])
+def test_max_pool_when_rows_come_before_columns_then_windows_are_the_same(windows, padding, dtype) -> None:
+    images = (RNG.standard_normal((2, 17, 23, 3)) * 50).astype(dtype)
+    if dtype == "f4":
+        images[0, 3, 3:6] = np.nan
+    found = tf.nn.max_pool2d(images, *windows, padding).numpy()
+    (rows, columns), (down, right) = windows
+    lacking = [max(0, (-(-n // s) - 1) * s + k - n) for n, k, s in zip((17, 23), *windows, strict=True)]
+    before = [n // 2 if padding == "SAME" else 0 for n in lacking]
+    for y, x in np.ndindex(found.shape[1:3]):
+        top, left = y * down - before[0], x * right - before[1]
+        part = images[:, max(top, 0) : top + rows, max(left, 0) : left + columns]
+        assert np.array_equal(found[:, y, x], part.max((1, 2)), equal_nan=dtype == "f4")
+
+
+def test_max_pool_when_a_window_is_larger_than_the_image_then_says_so() -> None:
+    with pytest.raises(ValueError, match="larger than the image of 3 x 3 pixels"):
+        tf.nn.max_pool2d(np.zeros((1, 3, 3, 1), np.float32), 5, 1, "VALID")
+
+
+def share(box: np.ndarray, other: np.ndarray) -> np.float32:
+    """Part of the union of two boxes that both cover."""
+    (low, high), (lows, highs) = ((np.minimum(b[:2], b[2:]), np.maximum(b[:2], b[2:])) for b in (box, other))
+    areas = [np.prod(high - low), np.prod(highs - lows)]
+    both = np.prod(np.maximum(np.minimum(high, highs) - np.maximum(low, lows), np.float32(0)))
+    return both / (areas[0] + areas[1] - both) if min(areas) > 0 else np.float32(0)
+
+
+@pytest.mark.parametrize("count", [0, 1, 20, 33, 100])
+def test_non_max_suppression_when_boxes_are_compared_together_then_keeps_the_same(count) -> None:
+    boxes, scores = RNG.random((count, 4)).astype(np.float32), np.round(RNG.random(count), 1).astype(np.float32)
+    boxes[::7, 2] = boxes[::7, 0]
+    for most, limit, least in ((100, 0.5, -np.inf), (5, 0.1, 0.3), (100, 0.0, 0.5), (0, 0.5, 0.0), (100, 1.0, 0.2)):
+        kept: list[int] = []
+        for one in np.argsort(-scores, kind="stable"):
+            if (
+                len(kept) < most
+                and scores[one] > least
+                and all(share(boxes[one], boxes[k]) <= np.float32(limit) for k in kept)
+            ):
+                kept.append(int(one))
+        assert tf.image.non_max_suppression(boxes, scores, most, limit, least).numpy().tolist() == kept
+
+
+PATTERNS = [
+    "[aeiou]",
+    "a+",
+    "a*",
+    r"\s+",
+    " +",
+    "[^a-z ]",
+    "[[:alpha:]]",
+    "x|",
+    "x?",
+    r"\.",
+    r"\b",
+    "(a)",
+    "[]a]",
+    "",
+    ".",
+    r"\d",
 ]
 
 
-@pytest.mark.parametrize("options", [{}, {"na_value": "NA"}, {"use_quote_delim": False}], ids=str)
-@pytest.mark.parametrize("lines", LINES, ids=lambda lines: repr(lines)[:30])
-def test_decode_csv_when_columns_are_read_together_then_equals_line_by_line(lines, options, monkeypatch) -> None:
-    def told() -> object:
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_regex_replace_when_no_match_can_be_empty_then_equals_the_careful_way(pattern, monkeypatch) -> None:
+    texts = [b"the quick (brown) fox", b"a.b.c  d", b"\xff\xfex a", b"", "äöü x1".encode(), b"aaa", b"x\ny"]
+    calls = [(rewrite, many) for rewrite in ("", "-", "$1 &", r"\0") for many in (True, False)]
+    quick = [tf.strings.regex_replace(texts, pattern, rewrite, many).numpy().tolist() for rewrite, many in calls]
+    monkeypatch.setattr(patterns, "_CONSUMING", patterns.re.compile("(?!)"))
+    assert quick == [
+        tf.strings.regex_replace(texts, pattern, rewrite, many).numpy().tolist() for rewrite, many in calls
+    ]
+
+
+TEXTS = [
+    *(["1"], ["1", " 2\t", "+3", "-4"], ["1_0"], ["1.5", "2e3", ".5", "5."], ["inf"], ["nan", "1"], ["0x10"], [""]),
+    *(["1\x002"], ["99999999999"], ["1e400", "1e39", "1"], ["18446744073709551615"], ["-1"], ["1", "x"], ["1 2"], []),
+    *(["9" * 5000], ["٣"], ["1\x1c"], ["1", "99999999999999999999"], ["\x0b1\x0c\r"]),
+]
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64, tf.uint32, tf.uint64, tf.float32, tf.float64])
+@pytest.mark.parametrize("texts", TEXTS, ids=lambda texts: repr(texts)[:30])
+def test_to_number_when_texts_are_read_together_then_each_is_what_it_is_alone(texts, dtype) -> None:
+    def told(read) -> object:
         try:
-            columns = tf.io.decode_csv(tf.constant(lines, tf.string), [0, 0.5, np.int64(4), "d"], **options)
+            with np.errstate(over="ignore"):
+                return np.array(read(), dtype.numpy_dtype).tobytes()
         except tf.errors.InvalidArgumentError as error:
             return str(error)
-        return [(column.numpy().dtype.str, column.numpy().tolist()) for column in columns]
 
-    together = told()
-    monkeypatch.setattr("recordmill.compat.tensorflow.io.csv_lines._together", lambda *_: None)
-    assert together == told()
+    together = told(lambda: tf.strings.to_number(tf.constant(texts, tf.string), dtype).numpy())
+    assert together == told(lambda: [numerals.number_of(text.encode(), dtype) for text in texts])
+
+
+def test_to_number_when_there_are_thousands_of_digits_then_only_leading_zeros_pass() -> None:
+    assert tf.strings.to_number("-" + "0" * 5000 + "7", tf.int32).numpy() == -7
+    with pytest.raises(tf.errors.InvalidArgumentError, match="could not correctly convert"):
+        tf.strings.to_number("9" * 5000, tf.int64)
+
+
+@pytest.mark.parametrize("position", [0, 1, -1, 3, -3])
+@pytest.mark.parametrize("length", [0, 1, 2, 100, -1, 3])
+def test_substr_when_strings_are_cut_alike_then_each_is_what_it_is_alone(position, length) -> None:
+    strings = np.array([[b"abc", b"defgh"], [b"\0\xff\0", b"1234"]], object)
+    found = tf.strings.substr(strings, position, length).numpy()
+    ends = [one[position:] if length < 0 else one[position:][:length] for one in strings.reshape(-1)]
+    assert found.reshape(-1).tolist() == ends
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
+        tf.strings.substr([b"abc", b""], position or 4, length)
 
 
 WHOLE = [
@@ -72,18 +183,36 @@ REAL = [
 
 
 @pytest.mark.parametrize("value", [*WHOLE, *REAL, True, False])
-def test_array_of_when_given_one_number_then_equals_the_general_way(value) -> None:
+def test_array_of_number_equals_array_of_list(value) -> None:
     def told(function, dtype) -> tuple[object, ...]:
         try:
             found = function(value, dtype)
         except (TypeError, ValueError) as error:
-            return type(error), str(error)
-        return found.dtype, found.shape, found.tobytes()
+            return (type(error),)
+        return found.dtype, found.size, found.tobytes()
+
+    def in_list(value, dtype):
+        return arrays.array_of([value], dtype)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for dtype in (None, *dtypes.ALL):
-            assert told(arrays.array_of, dtype) == told(arrays._of_python, dtype)
+            assert told(arrays.array_of, dtype) == told(in_list, dtype)
+
+
+def test_argmax_and_sums_when_channels_are_few_then_equal_numpys() -> None:
+    image = RNG.standard_normal((50, 60, 3)).astype(np.float32)
+    image[::5, ::7, 1] = np.nan
+    for wanted in (tf.int32, tf.int64):
+        assert tf.argmax(image, -1, output_type=wanted).dtype == wanted
+        assert np.array_equal(tf.argmax(image, -1, output_type=wanted), image.argmax(-1))
+        assert np.array_equal(tf.argmin(image, 2, output_type=wanted), image.argmin(-1))
+    for axis in ([0, 1], -1, [1], None, []):
+        axes = None if axis is None else tuple(np.atleast_1d(axis).astype(int))
+        for mine, theirs in ((tf.reduce_sum, np.sum), (tf.reduce_max, np.max), (tf.reduce_min, np.min)):
+            assert np.array_equal(mine(image, axis=axis), theirs(image, axis=axes), equal_nan=True)
+        assert np.array_equal(tf.reduce_any(image > 1, axis=axis), np.any(image > 1, axis=axes))
+        assert np.array_equal(tf.reduce_all(image < 1, axis=axis), np.all(image < 1, axis=axes))
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "u1", "i8", "?"])
