@@ -17,7 +17,7 @@ import pytest
 PACKAGE = "recordmill"
 ROOT = Path(__file__).parents[1] / "src" / PACKAGE
 
-BASE = {"errors", "types", "schema", "dataclass", "allocator", "concurrency"}
+BASE = {"errors", "types", "schema", "dataclass", "allocator", "concurrency", "philox"}
 NATIVE = BASE | {"_core"}
 # A format is reached by its interfaces and the registry, never by its name.
 ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "registry", "values")}
@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dataclass": set(),
     "allocator": set(),
     "concurrency": set(),
+    "philox": set(),
     "errors": {"types", "dataclass"},
     "types": {"errors", "dataclass", "_core"},
     "schema": {"errors", "dataclass"},

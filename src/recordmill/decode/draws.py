@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recordmill.dataclass import dataclass
-from recordmill.decode.philox import philox
+from recordmill.philox import generate_words
 
 _MAX_POSITION = 1 << 48
 _MAX_STAGE = 1 << 16
@@ -89,7 +89,7 @@ class Draws:
         counters[1] = (places & _LOW)[:, None]
         counters[2] = (places >> _HALF)[:, None] | np.uint64(int(stage) << 16)
         counters[3] = self.epoch
-        low, high, next_low, next_high = philox(counters, (self.seed & 0xFFFFFFFF, self.seed >> 32))
+        low, high, next_low, next_high = generate_words(counters, (self.seed & 0xFFFFFFFF, self.seed >> 32))
         pairs = np.stack([high << _HALF | low, next_high << _HALF | next_low], axis=-1)
         return pairs.reshape(len(places), 2 * len(blocks))[:, first % 2 : first % 2 + count]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.philox import philox
+from recordmill.philox import generate_words
 
 Ints = NDArray[np.int64]
 
@@ -108,5 +108,5 @@ def _words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
     counters = np.empty((4, -(-count // 2)), np.uint64)
     counters[0] = np.arange(counters.shape[1], dtype=np.uint64)
     counters[1], counters[2], counters[3] = first, second, third
-    one, two, three, four = philox(counters, (seed & 0xFFFFFFFF, seed >> 32))
+    one, two, three, four = generate_words(counters, (seed & 0xFFFFFFFF, seed >> 32))
     return np.stack([two << _HALF | one, four << _HALF | three], axis=-1).reshape(-1)[:count]

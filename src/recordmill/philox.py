@@ -1,4 +1,11 @@
-"""The counter-based generator Philox4x32-10: random words as a pure function of a counter and a key."""
+"""The counter-based random number generator Philox4x32-10: random words as a pure function of a counter and a key.
+
+`rust/core/src/philox.rs` computes the same words in native code.
+
+References
+----------
+Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +19,20 @@ _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
-def philox(counters: NDArray[np.uint64], key: tuple[int, int]) -> NDArray[np.uint64]:
-    """Random words, four for each counter.
+def generate_words(counters: NDArray[np.uint64], key: tuple[int, int]) -> NDArray[np.uint64]:
+    """Return four random 32-bit words for each counter.
 
     Parameters
     ----------
     counters : ndarray of uint64, shape (4, ...)
-        Four words of 32 bits per counter, the lowest first.
+        Four 32-bit words per counter, least significant word first; not modified.
     key : (int, int)
-        Two words of 32 bits.
+        Two 32-bit words, least significant word first.
 
     Returns
     -------
     ndarray of uint64, shape (4, ...)
-        Words of 32 bits.
-
-    References
-    ----------
-    Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011.
+        32-bit words.
     """
     first, second, third, fourth = (np.array(row) for row in counters)
     one, two = np.empty_like(first), np.empty_like(first)
