@@ -13,7 +13,6 @@ from recordmill.compat.tensorflow.core.dtypes import float32
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.sparse import SparseTensor, to_dense
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
-from recordmill.compat.tensorflow.images.patches import extract_patches
 from recordmill.compat.tensorflow.io import raw
 from recordmill.compat.tensorflow.ops.arithmetic import floordiv, truediv
 from recordmill.compat.tensorflow.ops.numerals import to_number
@@ -104,17 +103,3 @@ def div(x: Any, y: Any, name: Any = None) -> Any:
     del name
     kind = getattr(x, "dtype", None) or getattr(y, "dtype", None) or as_tensor(x).dtype
     return truediv(x, y) if kind.is_floating else floordiv(x, y)
-
-
-def extract_image_patches(
-    images: Any,
-    ksizes: Any = None,
-    strides: Any = None,
-    rates: Any = None,
-    padding: Any = None,
-    name: Any = None,
-    sizes: Any = None,
-) -> Tensor:
-    """Patches of images; as ``tf.image.extract_patches``."""
-    del name
-    return extract_patches(images, ksizes if sizes is None else sizes, strides, rates, padding)
