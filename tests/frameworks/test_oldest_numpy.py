@@ -16,8 +16,9 @@ CHOSEN = [
     *("formats", "hashing", "storage", "shards/test_held.py", "shards/test_damage.py", "packing/test_images.py"),
     *("pipeline/test_stages.py", "pipeline/test_order.py", "pipeline/test_resume.py", "decode/test_batch.py"),
     *("decode/test_geometry.py", "decode/test_warping.py", "decode/test_inks.py", "compat/mxnet/test_drawn.py"),
-    *("compat/mxnet/test_recordio.py", "compat/tensorflow/test_data_raw.py", "compat/tensorflow/test_image_operations.py"),
-    *("compat/tensorflow/test_data_ways.py", "compat/tensorflow/test_wider_programs.py", "compat/oneflow"),
+    *("compat/mxnet/test_recordio.py", "compat/tensorflow/test_data_raw.py", "compat/oneflow"),
+    *("compat/tensorflow/test_image_operations.py", "compat/tensorflow/test_data_ways.py"),
+    "compat/tensorflow/test_wider_programs.py",
 ]
 
 pytestmark = pytest.mark.deep

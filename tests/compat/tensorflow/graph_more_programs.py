@@ -130,7 +130,6 @@ def names(tf, folder):
             tf.image.resize_image_with_pad(image, 4, 8),
             tf.image.resize_image_with_pad(image, 7, 3, method=1)[0],
         ],
-        "patches": [tf.extract_image_patches(image, [1, 2, 2, 1], [1, 3, 3, 1], [1, 1, 1, 1], "VALID")],
         "crop": [tf.shape(tf.random_crop(image, [1, 3, 4, 3])), tf.space_to_depth(image[:, :4], 2)],
     }
     with tf.Session() as sess:

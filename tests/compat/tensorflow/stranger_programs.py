@@ -28,10 +28,6 @@ def detection(tf, folder):
         image.draw_bounding_boxes(images[:, :4, :4] / 256, boxes[None, :1].repeat(2, 0), [[1.0, 0, 0]])
     )
     rows["grey"] = told(image.draw_bounding_boxes(images[..., :1] * 0, np.stack([boxes, boxes]), None))
-    corners = np.array([[0, 0, 1, 1], [0, 0, 1.1, 0.9], [2, 2, 3, 3], [3, 3, 2.5, 2], [1, 1, 1, 1]], np.float32)
-    scores = np.array([0.8, 0.9, 0.7, 0.7, 0.1], np.float32)
-    keep = image.non_max_suppression
-    rows["kept"] = [told(keep(corners, scores, n, *more)) for n, *more in ((5,), (1,), (5, 0.9), (5, 0.5, 0.75))]
     d = tf.data.Dataset.from_tensor_slices(images).map(
         lambda x: image.crop_and_resize(x[None], boxes, [0, 0, 0], (2, 2))
     )
@@ -40,21 +36,7 @@ def detection(tf, folder):
 
 
 def patches(tf, folder):
-    images, image, rows = pictures(), tf.image, {}
-    for name, *given in (
-        ("whole", [1, 4, 5, 1], [1, 4, 5, 1], [1, 1, 1, 1], "VALID"),
-        ("around", [1, 3, 5, 1], [1, 4, 3, 1], [1, 2, 1, 1], "SAME"),
-    ):
-        rows[name] = told(image.extract_patches(images, *given))
-    other = np.clip(images[::-1] / 256 + 0.1, 0, 1).astype(np.float32)
-    rows["noise"] = [told(image.psnr(images / 256, other, 1.0)), told(image.psnr(images, images, 255))]
-    rows["bytes"] = told(image.psnr(images.astype(np.uint8), images[::-1].astype(np.uint8), 255))
-    rows["variation"] = [
-        told(image.total_variation(tf.constant(images))),
-        told(image.total_variation(tf.constant(images[0]))),
-    ]
-    rows["edges"] = told(image.sobel_edges(tf.constant(images[:1, :5, :4])))
-    rows["slopes"] = [told(one) for one in image.image_gradients(tf.constant(images[:1, :3, :3]))]
+    images, rows = pictures(), {}
     rows["blocks"] = [
         told(tf.nn.space_to_depth(images[:, :4, :4], 2)),
         told(tf.nn.depth_to_space(images[:, :2, :2].repeat(4, -1), 2)),
@@ -63,11 +45,6 @@ def patches(tf, folder):
         told(pool(images, size, step, padding))
         for pool in (tf.nn.max_pool2d, tf.nn.avg_pool2d)
         for size, step, padding in ((2, 2, "SAME"), ([3, 2], [2, 3], "VALID"), (3, 2, "SAME"))
-    ]
-    colours = images[:1, :2, :2] / 256
-    rows["yuv"] = [
-        told(getattr(image, f"{a}_to_{b}")(colours))
-        for a, b in (("rgb", "yuv"), ("yuv", "rgb"), ("rgb", "yiq"), ("yiq", "rgb"))
     ]
     return rows
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from recordmill.compat.tensorflow.core.lazy import lazy
 
 _NAMES = {
-    "boxes": "crop_and_resize draw_bounding_boxes sample_distorted_bounding_box stateless_sample_distorted_bounding_box",
+    "boxes": (
+        "crop_and_resize draw_bounding_boxes sample_distorted_bounding_box stateless_sample_distorted_bounding_box"
+    ),
     "color": (
         "adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation convert_image_dtype "
         "grayscale_to_rgb hsv_to_rgb per_image_standardization rgb_to_grayscale rgb_to_hsv"

@@ -25,7 +25,7 @@ _IMAGE_AXES = (-3, -2, -1)
 
 
 @op("image.convert_image_dtype")
-def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:  # noqa: ARG001
+def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
     """Convert the dtype and scale the values: floats span 0 to 1, integers 0 to their maximum."""
     tensor, wanted = as_tensor(image), as_dtype(dtype)
     for kind, one in (("dtype", wanted), ("image dtype", tensor.dtype)):

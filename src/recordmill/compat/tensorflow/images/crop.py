@@ -75,7 +75,7 @@ def crop_image(image: NDArray[Any], y: int, x: int, height: int, width: int) -> 
 def pad_image(image: NDArray[Any], y: int, x: int, height: int, width: int) -> NDArray[Any]:
     """Place an array at an offset in an image of zeros."""
     bottom, right = y + image.shape[-3], x + image.shape[-2]
-    if not (0 <= y and bottom <= height and 0 <= x and right <= width):
+    if min(y, x) < 0 or bottom > height or right > width:
         raise ValueError(f"image of shape {image.shape} at {(y, x)} must fit into {(height, width)}")
     out = np.zeros((*image.shape[:-3], height, width, image.shape[-1]), image.dtype)
     out[..., y:bottom, x:right, :] = image

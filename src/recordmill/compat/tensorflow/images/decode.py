@@ -117,7 +117,7 @@ def decode_image(
     contents: Any,
     channels: int | None = None,
     dtype: Any = dtypes.uint8,
-    name: str | None = None,  # noqa: ARG001 (TensorFlow's position)
+    name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:
     """Decode a JPEG, PNG, GIF, BMP or WebP; GIF frames are composed as Pillow does it."""
@@ -156,10 +156,8 @@ def _encoded_bytes(contents: Any) -> bytes:
 def _detect_format(data: bytes) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "WebP"
-    for name, signature in _SIGNATURES.items():
-        if data.startswith(signature):
-            return name
-    raise_invalid("unknown image format: expected JPEG, PNG, GIF, BMP or WebP")
+    found = next((name for name, signature in _SIGNATURES.items() if data.startswith(signature)), None)
+    return found or raise_invalid("unknown image format: expected JPEG, PNG, GIF, BMP or WebP")
 
 
 def _check_channels(channels: Any) -> int:
@@ -182,9 +180,7 @@ def _decode_still(contents: Any, channels: int, dtype: np.dtype[Any], jpeg: _Jpe
     return np.ascontiguousarray(pixels[0])
 
 
-def _decode(
-    data: bytes, channels: Any, dtype: np.dtype[Any], jpeg: _JpegOptions, *, all_frames: bool
-) -> NDArray[Any]:
+def _decode(data: bytes, channels: Any, dtype: np.dtype[Any], jpeg: _JpegOptions, *, all_frames: bool) -> NDArray[Any]:
     """Decode an image; GIF and WebP have an axis of frames if `all_frames`."""
     wanted, name = _check_channels(channels), _detect_format(data)
     if name == "PNG":
@@ -246,7 +242,7 @@ def _read_jpeg_shape(data: bytes) -> tuple[int, int, int]:
                 height, width, components = struct.unpack_from(">HHB", data, position + 5)
                 return height, width, components
             position += 1 if marker == 0xFF else 2 + length
-    raise_invalid(f"Invalid JPEG data, size {len(data)}")
+    return raise_invalid(f"Invalid JPEG data, size {len(data)}")
 
 
 def _decode_png(data: bytes, channels: int, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -19,12 +19,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images import philox
 from recordmill.compat.tensorflow.images.arguments import to_image
-from recordmill.compat.tensorflow.images.color import (
-    adjust_brightness,
-    adjust_contrast,
-    adjust_hue,
-    adjust_saturation,
-)
+from recordmill.compat.tensorflow.images.color import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from recordmill.compat.tensorflow.images.flip import flip_axis
 
 # Draws a number from a range.
@@ -48,29 +43,29 @@ def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
 @op("image.random_brightness", always=True)
 def random_brightness(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
     """Change the brightness by a random amount."""
-    return _change_brightness(image, max_delta, _from_generator(seed))
+    return adjust_brightness(image, _draw_delta(_from_generator(seed), max_delta))
 
 
 @op("image.random_contrast", always=True)
 def random_contrast(image: Any, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """Multiply the contrast by a random factor."""
-    return _change_contrast(image, lower, upper, _from_generator(seed))
+    return adjust_contrast(image, _draw_factor(_from_generator(seed), lower, upper))
 
 
 @op("image.random_saturation", always=True)
 def random_saturation(image: Any, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """Multiply the saturation by a random factor."""
-    return _change_saturation(image, lower, upper, _from_generator(seed))
+    return adjust_saturation(image, _draw_factor(_from_generator(seed), lower, upper))
 
 
 @op("image.random_hue", always=True)
 def random_hue(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
     """Rotate the hue by a random amount."""
-    return _change_hue(image, max_delta, _from_generator(seed))
+    return adjust_hue(image, _draw_delta(_from_generator(seed), max_delta, 0.5))
 
 
 @op("image.random_crop", always=True)
-def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:  # noqa: ARG001
+def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """Crop a tensor at a random offset."""
     values = array_of(value)
     lengths = check_crop_size(values, size).tolist()
@@ -93,29 +88,29 @@ def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
 @op("image.stateless_random_brightness")
 def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Tensor:
     """Change the brightness by an amount that follows from the seeds."""
-    return _change_brightness(image, max_delta, _from_seeds(seed))
+    return adjust_brightness(image, _draw_delta(_from_seeds(seed), max_delta))
 
 
 @op("image.stateless_random_contrast")
 def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Tensor:
     """Multiply the contrast by a factor that follows from the seeds."""
-    return _change_contrast(image, lower, upper, _from_seeds(seed))
+    return adjust_contrast(image, _draw_factor(_from_seeds(seed), lower, upper))
 
 
 @op("image.stateless_random_saturation")
 def stateless_random_saturation(image: Any, lower: float, upper: float, seed: Any = None) -> Tensor:
     """Multiply the saturation by a factor that follows from the seeds."""
-    return _change_saturation(image, lower, upper, _from_seeds(seed))
+    return adjust_saturation(image, _draw_factor(_from_seeds(seed), lower, upper))
 
 
 @op("image.stateless_random_hue")
 def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
     """Rotate the hue by an amount that follows from the seeds."""
-    return _change_hue(image, max_delta, _from_seeds(seed))
+    return adjust_hue(image, _draw_delta(_from_seeds(seed), max_delta, 0.5))
 
 
 @op("image.stateless_random_crop")
-def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:  # noqa: ARG001
+def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
     """Crop a tensor at an offset that follows from the seeds."""
     values = array_of(value)
     lengths = check_crop_size(values, size).tolist()
@@ -134,34 +129,16 @@ def _from_seeds(seed: Any) -> Uniform:
     return lambda low, high: philox.uniform(philox.words(seed), low, high)
 
 
-def _change_brightness(image: Any, max_delta: float, draw: Uniform) -> Tensor:
-    _check_max_delta(max_delta)
-    return adjust_brightness(image, draw(-max_delta, max_delta))
-
-
-def _change_contrast(image: Any, lower: float, upper: float, draw: Uniform) -> Tensor:
-    _check_factors(lower, upper)
-    return adjust_contrast(image, draw(lower, upper))
-
-
-def _change_saturation(image: Any, lower: float, upper: float, draw: Uniform) -> Tensor:
-    _check_factors(lower, upper)
-    return adjust_saturation(image, draw(lower, upper))
-
-
-def _change_hue(image: Any, max_delta: float, draw: Uniform) -> Tensor:
-    _check_max_delta(max_delta, 0.5)
-    return adjust_hue(image, draw(-max_delta, max_delta))
-
-
-def _check_max_delta(max_delta: float, limit: float = np.inf) -> None:
+def _draw_delta(draw: Uniform, max_delta: float, limit: float = np.inf) -> float:
     if not 0 <= max_delta <= limit:
         raise ValueError(f"max_delta must be in [0, {limit}], got {max_delta}")
+    return draw(-max_delta, max_delta)
 
 
-def _check_factors(lower: float, upper: float) -> None:
+def _draw_factor(draw: Uniform, lower: float, upper: float) -> float:
     if not 0 <= lower < upper:
         raise ValueError(f"lower and upper must satisfy 0 <= lower < upper, got {lower} and {upper}")
+    return draw(lower, upper)
 
 
 def _flip_randomly(image: Any, axis: int, seed: int | None) -> NDArray[Any]:

@@ -117,9 +117,7 @@ def resize_pixels(pixels: NDArray[Any], size: Size, method: str, *, antialias: b
     check_not_empty(pixels)
     check_dtype("images.dtype", pixels.dtype, _ALLOWED_DTYPES)
     if method == "nearest" and pixels.dtype not in _NATIVE_DTYPES:
-        rows, columns = (
-            _nearest_indices(*lengths) for lengths in zip(pixels.shape[-3:-1], size, strict=True)
-        )
+        rows, columns = (_nearest_indices(*lengths) for lengths in zip(pixels.shape[-3:-1], size, strict=True))
         return pixels[..., rows[:, None], columns, :]
     kernel = f"antialiased_{method}" if antialias and method not in ("nearest", "area") else method
     if pixels.dtype not in _NATIVE_DTYPES:
@@ -136,7 +134,8 @@ def resize_pixels(pixels: NDArray[Any], size: Size, method: str, *, antialias: b
 def _nearest_indices(length: int, wanted: int) -> NDArray[np.int64]:
     scale = np.float32(length) / np.float32(wanted)
     centers = (np.arange(wanted, dtype=np.float32) + np.float32(0.5)) * scale
-    return np.minimum(np.floor(centers).astype(np.int64), length - 1)
+    indices: NDArray[np.int64] = np.minimum(np.floor(centers).astype(np.int64), length - 1)
+    return indices
 
 
 def fit_and_pad(

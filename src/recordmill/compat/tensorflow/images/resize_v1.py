@@ -1,4 +1,4 @@
-"""TensorFlow 1's resizing, which aligns corners of pixels: ``tf.compat.v1.image.resize`` and ``tf.image.resize_bicubic``."""
+"""TensorFlow 1's resizing by the corners of pixels: ``tf.compat.v1.image.resize`` and ``tf.image.resize_bicubic``."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _define(method: str) -> Callable[..., Tensor]:
         images: Any,
         size: Any,
         align_corners: bool = False,
-        name: str | None = None,  # noqa: ARG001 (TensorFlow's position)
+        name: str | None = None,
         half_pixel_centers: bool = False,
     ) -> Tensor:
         if half_pixel_centers:
@@ -122,7 +122,10 @@ def _combine_linear(values: NDArray[np.float32], positions: NDArray[np.float32],
     last, first = values.shape[axis] - 1, np.floor(positions)
     left = np.take(values, first.astype(np.int64), axis)
     right = np.take(values, np.minimum(np.ceil(positions).astype(np.int64), last), axis)
-    return left + (right - left) * _along(positions - first, axis)
+    right -= left
+    right *= _along(positions - first, axis)
+    right += left
+    return right
 
 
 def _combine_cubic(values: NDArray[np.float32], positions: NDArray[np.float32], axis: int) -> NDArray[np.float32]:

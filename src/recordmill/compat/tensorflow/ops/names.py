@@ -57,7 +57,7 @@ _OLDER: dict[str, str] = {
     "ops.elementwise": "ceil cumprod expm1 log log1p reciprocal rint rsqrt",
     "ops.joining": "reverse_v2:reverse",
     "ops.making": "lin_space:linspace",
-    "ops.older_functions": "div extract_image_patches sparse_to_dense string_split string_to_number",
+    "ops.older_functions": "div sparse_to_dense string_split string_to_number",
     "ops.patterns": "regex_replace",
     "ops.picking": "tensor_scatter_add:tensor_scatter_nd_add tensor_scatter_sub:tensor_scatter_nd_sub "
     "tensor_scatter_update:tensor_scatter_nd_update where_v2:where",
