@@ -122,10 +122,8 @@ def _combine_linear(values: NDArray[np.float32], positions: NDArray[np.float32],
     last, first = values.shape[axis] - 1, np.floor(positions)
     left = np.take(values, first.astype(np.int64), axis)
     right = np.take(values, np.minimum(np.ceil(positions).astype(np.int64), last), axis)
-    right -= left
-    right *= _along(positions - first, axis)
-    right += left
-    return right
+    mixed: NDArray[np.float32] = left + (right - left) * _along(positions - first, axis)
+    return mixed
 
 
 def _combine_cubic(values: NDArray[np.float32], positions: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
