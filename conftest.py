@@ -22,9 +22,7 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipP
 BASH_LIMIT_S = 100
 
 # Modules that pass names on to Keras, also the names that pytest looks for; the fast tests have no Keras.
-collect_ignore = [
-    f"src/recordmill/compat/tensorflow/keras/{name}.py" for name in ("__init__", "backend", "callbacks")
-]
+collect_ignore = [f"src/recordmill/compat/tensorflow/keras/{name}.py" for name in ("__init__", "backend", "callbacks")]
 
 
 def _enter_empty_folder(namespace: dict[str, Any]) -> None:

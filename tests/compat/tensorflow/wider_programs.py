@@ -25,29 +25,6 @@ def csv_file(folder, name, *lines):
     return path
 
 
-def review_words(tf, folder):
-    """Texts of records as rows of numbers, by words and by pairs of them."""
-    rows = [{"text": bytes_of(tf, text.encode()), "label": ints(tf, n % 2)} for n, text in enumerate(TEXTS)]
-    path = write(tf, f"{folder}/texts.tfrecord", rows)
-    kinds = {"text": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
-    data = tf.data.TFRecordDataset(path).map(lambda record: tf.io.parse_single_example(record, kinds))
-    vectorize = tf.keras.layers.TextVectorization(max_tokens=8, output_mode="int", output_sequence_length=5)
-    vectorize.adapt(data.map(lambda x: x["text"]).batch(2))
-
-    def to_numbers(x):
-        return vectorize(tf.expand_dims(x["text"], -1))[0], x["label"]
-
-    counted = tf.keras.layers.TextVectorization(output_mode="count", ngrams=2)
-    counted.adapt(data.map(lambda x: x["text"]))
-    return [
-        vectorize.get_vocabulary(),
-        listed(data.map(to_numbers).batch(2)),
-        listed(data.batch(2).map(lambda x: (vectorize(x["text"]), x["label"]))),
-        counted.get_vocabulary(),
-        plain(np.asarray(counted(tf.constant(TEXTS[:2])), np.int64)),
-    ]
-
-
 def sentence_pieces(tf, folder):
     """Strings standardized, split, joined to pairs and looked up in a table of words."""
     words = tf.lookup.StaticVocabularyTable(
@@ -130,12 +107,11 @@ def hashed_features(tf, folder):
         }
 
     data = tf.data.TFRecordDataset(path).batch(3).map(features)
-    hashing = tf.keras.layers.Hashing(num_bins=11, mask_value="user_0")
-    return [listed(data), plain(np.asarray(hashing(tf.constant([["user_0"], ["user_1"]]))))]
+    return [listed(data)]
 
 
 def padded_boxes(tf, folder):
-    """Boxes of pictures in lists of one length, chosen by what they share."""
+    """Boxes of images in lists of one length."""
     rng, rows = np.random.RandomState(4), []
     for n in range(1, 4):
         low = rng.rand(n, 2).astype(np.float32) * np.float32(0.5)
@@ -161,8 +137,7 @@ def padded_boxes(tf, folder):
 
     data = tf.data.TFRecordDataset(path).map(parse).batch(3)
     boxes, scores, counts = next(iter(data))
-    kept = tf.image.combined_non_max_suppression(boxes[:, :, tf.newaxis], scores, 2, 4, 0.3, 0.5)
-    return [rounded(boxes), plain(scores.numpy()), plain(counts.numpy()), *(rounded(one) for one in kept)]
+    return [rounded(boxes), plain(scores.numpy()), plain(counts.numpy())]
 
 
 def spectrograms(tf, folder):
@@ -240,7 +215,7 @@ def sparse_rows(tf, folder):
 PROGRAMS = {
     one.__name__: one
     for one in (
-        *(review_words, sentence_pieces, csv_rows, hashed_features, padded_boxes, spectrograms, series_windows),
+        *(sentence_pieces, csv_rows, hashed_features, padded_boxes, spectrograms, series_windows),
         *(segment_features, sparse_rows),
     )
 }

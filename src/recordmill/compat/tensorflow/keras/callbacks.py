@@ -22,23 +22,11 @@ class _ModelCheckpoint:
         save_best_only: bool = False,
         save_weights_only: bool = False,
         mode: str = "auto",
-        save_freq: Any = "epoch",
-        options: Any = None,
-        initial_value_threshold: float | None = None,
+        **options: Any,
     ) -> None:
-        if options is not None:
-            raise NotImplementedError("ModelCheckpoint: options is not supported")
-        arguments: dict[str, Any] = {
-            "filepath": complete_file_name(os.fspath(filepath), weights_only=save_weights_only),
-            "monitor": monitor,
-            "verbose": verbose,
-            "save_best_only": save_best_only,
-            "save_weights_only": save_weights_only,
-            "mode": _choose_mode(mode, monitor, save_best_only=save_best_only),
-            "save_freq": save_freq,
-            "initial_value_threshold": initial_value_threshold,
-        }
-        super().__init__(**arguments)
+        path = complete_file_name(os.fspath(filepath), weights_only=save_weights_only)
+        direction = _choose_mode(mode, monitor, save_best_only=save_best_only)
+        super().__init__(path, monitor, verbose, save_best_only, save_weights_only, direction, **options)  # type: ignore[call-arg]
 
 
 def complete_file_name(path: str, *, weights_only: bool) -> str:
@@ -58,6 +46,8 @@ def _choose_mode(mode: str, monitor: str, *, save_best_only: bool) -> str:
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(load_namespace().callbacks, name)
     if name == "ModelCheckpoint":
         found = type(name, (_ModelCheckpoint, found), {"__module__": __name__, "__doc__": _ModelCheckpoint.__doc__})

@@ -90,7 +90,8 @@ def to_batch(element: Any) -> Any:
 def _to_array(value: Any) -> NDArray[Any]:
     if not isinstance(value, Tensor) and not hasattr(value, "__array__"):
         raise InvalidArgumentError(
-            f"a model takes dense tensors, got a {type(value).__name__}", hint="call to_tensor() or tf.sparse.to_dense()"
+            f"a model takes dense tensors, got a {type(value).__name__}",
+            hint="call to_tensor() or tf.sparse.to_dense()",
         )
     array: NDArray[Any] = value.values if isinstance(value, Tensor) else np.asarray(value)
     if array.dtype.kind not in "biufV":  # V is the kind of bfloat16.
@@ -181,8 +182,6 @@ def _read_variables(method: Callable[..., Any], keras: Any) -> Callable[..., Any
 
     @functools.wraps(method)
     def get_metrics_result(self: Any) -> Any:
-        return keras.tree.map_structure(
-            lambda one: one.value if isinstance(one, keras.Variable) else one, method(self)
-        )
+        return keras.tree.map_structure(lambda one: one.value if isinstance(one, keras.Variable) else one, method(self))
 
     return get_metrics_result
