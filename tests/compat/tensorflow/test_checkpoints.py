@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.keras.callbacks import complete_file_name
+from recordmill.compat.tensorflow.keras.callbacks import AtomicModel, complete_file_name
 
 
 def write(folder: Path, *names: str) -> None:
@@ -67,3 +67,32 @@ def test_latest_checkpoint_when_tensorflow_wrote_it_then_is_refused_by_name(tmp_
 )
 def test_complete_file_name_appends_suffix_of_keras(given, weights_only, expected) -> None:
     assert complete_file_name(given, weights_only=weights_only) == expected
+
+
+class Model:
+    """Model that fails after it has written a part of a file, or succeeds."""
+
+    name = "model"
+
+    def __init__(self, fails: bool) -> None:
+        self.fails = fails
+
+    def save_weights(self, path, overwrite=True) -> None:
+        Path(path).write_bytes(b"half")
+        if self.fails:
+            raise OSError("disk full")
+        Path(path).write_bytes(b"complete")
+
+    save = save_weights
+
+
+@pytest.mark.parametrize("method", ["save", "save_weights"])
+def test_atomic_model_keeps_old_file_if_saving_fails(tmp_path, method) -> None:
+    path = tmp_path / "a.weights.h5"
+    path.write_bytes(b"old")
+    with pytest.raises(OSError, match="disk full"):
+        getattr(AtomicModel(Model(fails=True)), method)(str(path), overwrite=True)
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["a.weights.h5"]
+    getattr(AtomicModel(Model(fails=False)), method)(str(path))
+    assert path.read_bytes() == b"complete" and os.listdir(tmp_path) == ["a.weights.h5"]
+    assert AtomicModel(Model(fails=False)).name == "model"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from recordmill.compat.tensorflow.keras.load import load_namespace
@@ -12,7 +14,7 @@ _MODELS = (".keras", ".h5")
 
 
 class _ModelCheckpoint:
-    """Save the model, or its weights, after epochs or numbers of batches."""
+    """Save the model, or its weights, after epochs or numbers of batches; a file appears when it is complete."""
 
     def __init__(
         self,
@@ -27,6 +29,39 @@ class _ModelCheckpoint:
         path = complete_file_name(os.fspath(filepath), weights_only=save_weights_only)
         direction = _choose_mode(mode, monitor, save_best_only=save_best_only)
         super().__init__(path, monitor, verbose, save_best_only, save_weights_only, direction, **options)  # type: ignore[call-arg]
+
+    @property
+    def model(self) -> Any:
+        """The model, which saves to temporary names first."""
+        model = super().model  # type: ignore[misc]
+        return None if model is None else AtomicModel(model)
+
+
+class AtomicModel:
+    """Model that saves to a temporary name first, so that a program that is killed leaves no incomplete file."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def save(self, filepath: Any, **options: Any) -> None:
+        """Save the model."""
+        _save_atomically(self._model.save, Path(filepath), options)
+
+    def save_weights(self, filepath: Any, **options: Any) -> None:
+        """Save the weights."""
+        _save_atomically(self._model.save_weights, Path(filepath), options)
+
+
+def _save_atomically(save: Callable[..., None], path: Path, options: dict[str, Any]) -> None:
+    partial = path.with_name(f".partial-{path.name}")
+    try:
+        save(partial, **options)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def complete_file_name(path: str, *, weights_only: bool) -> str:
