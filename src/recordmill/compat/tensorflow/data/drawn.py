@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.images.flip import flip_axis
-from recordmill.compat.tensorflow.images.random import check_crop_size, draw_crop_offsets, draw_unit, slice_window
+from recordmill.compat.tensorflow.images.random import (
+    check_crop_size,
+    draw_crop_offsets,
+    draw_unit,
+    flip_selected,
+    slice_window,
+)
 
 # Generators of the samples, for the seed of an operation.
 Numbers = Callable[[int | None], Iterable[np.random.Generator]]
@@ -26,9 +31,7 @@ def _crop(numbers: Numbers, values: NDArray[Any], size: Any, seed: int | None = 
 def _flip(axis: int) -> Callable[..., NDArray[Any]]:
     def flipped(numbers: Numbers, pixels: NDArray[Any], seed: int | None = None) -> NDArray[Any]:
         is_flipped = np.array([draw_unit(drawn) < 0.5 for drawn in numbers(seed)])
-        out = pixels.copy()
-        out[is_flipped] = flip_axis(pixels[is_flipped], axis)
-        return out
+        return flip_selected(pixels, axis, is_flipped)
 
     return flipped
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnimplementedError
@@ -30,12 +30,8 @@ def to_number(value: Any) -> Any:
 
 
 def to_integer(value: Any) -> int:
-    """Return the Python int of a scalar."""
-    if isinstance(value, int | np.integer):
-        return int(value)
-    dtype = getattr(value, "dtype", None)
-    is_integer = dtype is not None and np.dtype(getattr(dtype, "numpy_dtype", dtype)).kind in "iu"
-    return int(array_of(value, dtype if is_integer else dtypes.int64).item())
+    """Return the Python int of a scalar; floats are rejected."""
+    return value if isinstance(value, int) else index(array_of(value).item())
 
 
 def check_dtype(name: str, value: Any, allowed: tuple[DType, ...]) -> np.dtype[Any]:

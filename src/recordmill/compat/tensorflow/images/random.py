@@ -156,7 +156,11 @@ def _flip_some(pixels: NDArray[Any], axis: int, numbers: NDArray[np.float32]) ->
     """Mirror a single image for a number below 0.5, and images of a batch for numbers above, as TensorFlow does."""
     if pixels.ndim == 3:
         return flip_axis(pixels, axis) if numbers < 0.5 else pixels
-    is_flipped = np.rint(numbers) > 0
+    return flip_selected(pixels, axis, np.rint(numbers) > 0)
+
+
+def flip_selected(pixels: NDArray[Any], axis: int, is_flipped: NDArray[np.bool_]) -> NDArray[Any]:
+    """Mirror some images of a batch."""
     out = pixels.copy()
     out[is_flipped] = flip_axis(pixels[is_flipped], axis)
     return out
