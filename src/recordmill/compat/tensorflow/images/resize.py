@@ -12,26 +12,14 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
-from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.images.arguments import check_dtype, to_image, to_integer
+from recordmill.compat.tensorflow.images.arguments import raise_invalid, to_image, to_integer
 from recordmill.compat.tensorflow.images.crop import check_target_size, pad_image
 
 Size = tuple[int, int]
 
 _MAX_CHANNELS = 4
 _NATIVE_DTYPES = (np.uint8, np.uint16, np.float32)
-_ALLOWED_DTYPES = (
-    dtypes.int8,
-    dtypes.uint8,
-    dtypes.int16,
-    dtypes.uint16,
-    dtypes.int32,
-    dtypes.int64,
-    dtypes.float16,
-    dtypes.float32,
-    dtypes.float64,
-)
 
 
 class ResizeMethod:
@@ -105,7 +93,7 @@ def parse_size(pixels: NDArray[Any], size: Any, *, preserve_aspect_ratio: bool) 
 def check_not_empty(pixels: NDArray[Any]) -> None:
     """Raise InvalidArgumentError for an image without pixels."""
     if 0 in pixels.shape[-3:-1]:
-        raise InvalidArgumentError(f"image must not be empty, got shape {pixels.shape}", kind="bad_argument")
+        raise_invalid(f"image must not be empty, got shape {pixels.shape}")
 
 
 def resize_pixels(pixels: NDArray[Any], size: Size, method: str, *, antialias: bool) -> NDArray[Any]:
@@ -113,9 +101,10 @@ def resize_pixels(pixels: NDArray[Any], size: Size, method: str, *, antialias: b
     if method not in _METHODS:
         raise ValueError(f"method must be one of {sorted(_METHODS)}, got {method!r}")
     if min(size) < 1:
-        raise InvalidArgumentError(f"size must be positive, got {size}", kind="bad_argument")
+        raise_invalid(f"size must be positive, got {size}")
     check_not_empty(pixels)
-    check_dtype("images.dtype", pixels.dtype, _ALLOWED_DTYPES)
+    if pixels.dtype.kind not in "iuf":
+        raise_invalid(f"images must hold integers or floats, got {pixels.dtype}")
     if method == "nearest" and pixels.dtype not in _NATIVE_DTYPES:
         rows, columns = (_nearest_indices(*lengths) for lengths in zip(pixels.shape[-3:-1], size, strict=True))
         return pixels[..., rows[:, None], columns, :]

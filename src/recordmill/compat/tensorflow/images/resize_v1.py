@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
-from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images import resize as v2
+from recordmill.compat.tensorflow.images.arguments import raise_invalid
 from recordmill.compat.tensorflow.images.resize import Size, check_not_empty, fit_and_pad, parse_size, resize_pixels
 
 _METHODS = ("bilinear", "nearest", "bicubic", "area")
@@ -85,7 +85,7 @@ resize_nearest_neighbor = _define("nearest")
 
 def _resize_by_corners(pixels: NDArray[Any], size: Size, method: str, *, align_corners: bool) -> NDArray[Any]:
     if min(size) < 1:
-        raise InvalidArgumentError(f"size must be positive, got {size}", kind="bad_argument")
+        raise_invalid(f"size must be positive, got {size}")
     check_not_empty(pixels)
     if method == "area":
         if align_corners:

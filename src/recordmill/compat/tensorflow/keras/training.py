@@ -52,26 +52,16 @@ class DatasetAdapter:
             batch = to_batch(element)
             yield batch if self._class_weight is None else self._add_weights(batch)
 
-    get_jax_iterator = get_numpy_iterator
+    __iter__ = get_jax_iterator = get_numpy_iterator
 
     def get_torch_dataloader(self) -> Any:
         """Return batches of PyTorch's tensors."""
-        return _import_utilities().get_torch_dataloader(_Iterable(self.get_numpy_iterator))
+        return _import_utilities().get_torch_dataloader(self)
 
     def _add_weights(self, batch: Any) -> Any:
         if not isinstance(batch, tuple) or len(batch) != 2:
             raise ValueError("class_weight needs a dataset of pairs (x, y)")
         return *batch, _import_utilities().class_weight_to_sample_weights(batch[1], self._class_weight)
-
-
-class _Iterable:
-    """Iterable that starts a new iterator each time."""
-
-    def __init__(self, start: Callable[[], Iterator[Any]]) -> None:
-        self._start = start
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._start()
 
 
 def _import_utilities() -> Any:
@@ -111,30 +101,17 @@ def register_datasets() -> None:
     adapter = type("DatasetAdapter", (DatasetAdapter, base), {"__module__": __name__})
 
     @functools.wraps(original)
-    def get_data_adapter(x: Any, *args: Any, **kwargs: Any) -> Any:
+    def get_data_adapter(x: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Any:
         # A program that has a dataset has imported the module.
         data = sys.modules.get(_DATA_MODULE)
         if data is None or not isinstance(x, data.Dataset):
-            return original(x, *args, **kwargs)
-        return _adapt(adapter, x, *args, **kwargs)
+            return original(x, y, sample_weight, **options)
+        for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", options.get("batch_size"))):
+            if value is not None:
+                raise ValueError(f"{name} must not be given if x is a dataset, which contains it")
+        return adapter(x, options.get("steps_per_epoch"), options.get("class_weight"))
 
     adapters.get_data_adapter = get_data_adapter
-
-
-def _adapt(
-    adapter: Any,
-    x: Any,
-    y: Any = None,
-    sample_weight: Any = None,
-    batch_size: int | None = None,
-    steps_per_epoch: int | None = None,
-    shuffle: Any = False,  # noqa: ARG001 (the dataset shuffles)
-    class_weight: dict[int, float] | None = None,
-) -> Any:
-    for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", batch_size)):
-        if value is not None:
-            raise ValueError(f"{name} must not be given if x is a dataset, which contains it")
-    return adapter(x, steps_per_epoch, class_weight)
 
 
 def register_methods(keras: Any) -> None:
