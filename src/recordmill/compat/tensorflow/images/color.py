@@ -15,7 +15,7 @@ from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.images.arguments import to_number
-from recordmill.compat.tensorflow.ops.casting import converted, saturate_cast
+from recordmill.compat.tensorflow.ops.casting import converted as convert_numbers, saturate_cast
 
 Floats = NDArray[Any]
 
@@ -38,7 +38,7 @@ def scale_to_dtype(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool
     """Apply `convert_image_dtype` to an array."""
     if values.dtype == dtype:
         return values
-    cast = _saturate if saturate else converted
+    cast = _saturate if saturate else convert_numbers
     if values.dtype.kind == "f":
         if dtype.kind == "f":
             return values.astype(dtype)
