@@ -1,4 +1,4 @@
-"""NumPy references for TensorFlow's color arithmetic: saturation and hue of one color, HSV of arrays."""
+"""TensorFlow's arithmetic of saturation and hue in NumPy's float32: one color with branches, and arrays."""
 
 from __future__ import annotations
 
@@ -78,21 +78,23 @@ def _placed(sixth: int, most: np.float32, middle: np.float32, least: np.float32)
     return ways[min(sixth, 5)]
 
 
-def to_hsv(colors: np.ndarray) -> np.ndarray:
-    """Return hue, saturation and value of colors, each from 0 to 1."""
+def rgb_to_hsv(colors: np.ndarray) -> np.ndarray:
+    """Return hue, saturation and value of an array of colors."""
+    zero, third = np.float32(0), np.float32(2 / 6)
     red, green, blue = (colors[..., channel] for channel in range(3))
     value, spread = colors.max(-1), colors.max(-1) - colors.min(-1)
-    saturation = np.where(value > 0, spread / value, np.float32(0))
+    saturation = np.where(value > 0, spread / value, zero)
     unit = (one / spread) * np.float32(1 / 6)
-    of_green, of_blue = unit * (blue - red) + np.float32(2 / 6), unit * (red - green) + np.float32(4 / 6)
-    hue = np.where(red == value, unit * (green - blue), np.where(green == value, of_green, of_blue))
-    hue = np.where(spread > 0, hue, np.float32(0))
+    hue = np.where(green == value, unit * (blue - red) + third, unit * (red - green) + np.float32(4 / 6))
+    hue = np.where(red == value, unit * (green - blue), hue)
+    hue = np.where(spread > 0, hue, zero)
     return np.stack([np.where(hue < 0, hue + one, hue), saturation, value], -1)
 
 
-def from_hsv(hsv: np.ndarray) -> np.ndarray:
-    """Return red, green and blue of hue, saturation and value."""
+def hsv_to_rgb(hsv: np.ndarray) -> np.ndarray:
+    """Return the colors of an array of hue, saturation and value."""
     hue, saturation, value = hsv[..., 0] * six, hsv[..., 1], hsv[..., 2]
     ramps = (np.abs(hue - np.float32(3)) - one, two - np.abs(hue - two), two - np.abs(hue - np.float32(4)))
-    parts = [((one - saturation) + saturation * np.clip(ramp, np.float32(0), one)) * value for ramp in ramps]
+    rest = one - saturation
+    parts = [(rest + saturation * np.clip(ramp, np.float32(0), one)) * value for ramp in ramps]
     return np.stack(parts, -1)

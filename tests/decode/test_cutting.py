@@ -87,7 +87,7 @@ def test_box_when_no_number_then_is_refused(places: list[float]) -> None:
     pixels = np.zeros((1, 3, 3, 1), np.float32)
     with pytest.raises(ValueError, match="places of boxes are finite numbers"):
         rm.resize_boxes(pixels, [places], [0], 2)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Boxes contains at least one element that is not finite"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="finite"):
         tf.image.crop_and_resize(pixels, [places], [0], [2, 2])
 
 
@@ -107,7 +107,7 @@ def test_boxes_when_they_do_not_fit_then_says_what_is_needed() -> None:
         rm.resize_boxes(pixels.astype(float), box, [0], 2)
     with pytest.raises(rm.ImageError):
         rm.resize_boxes(pixels, box * 9, [0] * 9, 65535)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="image dimensions must be positive"):
+    with pytest.raises(tf.errors.InvalidArgumentError):
         tf.image.crop_and_resize(pixels[:, :0], box, [0], [2, 2])
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"crop_size must have two elements\[1\]"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="crop_size"):
         tf.image.crop_and_resize(pixels, box, [0], [2])

@@ -43,10 +43,10 @@ def test_saturation_in_floats_when_multiplied_then_is_that_of_the_branches(colou
 
 
 @given(COLOURS)
-def test_native_hsv_equals_numpy_reference(colours: np.ndarray) -> None:
+def test_spaces_of_colour_when_native_then_are_numpys(colours: np.ndarray) -> None:
     with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(rm.rgb_to_hsv(colours), circle.to_hsv(colours))
-        np.testing.assert_array_equal(rm.hsv_to_rgb(colours), circle.from_hsv(colours))
+        np.testing.assert_array_equal(rm.rgb_to_hsv(colours), circle.rgb_to_hsv(colours))
+        np.testing.assert_array_equal(rm.hsv_to_rgb(colours), circle.hsv_to_rgb(colours))
 
 
 @given(arrays.arrays(np.uint8, PICTURES), st.floats(0, 4, width=32), st.floats(-1, 1, width=32))

@@ -17,7 +17,7 @@ CHOSEN = [
     *("pipeline/test_stages.py", "pipeline/test_order.py", "pipeline/test_resume.py", "decode/test_batch.py"),
     *("decode/test_geometry.py", "decode/test_warping.py", "decode/test_inks.py"),
     *("compat/mxnet/test_random_augmentation.py", "compat/mxnet/test_recordio.py"),
-    *("compat/tensorflow/test_data_raw.py", "compat/tensorflow/test_images_quick.py"),
+    *("compat/tensorflow/test_data_raw.py", "compat/tensorflow/test_image_operations.py"),
     *("compat/tensorflow/test_data_ways.py", "compat/tensorflow/test_wider_programs.py", "compat/oneflow"),
 ]
 

@@ -28,10 +28,6 @@ def detection(tf, folder):
         image.draw_bounding_boxes(images[:, :4, :4] / 256, boxes[None, :1].repeat(2, 0), [[1.0, 0, 0]])
     )
     rows["grey"] = told(image.draw_bounding_boxes(images[..., :1] * 0, np.stack([boxes, boxes]), None))
-    corners = np.array([[0, 0, 1, 1], [0, 0, 1.1, 0.9], [2, 2, 3, 3], [3, 3, 2.5, 2], [1, 1, 1, 1]], np.float32)
-    scores = np.array([0.8, 0.9, 0.7, 0.7, 0.1], np.float32)
-    keep = image.non_max_suppression
-    rows["kept"] = [told(keep(corners, scores, n, *more)) for n, *more in ((5,), (1,), (5, 0.9), (5, 0.5, 0.75))]
     d = tf.data.Dataset.from_tensor_slices(images).map(
         lambda x: image.crop_and_resize(x[None], boxes, [0, 0, 0], (2, 2))
     )

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.keras.checkpoint import file_name
-from recordmill.compat.tensorflow.keras.whole import Whole
+from recordmill.compat.tensorflow.keras.callbacks import AtomicModel, complete_file_name
 
 
 def write(folder: Path, *names: str) -> None:
@@ -66,12 +65,12 @@ def test_latest_checkpoint_when_tensorflow_wrote_it_then_is_refused_by_name(tmp_
         ("a.keras", False, "a.keras"),
     ],
 )
-def test_file_name_when_completed_then_is_one_of_keras(given, weights_only, expected) -> None:
-    assert file_name(given, weights_only) == expected
+def test_complete_file_name_appends_suffix_of_keras(given, weights_only, expected) -> None:
+    assert complete_file_name(given, weights_only=weights_only) == expected
 
 
 class Model:
-    """Writes half of a file, or all of it."""
+    """Model that fails after it has written a part of a file, or succeeds."""
 
     name = "model"
 
@@ -82,20 +81,18 @@ class Model:
         Path(path).write_bytes(b"half")
         if self.fails:
             raise OSError("disk full")
-        Path(path).write_bytes(b"whole")
+        Path(path).write_bytes(b"complete")
 
     save = save_weights
 
 
 @pytest.mark.parametrize("method", ["save", "save_weights"])
-def test_whole_when_saving_fails_then_the_old_file_stays(tmp_path, method) -> None:
+def test_atomic_model_keeps_old_file_if_saving_fails(tmp_path, method) -> None:
     path = tmp_path / "a.weights.h5"
     path.write_bytes(b"old")
     with pytest.raises(OSError, match="disk full"):
-        getattr(Whole(Model(fails=True)), method)(str(path), overwrite=True)
+        getattr(AtomicModel(Model(fails=True)), method)(str(path), overwrite=True)
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["a.weights.h5"]
-    getattr(Whole(Model(fails=False)), method)(str(path))
-    assert path.read_bytes() == b"whole" and os.listdir(tmp_path) == ["a.weights.h5"]
-    with pytest.raises(IsADirectoryError):
-        getattr(Whole(Model(fails=False)), method)(tmp_path)
-    assert Whole(Model(fails=False)).name == "model"
+    getattr(AtomicModel(Model(fails=False)), method)(str(path))
+    assert path.read_bytes() == b"complete" and os.listdir(tmp_path) == ["a.weights.h5"]
+    assert AtomicModel(Model(fails=False)).name == "model"

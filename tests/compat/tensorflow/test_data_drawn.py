@@ -61,7 +61,7 @@ def test_moves_when_pictures_are_alike_then_are_done_to_all_at_once(monkeypatch:
 
 def test_crop_when_larger_than_the_pictures_then_is_refused_as_for_one() -> None:
     cut = tf.data.Dataset.from_tensor_slices(PICTURES).map(lambda image: tf.image.random_crop(image, [7, 7, 3]))
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Need value.shape >= size, got \[6, 7, 3\] \[7, 7, 3\]"):
+    with pytest.raises(tf.errors.InvalidArgumentError):
         list(cut.batch(30))
 
 

@@ -54,30 +54,6 @@ def test_max_pool_when_a_window_is_larger_than_the_image_then_says_so() -> None:
         tf.nn.max_pool2d(np.zeros((1, 3, 3, 1), np.float32), 5, 1, "VALID")
 
 
-def share(box: np.ndarray, other: np.ndarray) -> np.float32:
-    """Part of the union of two boxes that both cover."""
-    (low, high), (lows, highs) = ((np.minimum(b[:2], b[2:]), np.maximum(b[:2], b[2:])) for b in (box, other))
-    areas = [np.prod(high - low), np.prod(highs - lows)]
-    both = np.prod(np.maximum(np.minimum(high, highs) - np.maximum(low, lows), np.float32(0)))
-    return both / (areas[0] + areas[1] - both) if min(areas) > 0 else np.float32(0)
-
-
-@pytest.mark.parametrize("count", [0, 1, 20, 33, 100])
-def test_non_max_suppression_when_boxes_are_compared_together_then_keeps_the_same(count) -> None:
-    boxes, scores = RNG.random((count, 4)).astype(np.float32), np.round(RNG.random(count), 1).astype(np.float32)
-    boxes[::7, 2] = boxes[::7, 0]
-    for most, limit, least in ((100, 0.5, -np.inf), (5, 0.1, 0.3), (100, 0.0, 0.5), (0, 0.5, 0.0), (100, 1.0, 0.2)):
-        kept: list[int] = []
-        for one in np.argsort(-scores, kind="stable"):
-            if (
-                len(kept) < most
-                and scores[one] > least
-                and all(share(boxes[one], boxes[k]) <= np.float32(limit) for k in kept)
-            ):
-                kept.append(int(one))
-        assert tf.image.non_max_suppression(boxes, scores, most, limit, least).numpy().tolist() == kept
-
-
 PATTERNS = [
     "[aeiou]",
     "a+",

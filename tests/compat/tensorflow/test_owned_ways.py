@@ -57,12 +57,9 @@ def test_iterators_when_made_the_old_way_then_give_elements() -> None:
     assert tf.compat.v1.data.Dataset is D and D.range(3).as_numpy_iterator().next() == 0
 
 
-def test_pixels_of_older_kernels_when_not_there_then_are_refused_by_name() -> None:
-    picture = tf.zeros([1, 4, 4, 1])
-    with pytest.raises(NotImplementedError, match=r"method='bicubic', align_corners=False\) is not supported"):
-        tf.compat.v1.image.resize(picture, (2, 2), tf.compat.v1.image.ResizeMethod.BICUBIC)
-    with pytest.raises(AttributeError, match=r"resize_bicubic is not supported: use tf\.image\.resize"):
-        tf.compat.v1.image.resize_bicubic(picture, (2, 2))
+def test_v1_image_rejects_area_with_align_corners_and_shares_other_names() -> None:
+    with pytest.raises(NotImplementedError, match="align_corners"):
+        tf.compat.v1.image.resize(tf.zeros([1, 4, 4, 1]), (2, 2), 3, align_corners=True)
     assert tf.compat.v1.image.flip_up_down is tf.image.flip_up_down
 
 

@@ -8,25 +8,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.images.limits import check_size
-from recordmill.compat.tensorflow.images.moves import chosen_of, window
-from recordmill.compat.tensorflow.images.random import chance, corner
+from recordmill.compat.tensorflow.images.random import (
+    check_crop_size,
+    draw_crop_offsets,
+    draw_unit,
+    flip_selected,
+    slice_window,
+)
 
 # Generators of the samples, for the seed of an operation.
 Numbers = Callable[[int | None], Iterable[np.random.Generator]]
 
 
 def _crop(numbers: Numbers, values: NDArray[Any], size: Any, seed: int | None = None) -> NDArray[Any]:
-    lengths = check_size(values[0], size).tolist()
+    lengths = check_crop_size(values[0], size).tolist()
     out = np.empty((len(values), *lengths), values.dtype)
     for target, value, drawn in zip(out, values, numbers(seed), strict=True):
-        target[...] = window(value, corner(drawn, value.shape, lengths), lengths)
+        target[...] = slice_window(value, draw_crop_offsets(drawn, value.shape, lengths), lengths)
     return out
 
 
 def _flip(axis: int) -> Callable[..., NDArray[Any]]:
     def flipped(numbers: Numbers, pixels: NDArray[Any], seed: int | None = None) -> NDArray[Any]:
-        return chosen_of(np.flip(pixels, axis), pixels, (chance(drawn) < 0.5 for drawn in numbers(seed)))
+        is_flipped = np.array([draw_unit(drawn) < 0.5 for drawn in numbers(seed)])
+        return flip_selected(pixels, axis, is_flipped)
 
     return flipped
 

@@ -1,1 +1,1 @@
-"""``tf.image`` and the pictures of ``tf.io``: decoding, encoding, geometry and colours of images."""
+"""Operations of ``tf.image`` and the image codecs of ``tf.io``."""

@@ -1,94 +1,257 @@
-"""``tf.image.crop_to_bounding_box``, ``central_crop`` and the other windows and borders."""
+"""``tf.image.sample_distorted_bounding_box``, ``draw_bounding_boxes`` and ``crop_and_resize``.
+
+References
+----------
+tensorflow/core/kernels/image/sample_distorted_bounding_box_op.cc (which numbers are drawn, and in which order).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+import recordmill as rm
+from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
-from recordmill.compat.tensorflow.core.graph_sizes import UNKNOWN
+from recordmill.compat.tensorflow.core.draws import generator
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, OutOfRangeError
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.images.checks import framed, image_of, number_of, whole
+from recordmill.compat.tensorflow.images import philox
+from recordmill.compat.tensorflow.images.arguments import raise_invalid, to_number
+from recordmill.dataclass import dataclass
+
+# Top, left, height and width.
+Crop = tuple[int, int, int, int]
+
+_NUM_WORDS = 2**32
+_NATIVE_DTYPES = (np.uint8, np.uint16, np.float32)
+# Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia.
+_COLORS = np.array(
+    [
+        *((1, 1, 0, 1), (0, 0, 1, 1), (1, 0, 0, 1), (0, 1, 0, 1), (0.5, 0, 0.5, 1)),
+        *((0.5, 0.5, 0, 1), (0.5, 0, 0, 1), (0, 0, 0.5, 1), (0, 1, 1, 1), (1, 0, 1, 1)),
+    ],
+    np.float32,
+)
 
 
-def cropped(image: NDArray[Any], y: int, x: int, height: int, width: int) -> NDArray[Any]:
-    """Window of an image."""
-    _demand(x >= 0, "offset_width must be >= 0.")
-    _demand(y >= 0, "offset_height must be >= 0.")
-    check_target(height, width)
-    _demand(image.shape[-2] >= width + x, "width must be >= target + offset.")
-    _demand(image.shape[-3] >= height + y, "height must be >= target + offset.")
-    return np.ascontiguousarray(image[..., y : y + height, x : x + width, :])
+@op("image.sample_distorted_bounding_box", always=True)
+def sample_distorted_bounding_box(
+    image_size: Any,
+    bounding_boxes: Any,
+    seed: int = 0,
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Sequence[float] | None = None,
+    area_range: Sequence[float] | None = None,
+    max_attempts: int | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None,
+) -> tuple[Tensor, ...]:
+    """Draw a window that covers enough of one of the boxes."""
+    rule = _CropRule.create(min_object_covered, aspect_ratio_range, area_range, max_attempts)
+    numbers = generator(seed or None)
+    words = iter(lambda: int(numbers.integers(0, _NUM_WORDS)), None)
+    return _sample_box(words, image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))
 
 
-def padded(image: NDArray[Any], y: int, x: int, height: int, width: int) -> NDArray[Any]:
-    """Zeros around an image."""
-    right, below = width - x - image.shape[-2], height - y - image.shape[-3]
-    _demand(y >= 0, "offset_height must be >= 0")
-    _demand(x >= 0, "offset_width must be >= 0")
-    _demand(right >= 0, "width must be <= target - offset")
-    _demand(below >= 0, "height must be <= target - offset")
-    made = np.zeros((*image.shape[:-3], height, width, image.shape[-1]), image.dtype)
-    made[..., y : y + image.shape[-3], x : x + image.shape[-2], :] = image
-    return made
+@op("image.stateless_sample_distorted_bounding_box")
+def stateless_sample_distorted_bounding_box(
+    image_size: Any,
+    bounding_boxes: Any,
+    seed: Any,
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Sequence[float] | None = None,
+    area_range: Sequence[float] | None = None,
+    max_attempts: int | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None,
+) -> tuple[Tensor, ...]:
+    """Return the window that follows from a pair of seeds, as in TensorFlow."""
+    rule = _CropRule.create(min_object_covered, aspect_ratio_range, area_range, max_attempts)
+    return _sample_box(philox.words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))
 
 
-def _demand(holds: bool, message: str) -> None:
-    if not holds:
-        raise ValueError(message)
+@dataclass(frozen=True, slots=True)
+class _CropRule:
+    """Limits of the windows that may be drawn."""
+
+    min_covered: float
+    aspect_ratios: tuple[float, float]
+    areas: tuple[float, float]
+    max_attempts: int
+
+    @classmethod
+    def create(
+        cls, covered: Any, ratios: Sequence[float] | None, areas: Sequence[float] | None, attempts: int | None
+    ) -> _CropRule:
+        """Validate the arguments of the operation."""
+        low, high = (0.75, 1.33) if ratios is None else ratios
+        smallest, largest = (0.05, 1.0) if areas is None else areas
+        max_attempts, min_covered = 100 if attempts is None else attempts, float(to_number(covered))
+        if min_covered < 0:
+            raise_invalid(f"min_object_covered must not be negative, got {min_covered}")
+        if not 0 < low <= high:
+            raise_invalid(f"aspect_ratio_range must be positive and increasing, got {low}, {high}")
+        if not 0 < smallest <= largest <= 1:
+            raise_invalid(f"area_range must be in (0, 1] and increasing, got {smallest}, {largest}")
+        if max_attempts <= 0:
+            raise_invalid(f"max_attempts must be positive, got {max_attempts}")
+        return cls(min_covered, (low, high), (smallest, largest), max_attempts)
+
+    def draw(self, words: Iterator[int], height: int, width: int, boxes: NDArray[np.int64]) -> Crop | None:
+        """Draw windows until one covers enough of a box; None if none does."""
+        low, high = np.float32(self.aspect_ratios[0]), np.float32(self.aspect_ratios[1])
+        for _ in range(self.max_attempts):
+            ratio = philox.unit_float(next(words)) * (high - low) + low
+            crop = self._draw_one(words, height, width, ratio)
+            if crop is not None and _covers_box(crop, boxes, self.min_covered):
+                return crop
+        return None
+
+    def _draw_one(self, words: Iterator[int], height: int, width: int, ratio: np.float32) -> Crop | None:
+        smallest, largest = (np.float32(area) * np.float32(width) * np.float32(height) for area in self.areas)
+        min_height, max_height = (_round(np.sqrt(area / ratio)) for area in (smallest, largest))
+        max_height = min(_limit_height(max_height, width, ratio), height)
+        crop_height = min(min_height, max_height)
+        if crop_height < max_height:
+            crop_height += _draw_below(words, max_height - crop_height + 1)
+        crop_width = _round(np.float32(crop_height) * ratio)
+        # Rounding may lead out of the range of areas by one row.
+        if crop_height * crop_width < smallest:
+            crop_height += 1
+            crop_width = _round(np.float32(crop_height) * ratio)
+        if crop_height * crop_width > largest:
+            crop_height -= 1
+            crop_width = _round(np.float32(crop_height) * ratio)
+        is_valid = smallest <= crop_height * crop_width <= largest
+        if not (is_valid and 0 < crop_width <= width and 0 < crop_height <= height):
+            return None
+        y = _draw_below(words, height - crop_height) if crop_height < height else 0
+        x = _draw_below(words, width - crop_width) if crop_width < width else 0
+        return y, x, crop_height, crop_width
 
 
-def check_target(height: int, width: int) -> None:
-    """Refuse an empty result."""
-    _demand(width > 0, "target_width must be > 0.")
-    _demand(height > 0, "target_height must be > 0.")
+def _sample_box(
+    words: Iterator[int], image_size: Any, boxes: Any, rule: _CropRule, use_image: bool
+) -> tuple[Tensor, ...]:
+    """Return begin, size and box of a window."""
+    size, given = array_of(image_size), array_of(boxes, dtypes.float32)
+    if size.shape != (3,):
+        raise_invalid(f"image_size must have 3 elements, got shape {size.shape}")
+    if given.ndim != 3 or given.shape[2] != 4:
+        raise_invalid(f"bounding_boxes must have shape (batch, n, 4), got {given.shape}")
+    height, width = int(size[0]), int(size[1])
+    if height <= 0 or width <= 0:
+        raise_invalid(f"height and width of the image must be positive, got {height} and {width}")
+    if given.size and (given.min() < 0 or given.max() > 1):
+        raise_invalid("bounding_boxes must be in [0, 1]")
+    sides = np.array([height, width, height, width], np.float32)
+    corners = (given.reshape(-1, 4) * sides).astype(np.int64)
+    if not len(corners):
+        if not use_image:
+            raise_invalid("bounding_boxes is empty: set use_image_if_no_bounding_boxes")
+        corners = np.array([[0, 0, height, width]])
+    y, x, crop_height, crop_width = rule.draw(words, height, width, corners) or (0, 0, height, width)
+    box = np.array([y, x, y + crop_height, x + crop_width], np.float32) / sides
+    begin, lengths = np.array([y, x, 0], size.dtype), np.array([crop_height, crop_width, -1], size.dtype)
+    return Tensor(begin), Tensor(lengths), Tensor(box.reshape(1, 1, 4))
 
 
-@op("image.crop_to_bounding_box")
-def crop_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+def _draw_below(words: Iterator[int], limit: int) -> int:
+    """Draw an integer below a limit, without the words that would make some of them more likely."""
+    first = (_NUM_WORDS - 1) % limit + 1 if limit & (limit - 1) else 0
+    word = next(words)
+    while word < first:
+        word = next(words)
+    return word % limit
+
+
+def _round(number: Any) -> int:
+    return int(np.rint(number))
+
+
+def _limit_height(height: int, width: int, ratio: np.float32) -> int:
+    """Return the largest height whose width is not beyond the image's."""
+    if _round(np.float32(height) * ratio) > width:
+        height = int((width + 0.5 - 0.0000001) / float(ratio))
+        if _round(np.float32(height) * ratio) > width:
+            height -= 1
+    return height
+
+
+def _covers_box(crop: Crop, boxes: NDArray[np.int64], min_covered: float) -> bool:
+    y, x, height, width = crop
+    for top, left, bottom, right in boxes.tolist():
+        area = (bottom - top) * (right - left)
+        if area < 1:
+            continue
+        common = max(min(y + height, bottom) - max(y, top), 0) * max(min(x + width, right) - max(x, left), 0)
+        if np.float32(common) / np.float32(area) >= np.float32(min_covered):
+            return True
+    return False
+
+
+@op("image.draw_bounding_boxes")
+def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None) -> Tensor:
+    """Draw the outlines of boxes, one pixel wide."""
+    canvas, places = array_of(images).copy(), np.asarray(array_of(boxes), np.float32)
+    if canvas.ndim != 4 or places.ndim != 3 or places.shape[2] != 4 or len(canvas) != len(places):
+        raise_invalid(
+            "images and boxes must have the shapes (batch, height, width, channels) and (batch, n, 4), got "
+            f"{canvas.shape} and {places.shape}"
+        )
+    height, width, channels = canvas.shape[1:]
+    if channels not in (1, 3, 4):
+        raise_invalid(f"images must have 1, 3 or 4 channels, got {channels}")
+    table = np.empty(0) if colors is None else np.asarray(array_of(colors))
+    if not table.size:
+        table = np.ones_like(_COLORS) if channels == 1 else _COLORS
+    corners = (places * np.array([height - 1, width - 1] * 2, np.float32)).astype(np.int64)
+    for image, found in zip(canvas, corners.tolist(), strict=True):
+        for number, box in enumerate(found):
+            _draw_box(image, box, table[number % len(table)][:channels])
+    return Tensor(canvas)
+
+
+def _draw_box(image: NDArray[Any], box: list[int], color: NDArray[Any]) -> None:
+    height, width = image.shape[:2]
+    top, left, bottom, right = box
+    if top > bottom or left > right:
+        return
+    rows, columns = slice(max(top, 0), max(bottom + 1, 0)), slice(max(left, 0), max(right + 1, 0))
+    for row in {top, bottom} & {*range(height)}:
+        image[row, columns] = color
+    for column in {left, right} & {*range(width)}:
+        image[rows, column] = color
+
+
+@op("image.crop_and_resize")
+def crop_and_resize(
+    image: Any,
+    boxes: Any,
+    box_indices: Any,
+    crop_size: Any,
+    method: str = "bilinear",
+    extrapolation_value: float = 0.0,
 ) -> Tensor:
-    """Window of an image."""
-    numbers = (offset_height, offset_width, target_height, target_width)
-    return Tensor(cropped(framed(image), *map(whole, numbers)))
-
-
-@op("image.pad_to_bounding_box")
-def pad_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Tensor:
-    """Zeros around an image."""
-    numbers = (offset_height, offset_width, target_height, target_width)
-    return Tensor(padded(framed(image), *map(whole, numbers)))
-
-
-@op("image.resize_with_crop_or_pad")
-def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
-    """Middle of an image, with zeros around it where it is smaller."""
-    pixels, height, width = framed(image), whole(target_height), whole(target_width)
-    check_target(height, width)
-    down, across = height - pixels.shape[-3], width - pixels.shape[-2]
-    kept = (min(height, pixels.shape[-3]), min(width, pixels.shape[-2]))
-    middle = cropped(pixels, max(-down // 2, 0), max(-across // 2, 0), *kept)
-    return Tensor(padded(middle, max(down // 2, 0), max(across // 2, 0), height, width))
-
-
-@op("image.central_crop")
-def central_crop(image: Any, central_fraction: Any) -> Tensor:
-    """Middle of an image."""
-    pixels, fraction = array_of(image), float(number_of(central_fraction))
-    if type(central_fraction) is float and UNKNOWN.get():
-        fraction = float(np.float32(fraction))  # as graphs hold it, where they do not know how large the image is
-    if not 0.0 < fraction <= 1.0:
-        raise ValueError("central_fraction must be within (0, 1]")
-    if fraction == 1.0:
-        return Tensor(pixels)
-    if pixels.ndim > 4:
-        raise ValueError(f"`image` should either be a Tensor with rank = 3 or rank = 4. Had rank = {pixels.ndim}.")
-    image_of(pixels)
-    height, width = pixels.shape[-3:-1]
-    y, x = (int((side - side * fraction) / 2) for side in (float(height), float(width)))
-    return Tensor(np.ascontiguousarray(pixels[..., y : height - y, x : width - x, :]))
+    """Crop boxes from images and resize them to one size."""
+    images, places = array_of(image), np.asarray(array_of(boxes), np.float32)
+    indices, sides = np.atleast_1d(array_of(box_indices)), array_of(crop_size)
+    if method not in ("bilinear", "nearest"):
+        raise_invalid(f"method must be 'bilinear' or 'nearest', got {method!r}")
+    if sides.shape != (2,) or sides.min() < 1:
+        raise_invalid(f"crop_size must be 2 positive integers, got {sides.tolist()}")
+    if images.ndim != 4 or 0 in images.shape[1:3] or places.shape != (len(indices), 4):
+        raise_invalid(f"image must have 4 dimensions and boxes 4 columns, got {images.shape} and {places.shape}")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < len(images):
+        raise OutOfRangeError(f"box_indices must be in [0, {len(images)})")
+    if not np.isfinite(places).all():
+        raise InvalidArgumentError("boxes must be finite")
+    size = (int(sides[0]), int(sides[1]))
+    if 0 in (len(indices), images.shape[3]):
+        return Tensor(np.zeros((len(indices), *size, images.shape[3]), np.float32))
+    pixels = images if images.dtype in _NATIVE_DTYPES else images.astype(np.float32)
+    kernel: Literal["bilinear", "nearest"] = "nearest" if method == "nearest" else "bilinear"
+    return Tensor(rm.resize_boxes(pixels, places, indices, size, kernel=kernel, fill=float(extrapolation_value)))

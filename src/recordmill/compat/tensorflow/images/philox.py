@@ -1,13 +1,14 @@
-"""Numbers that depend on nothing but a pair of seeds: TensorFlow's stateless generator, Philox with ten rounds.
+"""Random numbers of TensorFlow's stateless operations: Philox with a key and a counter made from a pair of seeds.
 
 References
 ----------
-Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011); tensorflow/core/kernels/stateless_random_ops.cc (how
-a pair of seeds becomes a key and a counter).
+tensorflow/core/kernels/stateless_random_ops.cc (how a pair of seeds becomes a key and a counter).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,64 +16,45 @@ from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.philox import generate_words
 
-_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
-_STEPS = (0x9E3779B9, 0xBB67AE85)
 _SEED_KEY = (0x3EC8F720, 0x02461E29)
 _WORD = 0xFFFFFFFF
-_ROUNDS = 10
+_BLOCKS = 16
 
 
-def _block(counter: tuple[int, int, int, int], key: tuple[int, int]) -> tuple[int, int, int, int]:
-    """Four words of 32 bits for a counter and a key."""
-    a, b, c, d = counter
-    first, second = key
-    for _ in range(_ROUNDS):
-        low, high = _MULTIPLIERS[0] * a, _MULTIPLIERS[1] * c
-        a, b, c, d = (high >> 32) ^ b ^ first, high & _WORD, (low >> 32) ^ d ^ second, low & _WORD
-        first, second = (first + _STEPS[0]) & _WORD, (second + _STEPS[1]) & _WORD
-    return a, b, c, d
+def words(seed: Any) -> Iterator[int]:
+    """Yield the 32-bit words that follow from a pair of seeds."""
+    pair = array_of(seed)
+    if pair.shape != (2,) or pair.dtype.kind not in "iu":
+        message = f"seed must be 2 integers, got {pair.dtype} of shape {pair.shape}"
+        raise InvalidArgumentError(message, kind="bad_shape", found=pair.dtype.name)
+    first, second = (int(number) % 2**64 for number in pair)
+    start = np.array([first & _WORD, first >> 32, second & _WORD, second >> 32], np.uint64)
+    low_key, high_key, third, fourth = generate_words(start[:, None], _SEED_KEY)[:, 0].tolist()
+    return _generate(third, fourth, (low_key, high_key))
 
 
-def unit_of(word: int) -> np.float32:
-    """Number from 0 to 1 that the lower 23 bits of a word make."""
+def _generate(third: int, fourth: int, key: tuple[int, int]) -> Iterator[int]:
+    for first in count(0, _BLOCKS):
+        counters = np.empty((4, _BLOCKS), np.uint64)
+        counters[0] = np.arange(first, first + _BLOCKS)
+        counters[1], counters[2], counters[3] = 0, third, fourth
+        yield from generate_words(counters, key).T.ravel().tolist()
+
+
+def unit_float(word: int) -> np.float32:
+    """Return the number in [0, 1) that the lower 23 bits of a word make."""
     return np.uint32(word & 0x7FFFFF | 127 << 23).view(np.float32) - np.float32(1)
 
 
-class Philox:
-    """The words of one pair of seeds, in order."""
+def unit_floats(source: Iterator[int], shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return an array of numbers in [0, 1)."""
+    numbers = [unit_float(next(source)) for _ in range(int(np.prod(shape)))]
+    return np.array(numbers, np.float32).reshape(shape)
 
-    def __init__(self, seed: Any) -> None:
-        numbers = array_of(seed)
-        if numbers.shape != (2,) or numbers.dtype.kind not in "iu":
-            message = f"seed must have shape [2], not {list(numbers.shape)}"
-            raise InvalidArgumentError(message, kind="bad_shape", found=numbers.dtype.name)
-        first, second = (int(number) % 2**64 for number in numbers)
-        mixed = _block((first & _WORD, first >> 32, second & _WORD, second >> 32), _SEED_KEY)
-        self._key, self._counter = mixed[:2], mixed[2] << 64 | mixed[3] << 96
-        self._words: list[int] = []
 
-    def word(self) -> int:
-        """Take the next 32 bits."""
-        if not self._words:
-            counter = self._counter
-            words = _block((counter & _WORD, counter >> 32 & _WORD, counter >> 64 & _WORD, counter >> 96), self._key)
-            self._words, self._counter = list(words), (counter + 1) % 2**128
-        return self._words.pop(0)
-
-    def unit(self) -> np.float32:
-        """Take a number from 0 to 1, of 23 bits."""
-        return unit_of(self.word())
-
-    def units(self, count: int) -> NDArray[np.float32]:
-        """Take several numbers from 0 to 1."""
-        return np.array([self.unit() for _ in range(count)], np.float32)
-
-    def uniform(self, low: float, high: float) -> float:
-        """Take a number of a range, in float32."""
-        least = np.float32(low)
-        return float(self.unit() * (np.float32(high) - least) + least)
-
-    def below(self, limit: int, first: int = 0) -> int:
-        """Take a whole number."""
-        return first + self.word() % (limit - first)
+def uniform(source: Iterator[int], low: float, high: float) -> float:
+    """Return a number in [low, high), computed in float32."""
+    start = np.float32(low)
+    return float(unit_float(next(source)) * (np.float32(high) - start) + start)

@@ -1,26 +1,26 @@
-"""``tf.keras``: Keras 3 on a backend other than TensorFlow, imported when a name of it is first used."""
+"""``tf.keras``: Keras 3 on a backend other than TensorFlow, imported when one of its names is first used."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-from recordmill.compat.tensorflow.keras.finder import install
-from recordmill.compat.tensorflow.keras.loading import face
+from recordmill.compat.tensorflow.keras.load import install_finder, load_namespace
 
-# Modules that differ from Keras's own.
-OURS = ("backend", "callbacks", "layers", "preprocessing", "utils")
+# Modules that differ from Keras's.
+_OWN_MODULES = ("backend", "callbacks")
 
-install()
+install_finder()
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = importlib.import_module(f"{__name__}.{name}") if name in OURS else getattr(face(), name)
-    globals()[name] = found
+    if name in _OWN_MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    globals()[name] = found = getattr(load_namespace(), name)
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*OURS, *dir(face())})
+    return sorted({*_OWN_MODULES, *dir(load_namespace())})

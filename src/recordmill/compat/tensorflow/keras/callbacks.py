@@ -2,19 +2,93 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from recordmill.compat.tensorflow.keras.checkpoint import ModelCheckpoint as Ours
-from recordmill.compat.tensorflow.keras.loading import face
+from recordmill.compat.tensorflow.keras.load import load_namespace
+
+_WEIGHTS = ".weights.h5"
+_MODELS = (".keras", ".h5")
+
+
+class _ModelCheckpoint:
+    """Save the model, or its weights, after epochs or numbers of batches; a file appears when it is complete."""
+
+    def __init__(
+        self,
+        filepath: Any,
+        monitor: str = "val_loss",
+        verbose: int = 0,
+        save_best_only: bool = False,
+        save_weights_only: bool = False,
+        mode: str = "auto",
+        **options: Any,
+    ) -> None:
+        path = complete_file_name(os.fspath(filepath), weights_only=save_weights_only)
+        direction = _choose_mode(mode, monitor, save_best_only=save_best_only)
+        super().__init__(path, monitor, verbose, save_best_only, save_weights_only, direction, **options)  # type: ignore[call-arg]
+
+    @property
+    def model(self) -> Any:
+        """The model, which saves to temporary names first."""
+        model = super().model  # type: ignore[misc]
+        return None if model is None else AtomicModel(model)
+
+
+class AtomicModel:
+    """Model that saves to a temporary name first, so that a program that is killed leaves no incomplete file."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def save(self, filepath: Any, **options: Any) -> None:
+        """Save the model."""
+        _save_atomically(self._model.save, Path(filepath), options)
+
+    def save_weights(self, filepath: Any, **options: Any) -> None:
+        """Save the weights."""
+        _save_atomically(self._model.save_weights, Path(filepath), options)
+
+
+def _save_atomically(save: Callable[..., None], path: Path, options: dict[str, Any]) -> None:
+    partial = path.with_name(f".partial-{path.name}")
+    try:
+        save(partial, **options)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def complete_file_name(path: str, *, weights_only: bool) -> str:
+    """Append the suffix that Keras 3 requires."""
+    if weights_only:
+        return path if path.endswith(_WEIGHTS) else path.removesuffix(".h5") + _WEIGHTS
+    return path if path.endswith(_MODELS) else path + _MODELS[0]
+
+
+def _choose_mode(mode: str, monitor: str, *, save_best_only: bool) -> str:
+    """Return the direction of a metric by its name, as TensorFlow does; Keras 3 needs to know the metric."""
+    if mode != "auto":
+        return mode
+    if "acc" in monitor or monitor.startswith("fmeasure"):
+        return "max"
+    return "auto" if save_best_only else "min"
 
 
 def __getattr__(name: str) -> Any:
-    found = getattr(face().callbacks, name)
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(load_namespace().callbacks, name)
     if name == "ModelCheckpoint":
-        found = type(name, (Ours, found), {"__module__": __name__, "__doc__": Ours.__doc__})
+        found = type(name, (_ModelCheckpoint, found), {"__module__": __name__, "__doc__": _ModelCheckpoint.__doc__})
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return dir(face().callbacks)
+    return dir(load_namespace().callbacks)

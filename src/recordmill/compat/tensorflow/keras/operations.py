@@ -1,66 +1,150 @@
-"""TensorFlow's operations on tensors of Keras's backend, as ``call``, losses and metrics of programs use them.
-
-The names of operations lead to ``keras.ops``; a program's own loss or metric then runs compiled, and has gradients.
-"""
+"""TensorFlow's operations on tensors of Keras's backend, as layers, losses and metrics of programs use them."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from recordmill.compat.tensorflow.core import dispatch
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import UnimplementedError
-from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.keras.operations_table import OTHERS, SAME
+from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
+from recordmill.compat.tensorflow.keras.training import to_arrays
+
+# Operations by family, as NAME or NAME:FUNCTION of keras.ops, which takes the same arguments in the same order.
+_NAMES = {
+    "array": "broadcast_to concat:concatenate expand_dims ones_like repeat reshape squeeze stack tile zeros_like",
+    "math": (
+        "abs add ceil clip_by_value:clip cos divide divide_no_nan equal equal_or_false:equal exp floor "
+        "floordiv:floor_divide floormod:mod greater greater_equal is_finite:isfinite is_inf:isinf is_nan:isnan less "
+        "less_equal log log1p logical_and logical_not logical_or maximum minimum multiply negative not_equal "
+        "not_equal_or_true:not_equal pow:power reduce_all:all reduce_any:any reduce_logsumexp:logsumexp "
+        "reduce_max:max reduce_mean:mean reduce_min:min reduce_prod:prod reduce_std:std reduce_sum:sum "
+        "reduce_variance:var round rsqrt sigmoid sign sin sqrt square subtract tanh truediv:true_divide"
+    ),
+    "nn": "elu gelu leaky_relu log_softmax relu relu6 selu sigmoid silu softmax softplus softsign swish:silu tanh",
+}
+FUNCTIONS: dict[str, str] = {
+    f"{family}.{entry.partition(':')[0]}": entry.rpartition(":")[2]
+    for family, entries in _NAMES.items()
+    for entry in entries.split()
+}
 
 
-class BackendOperations:
-    """Runs the calls that touch a tensor of the backend, a variable of Keras, or an input of a model."""
+class _BackendOperations:
+    """Run the calls that involve a tensor of the backend, a variable of Keras or a symbolic input."""
 
-    def __init__(self, library: Any) -> None:
-        self._ops = library.ops
-        self._kinds = (library.Variable, library.KerasTensor)
-        self._backend = library.backend.backend()
+    def __init__(self, keras: Any) -> None:
+        self._keras = keras
+        self._kinds = (keras.Variable, keras.KerasTensor)
 
     def touches(self, value: Any) -> bool:
-        """Whether a value, or one inside it, belongs to Keras; NumPy's arrays never do."""
+        """Tell whether a value, or one inside it, belongs to Keras."""
         if isinstance(value, tuple | list):
-            return any(self.touches(one) for one in value)
+            return any(map(self.touches, value))
         if isinstance(value, Mapping):
-            return any(self.touches(one) for one in value.values())
+            return any(map(self.touches, value.values()))
         if isinstance(value, Tensor | np.ndarray | np.generic | str | bytes | int | float):
             return False
-        return isinstance(value, self._kinds) or bool(self._ops.is_tensor(value))
+        return isinstance(value, self._kinds) or bool(self._keras.ops.is_tensor(value))
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call."""
-        ordered = _in_order(name, args, kwargs)
-        if name in OTHERS:
-            return OTHERS[name](*ordered)
-        theirs = getattr(self._ops, SAME.get(name, ""), None)
-        if theirs is None:
+        bound = inspect.signature(dispatch.OPS[name]).bind(*args, **kwargs)
+        bound.apply_defaults()
+        ordered = map(to_arrays, bound.args)
+        if name in ADAPTED:
+            return ADAPTED[name](self._keras, *ordered)
+        function = getattr(self._keras.ops, FUNCTIONS.get(name, ""), None)
+        if function is None:
             raise UnimplementedError(
-                f"operation {name!r} on a tensor of Keras's backend ({self._backend})",
+                f"operation {name!r} on a tensor of Keras's backend",
                 hint="use a function of tf.keras.ops in models, losses and metrics",
             )
-        return theirs(*ordered)
+        return function(*ordered)
 
 
-def _in_order(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-    bound = inspect.signature(dispatch.OPS[name]).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return [_plain(value) for value in bound.args]
+def register_operations(keras: Any) -> None:
+    """Let Keras run the operations on its tensors."""
+    dispatch.BESIDE.append(_BackendOperations(keras))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value.values
-    return type(value)(_plain(one) for one in value) if type(value) in (tuple, list) else value
+def _name_dtype(keras: Any, dtype: Any) -> str:
+    """Return the name of a dtype; JAX has no 64-bit dtypes by default."""
+    name = as_dtype(dtype).name
+    jax = sys.modules.get("jax")
+    if keras.backend.backend() == "jax" and jax is not None and not jax.config.jax_enable_x64:
+        return name.replace("64", "32")
+    return name
 
 
-def register_operations(library: Any) -> None:
-    """Let Keras's operations run the calls on its tensors."""
-    dispatch.BESIDE.append(BackendOperations(library))
+def _cast(keras: Any, x: Any, dtype: Any) -> Any:
+    return keras.ops.cast(x, _name_dtype(keras, dtype))
+
+
+def _convert(keras: Any, value: Any, dtype: Any = None, *_: Any) -> Any:
+    return keras.ops.convert_to_tensor(value, None if dtype is None else _name_dtype(keras, dtype))
+
+
+def _shape(keras: Any, x: Any, out_type: Any) -> Any:
+    shape = keras.ops.shape(x)
+    return as_tensor(list(shape), out_type) if all(isinstance(length, int) for length in shape) else shape
+
+
+def _size(keras: Any, x: Any, out_type: Any) -> Any:
+    return _cast(keras, keras.ops.size(x), out_type)
+
+
+def _one_hot(keras: Any, indices: Any, depth: Any, on: Any, off: Any, axis: Any, dtype: Any) -> Any:
+    name = _name_dtype(keras, dtype or "float32")
+    hot = keras.ops.one_hot(indices, int(depth), axis=-1 if axis is None else axis, dtype=name)
+    on, off = 1 if on is None else on, 0 if off is None else off
+    return hot if (on, off) == (1, 0) else hot * (on - off) + off
+
+
+def _argument(function: str) -> Callable[..., Any]:
+    def find(keras: Any, x: Any, axis: Any, output_type: Any) -> Any:
+        return _cast(keras, getattr(keras.ops, function)(x, 0 if axis is None else axis), output_type)
+
+    return find
+
+
+def _where(keras: Any, condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None or y is None:
+        raise UnimplementedError("tf.where without x and y, whose result has no fixed shape, in a model")
+    return keras.ops.where(condition, x, y)
+
+
+def _matmul(keras: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, *_: Any) -> Any:
+    swapaxes = keras.ops.swapaxes
+    return keras.ops.matmul(swapaxes(a, -1, -2) if transpose_a else a, swapaxes(b, -1, -2) if transpose_b else b)
+
+
+def _gather(keras: Any, params: Any, indices: Any, _: Any, axis: Any, batch_dims: Any) -> Any:
+    if batch_dims:
+        raise UnimplementedError("tf.gather with batch_dims in a model")
+    return keras.ops.take(params, indices, 0 if axis is None else axis)
+
+
+# Operations whose arguments differ from those of keras.ops.
+ADAPTED: dict[str, Callable[..., Any]] = {
+    "array.cast": _cast,
+    "array.constant": _convert,
+    "array.convert_to_tensor": _convert,
+    "array.gather": _gather,
+    "array.getitem": lambda keras, tensor, key: keras.ops.convert_to_tensor(tensor)[key],
+    "array.identity": _convert,
+    "array.one_hot": _one_hot,
+    "array.shape": _shape,
+    "array.size": _size,
+    "array.transpose": lambda keras, x, perm, *_: keras.ops.transpose(x, perm),
+    "array.where": _where,
+    "linalg.matmul": _matmul,
+    "math.argmax": _argument("argmax"),
+    "math.argmin": _argument("argmin"),
+    "math.squared_difference": lambda keras, x, y: keras.ops.square(keras.ops.subtract(x, y)),
+}

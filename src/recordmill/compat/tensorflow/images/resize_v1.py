@@ -1,0 +1,153 @@
+"""TensorFlow 1's resizing by the corners of pixels: ``tf.compat.v1.image.resize`` and ``tf.image.resize_bicubic``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.arrays import array_of
+from recordmill.compat.tensorflow.core.dispatch import op
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.images import resize as v2
+from recordmill.compat.tensorflow.images.arguments import raise_invalid
+from recordmill.compat.tensorflow.images.resize import Size, check_not_empty, fit_and_pad, parse_size, resize_pixels
+
+_METHODS = ("bilinear", "nearest", "bicubic", "area")
+# TensorFlow looks the weights of the cubic kernel with A = -0.75 up at 1,024 distances.
+_CUBIC, _CUBIC_STEPS = -0.75, 1024
+
+
+class ResizeMethod:
+    """Numbers of the interpolation methods."""
+
+    BILINEAR = 0
+    NEAREST_NEIGHBOR = 1
+    BICUBIC = 2
+    AREA = 3
+
+
+@op("image.older_resize")
+def resize(
+    images: Any,
+    size: Any,
+    method: Any = ResizeMethod.BILINEAR,
+    align_corners: bool = False,
+    preserve_aspect_ratio: bool = False,
+) -> Tensor:
+    """Resize images; the method AREA has no `align_corners`."""
+    pixels = array_of(images)
+    target = parse_size(pixels, size, preserve_aspect_ratio=preserve_aspect_ratio)
+    name = _METHODS[method] if isinstance(method, int) and 0 <= method < len(_METHODS) else method
+    if name not in _METHODS:
+        raise ValueError(f"method must be one of {_METHODS}, got {method!r}")
+    if target == pixels.shape[-3:-1]:
+        return Tensor(pixels)
+    return Tensor(_resize_by_corners(pixels, target, name, align_corners=align_corners))
+
+
+@op("image.older_resize_with_pad")
+def resize_image_with_pad(
+    image: Any, target_height: Any, target_width: Any, method: Any = ResizeMethod.BILINEAR, align_corners: bool = False
+) -> Tensor:
+    """Resize images without changing their aspect ratio, and pad them with zeros."""
+
+    def resize_to(pixels: NDArray[Any], size: Size) -> Tensor:
+        return resize(pixels, size, method, align_corners)
+
+    return fit_and_pad(image, target_height, target_width, resize_to)
+
+
+def _define(method: str) -> Callable[..., Tensor]:
+    """Make the function of one method; with `half_pixel_centers` it is `tf.image.resize`."""
+
+    def resize_by_method(
+        images: Any,
+        size: Any,
+        align_corners: bool = False,
+        name: str | None = None,
+        half_pixel_centers: bool = False,
+    ) -> Tensor:
+        if half_pixel_centers:
+            return v2.resize(images, size, method)
+        return resize(images, size, method, align_corners)
+
+    resize_by_method.__doc__ = f"Resize images by the method {method}."
+    return resize_by_method
+
+
+resize_bilinear = _define("bilinear")
+resize_bicubic = _define("bicubic")
+resize_nearest_neighbor = _define("nearest")
+
+
+def _resize_by_corners(pixels: NDArray[Any], size: Size, method: str, *, align_corners: bool) -> NDArray[Any]:
+    if min(size) < 1:
+        raise_invalid(f"size must be positive, got {size}")
+    check_not_empty(pixels)
+    if method == "area":
+        if align_corners:
+            raise NotImplementedError("the method AREA is not supported with align_corners: use tf.image.resize")
+        return resize_pixels(pixels, size, "area", antialias=False)
+    sides = zip(pixels.shape[-3:-1], size, strict=True)
+    rows, columns = (_source_positions(length, wanted, align_corners) for length, wanted in sides)
+    if method == "nearest":
+        return _sample_nearest(pixels, rows, columns, align_corners)
+    combine = _combine_linear if method == "bilinear" else _combine_cubic
+    values = pixels.astype(np.float32)
+    if method == "bilinear":
+        return combine(combine(values, columns, -2), rows, -3)
+    return combine(combine(values, rows, -3), columns, -2)
+
+
+def _source_positions(length: int, wanted: int, align_corners: bool) -> NDArray[np.float32]:
+    """Return the position in the input of each output pixel, in float32 as TensorFlow computes it."""
+    inside, outside = (length - 1, wanted - 1) if align_corners and wanted > 1 else (length, wanted)
+    return np.arange(wanted, dtype=np.float32) * (np.float32(inside) / np.float32(outside))
+
+
+def _sample_nearest(
+    pixels: NDArray[Any], rows: NDArray[np.float32], columns: NDArray[np.float32], align_corners: bool
+) -> NDArray[Any]:
+    offset = np.float32(0.5 if align_corners else 0)
+    y, x = (np.floor(positions + offset).astype(np.int64) for positions in (rows, columns))
+    height, width = pixels.shape[-3:-1]
+    return pixels[..., np.minimum(y, height - 1)[:, None], np.minimum(x, width - 1), :]
+
+
+def _combine_linear(values: NDArray[np.float32], positions: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
+    """Interpolate linearly along an axis."""
+    last, first = values.shape[axis] - 1, np.floor(positions)
+    left = np.take(values, first.astype(np.int64), axis)
+    right = np.take(values, np.minimum(np.ceil(positions).astype(np.int64), last), axis)
+    mixed: NDArray[np.float32] = left + (right - left) * _along(positions - first, axis)
+    return mixed
+
+
+def _combine_cubic(values: NDArray[np.float32], positions: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
+    """Add four neighbors along an axis, weighted by the cubic kernel."""
+    last, first = values.shape[axis] - 1, np.floor(positions).astype(np.int64)
+    step = np.rint((positions - first.astype(np.float32)) * np.float32(_CUBIC_STEPS)).astype(np.int64)
+    near, far = _cubic_tables()
+    weights = (far[step], near[step], near[_CUBIC_STEPS - step], far[_CUBIC_STEPS - step])
+    neighbors = [np.take(values, np.clip(first + offset, 0, last), axis) for offset in (-1, 0, 1, 2)]
+    total = neighbors[0] * _along(weights[0], axis)
+    for weight, neighbor in zip(weights[1:], neighbors[1:], strict=True):
+        total += neighbor * _along(weight, axis)
+    return total
+
+
+def _cubic_tables() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the weights at distances from 0 to 1, and from 1 to 2."""
+    near = np.arange(_CUBIC_STEPS + 1) / _CUBIC_STEPS
+    far = near + 1
+    near_weights = ((_CUBIC + 2) * near - (_CUBIC + 3)) * near * near + 1
+    far_weights = ((_CUBIC * far - 5 * _CUBIC) * far + 8 * _CUBIC) * far - 4 * _CUBIC
+    return near_weights.astype(np.float32), far_weights.astype(np.float32)
+
+
+def _along(weights: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
+    """Reshape weights to broadcast along an axis."""
+    return weights[:, None, None] if axis == -3 else weights[:, None]

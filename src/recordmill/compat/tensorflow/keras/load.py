@@ -1,0 +1,98 @@
+"""The import of Keras 3 and of its modules under the name ``tf.keras``."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from recordmill.errors import MissingExtraError
+
+_PACKAGE = "recordmill.compat.tensorflow.keras."
+_BACKENDS = ("jax", "torch", "numpy")
+# Keras's namespace for TensorFlow's programs, with older names; it does not import TensorFlow.
+_TF_NAMESPACE = "keras._tf_keras.keras"
+_HINT = "pip install 'recordmill[keras]', or set KERAS_BACKEND to jax, torch or numpy before Keras is imported"
+
+
+def choose_backend() -> str:
+    """Return ``KERAS_BACKEND`` unless that is TensorFlow, else the first backend that is installed."""
+    wanted = os.environ.get("KERAS_BACKEND")
+    if wanted and wanted != "tensorflow":
+        return wanted
+    return next(name for name in _BACKENDS if importlib.util.find_spec(name))
+
+
+@functools.cache
+def load_keras() -> Any:
+    """Import Keras 3 and register datasets, tensors and operations of this package."""
+    if "keras" not in sys.modules:
+        os.environ["KERAS_BACKEND"] = choose_backend()
+    try:
+        import keras
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"tf.keras needs the package {error.name}", hint=_HINT) from error
+    version = str(getattr(keras, "__version__", "0"))
+    if int(version.partition(".")[0]) < 3:
+        raise MissingExtraError(f"tf.keras needs Keras 3, found {version}", hint=_HINT)
+    if keras.backend.backend() == "tensorflow":
+        raise MissingExtraError("Keras was imported with TensorFlow as its backend", hint=_HINT)
+    from recordmill.compat.tensorflow.keras.operations import register_operations
+    from recordmill.compat.tensorflow.keras.training import register_datasets, register_methods
+
+    register_datasets()
+    register_methods(keras)
+    register_operations(keras)
+    return keras
+
+
+@functools.cache
+def load_namespace() -> Any:
+    """Return Keras with the older names that it keeps for TensorFlow's programs."""
+    keras = load_keras()
+    try:
+        return importlib.import_module(_TF_NAMESPACE)
+    except ModuleNotFoundError:
+        return keras
+
+
+class _KerasFinder(MetaPathFinder, Loader):
+    """Import Keras's modules under ``tf.keras``, unless this folder has a module of that name."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002 (interface)
+        target: ModuleType | None = None,  # noqa: ARG002 (interface)
+    ) -> ModuleSpec | None:
+        if not fullname.startswith(_PACKAGE) or _find_module(fullname) is None:
+            return None
+        return ModuleSpec(fullname, self)
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = importlib.import_module(str(_find_module(module.__name__)))
+
+
+def _find_module(fullname: str) -> str | None:
+    """Return the name of Keras's module for a module below ``tf.keras``."""
+    load_namespace()
+    for namespace in (_TF_NAMESPACE, "keras"):
+        name = f"{namespace}.{fullname.removeprefix(_PACKAGE)}"
+        with contextlib.suppress(ModuleNotFoundError):
+            if importlib.util.find_spec(name) is not None:
+                return name
+    return None
+
+
+def install_finder() -> None:
+    """Let Python's import system find Keras's modules under ``tf.keras``."""
+    if not any(isinstance(finder, _KerasFinder) for finder in sys.meta_path):
+        sys.meta_path.append(_KerasFinder())

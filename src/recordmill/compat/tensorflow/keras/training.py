@@ -1,0 +1,164 @@
+"""Training, evaluation and prediction of Keras's models on ``tf.data`` datasets and tensors of this package.
+
+References
+----------
+keras/src/trainers/data_adapters (the interface of an adapter; the same in Keras 3.8 to 3.15).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.train.checkpoints import Checkpoint
+from recordmill.errors import MissingExtraError
+
+_DATA_MODULE = "recordmill.compat.tensorflow.data"
+_ADAPTERS = "keras.src.trainers.data_adapters"
+_INFINITE = -1
+
+
+class DatasetAdapter:
+    """Adapter of a dataset for Keras; each pass iterates over the dataset anew."""
+
+    batch_size = None
+    has_partial_batch = None
+    partial_batch_size = None
+
+    def __init__(self, dataset: Any, steps: int | None = None, class_weight: dict[int, float] | None = None) -> None:
+        self._dataset = dataset
+        self._class_weight = class_weight
+        cardinality = int(dataset.cardinality())
+        if cardinality == _INFINITE and not steps:
+            raise ValueError("an infinite dataset needs the number of steps, such as steps_per_epoch")
+        self._num_batches = cardinality if cardinality >= 0 else None
+
+    @property
+    def num_batches(self) -> int | None:
+        """Number of batches of a pass; None if it is unknown or infinite."""
+        return self._num_batches
+
+    def get_numpy_iterator(self) -> Iterator[Any]:
+        """Yield batches of arrays."""
+        for element in self._dataset:
+            batch = to_batch(element)
+            yield batch if self._class_weight is None else self._add_weights(batch)
+
+    __iter__ = get_jax_iterator = get_numpy_iterator
+
+    def get_torch_dataloader(self) -> Any:
+        """Return batches of PyTorch's tensors."""
+        return _import_utilities().get_torch_dataloader(self)
+
+    def _add_weights(self, batch: Any) -> Any:
+        if not isinstance(batch, tuple) or len(batch) != 2:
+            raise ValueError("class_weight needs a dataset of pairs (x, y)")
+        return *batch, _import_utilities().class_weight_to_sample_weights(batch[1], self._class_weight)
+
+
+def _import_utilities() -> Any:
+    return importlib.import_module(f"{_ADAPTERS}.data_adapter_utils")
+
+
+def to_batch(element: Any) -> Any:
+    """Replace the tensors in an element of a dataset by arrays."""
+    if isinstance(element, Mapping):
+        return {key: to_batch(value) for key, value in element.items()}
+    if isinstance(element, tuple | list):
+        return tuple(to_batch(value) for value in element)
+    return None if element is None else _to_array(element)
+
+
+def _to_array(value: Any) -> NDArray[Any]:
+    if not isinstance(value, Tensor) and not hasattr(value, "__array__"):
+        raise InvalidArgumentError(
+            f"a model takes dense tensors, got a {type(value).__name__}",
+            hint="call to_tensor() or tf.sparse.to_dense()",
+        )
+    array: NDArray[Any] = value.values if isinstance(value, Tensor) else np.asarray(value)
+    if array.dtype.kind not in "biufV":  # V is the kind of bfloat16.
+        raise InvalidArgumentError("a model takes numbers, got strings", hint="decode or look them up in map()")
+    if not array.ndim:
+        raise InvalidArgumentError("a model takes batches, got a scalar", hint="call batch()")
+    return array
+
+
+def register_datasets() -> None:
+    """Let Keras's models take datasets: Keras asks one function for the adapter of its data."""
+    try:
+        adapters: Any = importlib.import_module(_ADAPTERS)
+        original, base = adapters.get_data_adapter, adapters.data_adapter.DataAdapter
+    except (ImportError, AttributeError) as error:
+        raise MissingExtraError("this version of Keras is not supported", hint="pip install 'keras>=3.8'") from error
+    adapter = type("DatasetAdapter", (DatasetAdapter, base), {"__module__": __name__})
+
+    @functools.wraps(original)
+    def get_data_adapter(x: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Any:
+        # A program that has a dataset has imported the module.
+        data = sys.modules.get(_DATA_MODULE)
+        if data is None or not isinstance(x, data.Dataset):
+            return original(x, y, sample_weight, **options)
+        for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", options.get("batch_size"))):
+            if value is not None:
+                raise ValueError(f"{name} must not be given if x is a dataset, which contains it")
+        return adapter(x, options.get("steps_per_epoch"), options.get("class_weight"))
+
+    adapters.get_data_adapter = get_data_adapter
+
+
+def register_methods(keras: Any) -> None:
+    """Let Keras's models take tensors and checkpoints of this package."""
+    model = keras.Model
+    for name in ("train_on_batch", "test_on_batch", "predict_on_batch"):
+        setattr(model, name, _convert_tensors(getattr(model, name)))
+    model.load_weights = _build_optimizer_first(model.load_weights)
+    model.get_metrics_result = _read_variables(model.get_metrics_result, keras)
+
+
+def _convert_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        arguments = {name: to_arrays(value) for name, value in kwargs.items()}
+        return method(self, *map(to_arrays, args), **arguments)
+
+    return call
+
+
+def to_arrays(value: Any) -> Any:
+    """Replace tensors by arrays in nested lists, tuples and dicts."""
+    if isinstance(value, Tensor):
+        return value.values
+    if type(value) in (tuple, list):
+        return type(value)(map(to_arrays, value))
+    return {key: to_arrays(one) for key, one in value.items()} if type(value) is dict else value
+
+
+def _build_optimizer_first(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Restore the optimizer's state, too, which Keras skips for an optimizer without variables."""
+
+    @functools.wraps(method)
+    def load_weights(self: Any, filepath: Any, *args: Any, **kwargs: Any) -> Any:
+        optimizer = getattr(self, "optimizer", None)
+        if isinstance(filepath, Checkpoint) and self.built and optimizer is not None and not optimizer.built:
+            optimizer.build(self.trainable_variables)
+        return method(self, filepath, *args, **kwargs)
+
+    return load_weights
+
+
+def _read_variables(method: Callable[..., Any], keras: Any) -> Callable[..., Any]:
+    """Return the value of a metric whose result is one of its variables."""
+
+    @functools.wraps(method)
+    def get_metrics_result(self: Any) -> Any:
+        return keras.tree.map_structure(lambda one: one.value if isinstance(one, keras.Variable) else one, method(self))
+
+    return get_metrics_result
