@@ -42,7 +42,6 @@ BESIDE: list[Recording] = []
 # family of operations: the modules that enter them
 FAMILIES: dict[str, tuple[str, ...]] = {
     "audio": ("io.wav",),
-    "branch": ("data.branches",),
     "array": (
         "ops.slicing",
         "ops.casting",

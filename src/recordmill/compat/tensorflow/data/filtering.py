@@ -1,4 +1,4 @@
-"""Steps that leave elements out by what a function says of them."""
+"""Nodes that drop elements by the result of a function."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from functools import partial
 from typing import Any
 
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.chunks import Chunked, chunked, in_chunks
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Failed, Node, Step, Way
 from recordmill.compat.tensorflow.data.functions import Function, placed
+from recordmill.compat.tensorflow.data.mapping import in_chunks, is_behind_generator, small_columns
+from recordmill.compat.tensorflow.data.native_map import NativeMap, rows_of
 
 
 class Filter(Node):
-    """Elements of which a function is true."""
+    """Elements for which a function returns true."""
 
     runs_python = True
 
@@ -22,65 +23,65 @@ class Filter(Node):
         self.function = Function(predicate, node)
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Give those."""
+        """Iterate over them; the function runs on chunks of elements if it has a native plan."""
         steps = self.input.iterate(way)
-        plan = chunked(self.function, self.input) if way.whole_batches else None
-        kept: Iterator[Step | None] = map(self._kept, steps)
-        if plan is not None and plan.is_even:
-            kept = in_chunks(steps, partial(_together, plan), self._kept)
-        return (step for step in kept if step is not None)
+        native = self.function.native() if way.native else None
+        checked: Iterator[Step | None] = map(self._check, steps)
+        if isinstance(native, NativeMap) and not is_behind_generator(self.input):
+            checked = in_chunks(steps, partial(_check_chunk, native), self._check)
+        return (step for step in checked if step is not None)
 
-    def _kept(self, element: Step) -> Step | None:
-        held = self._held(element)
-        return held if isinstance(held, Failed) else element if held else None
+    def _check(self, step: Step) -> Step | None:
+        passes = self._passes_or_fails(step)
+        return passes if isinstance(passes, Failed) else step if passes else None
 
-    def _held(self, element: Step) -> bool | Failed:
-        if isinstance(element, Failed):
-            return element
+    def _passes_or_fails(self, step: Step) -> bool | Failed:
+        if isinstance(step, Failed):
+            return step
         try:
-            return self._test(element.value)
-        except Exception as error:  # noqa: BLE001 (it is told to the caller)
-            return Failed(placed(error, element))
+            return self._test(step.value)
+        except Exception as error:  # noqa: BLE001 (raised when the caller asks for this element)
+            return Failed(placed(error, step))
 
     def _test(self, value: Any) -> bool:
         return truth(self.function(value))
 
     def cardinality(self) -> int:
-        """Not known."""
+        """Unknown."""
         return UNKNOWN_CARDINALITY
 
     def sample(self) -> Iterator[Any]:
-        """Those of the input's sample."""
+        """Iterate over the values of the input's sample that pass."""
         return filter(self._test, self.input.sample())
 
 
 class TakeWhile(Filter):
-    """Elements in front of the first one of which a function is not true."""
+    """Elements before the first one for which a function does not return true."""
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Give them."""
-        for element in self.input.iterate(way):
-            held = self._held(element)
-            if isinstance(held, Failed):
-                yield held
-            elif held:
-                yield element
+        """Iterate over them."""
+        for step in self.input.iterate(way):
+            passes = self._passes_or_fails(step)
+            if isinstance(passes, Failed):
+                yield passes
+            elif passes:
+                yield step
             else:
                 return
 
 
-def _together(plan: Chunked, group: list[Any]) -> list[Step | None]:
-    values = plan.run(group, [()] * len(group))
-    return [element for element, value in zip(group, values, strict=True) if truth(value)]
+def _check_chunk(native: NativeMap, group: list[Any]) -> list[Step | None]:
+    [results] = native.run(small_columns(native, group), [()] * len(group))
+    return [step if truth(value) else None for step, value in zip(group, rows_of(results), strict=True)]
 
 
 def truth(value: Any) -> bool:
-    """What a predicate returned, if it is one truth value."""
+    """Return the result of a predicate, which must be one boolean."""
     if not isinstance(value, Tensor) or not value.dtype.is_bool or value.ndim:
-        told = (
+        found = (
             f"TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name=None)" if isinstance(value, Tensor) else value
         )
         raise ValueError(
-            f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is {told}."
+            f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is {found}."
         )
     return bool(value.values)
