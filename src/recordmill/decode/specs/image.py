@@ -167,7 +167,7 @@ class Image(Spec):
     def _check_order(self) -> None:
         is_cropped = self.crop is not None and not isinstance(self.crop, GivenCrop)
         if is_cropped or self.affine is not None or self.colour:
-            raise ValueError("scale_first= works with resize=, flip= and GivenCrop, not with other crops, affine= or colour=")
+            raise ValueError("scale_first= works with resize=, flip= and GivenCrop, not with other crops or colour=")
         if not gives_floats(kernel_of(self.kernel, self.like)):
             raise ValueError('scale_first= needs a kernel that gives floats, such as "tensorflow:bilinear"')
         if self.dtype not in ("float16", "float32") and (self.dtype or (self.mean is None and self.std is None)):

@@ -18,9 +18,8 @@ from recordmill.compat.tensorflow.data.elements import (
     Step,
     Way,
 )
-from recordmill.compat.tensorflow.data.filtering import Filter
 from recordmill.compat.tensorflow.data.functions import placed
-from recordmill.compat.tensorflow.data.mapping import THREAD_NAME, Deferred, Map, is_behind_generator
+from recordmill.compat.tensorflow.data.mapping import THREAD_NAME, Deferred, Fallback, Filter, Map, is_behind_generator
 from recordmill.compat.tensorflow.data.native_map import NativeMap, Values, columns_of, rows_of
 from recordmill.compat.tensorflow.data.rules import Column
 from recordmill.compat.tensorflow.data.runs import batches_of, run_length
@@ -32,9 +31,6 @@ from recordmill.compat.tensorflow.data.tables import are_rows, batch_of_rows
 from recordmill.compat.tensorflow.data.trace import Trace
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import map_ordered, num_cpus
-
-# Batches that cannot be processed natively, for no fault of an element, before that is given up.
-_MAX_FAILURES = 3
 
 
 class Batch(Node):
@@ -151,22 +147,16 @@ class _BatchRun:
     """One pass over batches whose maps were deferred: computes a batch from the inputs of its elements."""
 
     def __init__(self, maps: list[Map], batch: Batch) -> None:
-        self._maps, self._batch, self._num_failures = maps, batch, 0
+        self._maps, self._batch = maps, batch
         plans = [node.function.native() for node in maps]
         self._plans = [plan for plan in plans if isinstance(plan, NativeMap)]
+        self._process = Fallback(self._run, self._run_element)
 
     def finish(self, group: list[Step]) -> Step:
-        """Return one batch, natively if possible; otherwise element by element, so that errors name the element."""
-        is_native = len(self._plans) == len(self._maps) and self._num_failures < _MAX_FAILURES
-        if is_native and all(isinstance(step, Deferred) for step in group):
-            try:
-                return Element(self._run(group))
-            except Exception:  # noqa: BLE001 (element by element, the right one fails with its error)
-                self._num_failures += 1
-        elements = [self._run_element(step) if isinstance(step, Deferred) else step for step in group]
-        if any(isinstance(step, Failed) for step in elements):
-            self._num_failures = 0
-        return self._batch.joined(elements)
+        """Return one batch, computed natively if every map has a plan."""
+        is_native = len(self._plans) == len(self._maps)
+        found = self._process(group) if is_native else list(map(self._run_element, group))
+        return self._batch.joined(found) if isinstance(found, list) else Element(found)
 
     def _run(self, group: list[Any]) -> Any:
         layers = [group]  # the input of the last map, of the one before, …
@@ -178,7 +168,9 @@ class _BatchRun:
         joined = [self._batch.join_leaf(values, number) for number, values in enumerate(columns)]
         return filled(self._plans[-1].trace.result, iter(joined))
 
-    def _run_element(self, element: Deferred) -> Step:
+    def _run_element(self, element: Step) -> Step:
+        if not isinstance(element, Deferred):
+            return element
         chain = [element]
         while isinstance(chain[-1].given, Deferred):
             chain.append(chain[-1].given)

@@ -14,14 +14,13 @@ from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.cache_file import CacheFile
 from recordmill.compat.tensorflow.data.cycles import cycle_of
 from recordmill.compat.tensorflow.data.elements import Failed, Way
-from recordmill.compat.tensorflow.data.filtering import Filter, TakeWhile
 from recordmill.compat.tensorflow.data.functions import to_result
 from recordmill.compat.tensorflow.data.keeping import Keeping
 from recordmill.compat.tensorflow.data.making import Making, source
-from recordmill.compat.tensorflow.data.mapping import IgnoreErrors, Map, Scan
+from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map, Scan, TakeWhile
 from recordmill.compat.tensorflow.data.nesting import Concatenate, Enumerate, Interleave, calls_python
-from recordmill.compat.tensorflow.data.ordering import Cache, Prefetch, Repeat, Shard, Skip, Take
 from recordmill.compat.tensorflow.data.options import Options
+from recordmill.compat.tensorflow.data.ordering import Cache, Prefetch, Repeat, Shard, Skip, Take
 from recordmill.compat.tensorflow.data.recorded import recorded_in
 from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.sources import Slices

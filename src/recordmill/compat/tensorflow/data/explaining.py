@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from recordmill.compat.tensorflow.data.batching import Batch, PaddedBatch, deferred_maps
 from recordmill.compat.tensorflow.data.elements import Node
-from recordmill.compat.tensorflow.data.filtering import Filter
-from recordmill.compat.tensorflow.data.mapping import MAX_CHUNK, IgnoreErrors, Map
+from recordmill.compat.tensorflow.data.mapping import MAX_CHUNK, Filter, IgnoreErrors, Map
 from recordmill.compat.tensorflow.data.native_map import NativeMap
 from recordmill.compat.tensorflow.data.trace import Trace
 from recordmill.concurrency.threads import num_cpus

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,6 @@ class Function:
         self._function, self._node = function, node
         self._trace: Trace | str | None = None
         self._native: NativeMap | str | None = None
-        self._fixed_size: bool | None = None
 
     @property
     def name(self) -> str:
@@ -67,19 +67,18 @@ class Function:
         found = self.trace()
         if isinstance(found, Trace):
             return to_result(found(value))  # a symbolic value may stand for a list of several
-        token = UNKNOWN.set(not self._takes_fixed_size())
+        token = UNKNOWN.set(not self._takes_fixed_size)
         try:
             return self.direct(value)
         finally:
             UNKNOWN.reset(token)
 
+    @cached_property
     def _takes_fixed_size(self) -> bool:
-        if self._fixed_size is None:
-            try:
-                self._fixed_size = has_fixed_size(self._node.spec())
-            except Exception:  # noqa: BLE001 (iterating raises the same error)
-                self._fixed_size = False
-        return self._fixed_size
+        try:
+            return has_fixed_size(self._node.spec())
+        except Exception:  # noqa: BLE001 (iterating raises the same error)
+            return False
 
 
 def to_result(value: Any) -> Any:

@@ -22,66 +22,53 @@ def inferred(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return None  # the operation itself reports what is wrong with its arguments
 
 
-def _parse_single(serialized: Any, features: Any, *_: Any, **__: Any) -> dict[str, TensorSpec | None]:
-    del serialized
-    return {key: _feature(features[key]) for key in names_of(features)}
+def _feature(feature: Any, *outer: int | None) -> TensorSpec | None:
+    kind = type(feature).__name__
+    if kind == "FixedLenSequenceFeature":
+        return TensorSpec([*outer, None, *feature.shape], feature.dtype)
+    return TensorSpec([*outer, *feature.shape], feature.dtype) if kind == "FixedLenFeature" else None
+
+
+def _parse(serialized: Any, features: Any, *_: Any, **__: Any) -> dict[str, TensorSpec | None]:
+    return {key: _feature(features[key], *serialized.spec.shape) for key in names_of(features)}
 
 
 def _parse_sequence(
     serialized: Any, context_features: Any = None, sequence_features: Any = None, *_: Any, **__: Any
 ) -> tuple[dict[str, TensorSpec | None], ...]:
-    return tuple(_parse_single(serialized, part or {}) for part in (context_features, sequence_features))
-
-
-def _parse_batch(serialized: Any, features: Any, *_: Any, **__: Any) -> dict[str, TensorSpec | None]:
-    rows, specs = serialized.spec.shape, _parse_single(serialized, features)
-    return {key: None if one is None else TensorSpec([*rows, *one.shape], one.dtype) for key, one in specs.items()}
-
-
-def _feature(feature: Any) -> TensorSpec | None:
-    kind = type(feature).__name__
-    if kind == "FixedLenSequenceFeature":
-        return TensorSpec([None, *feature.shape], feature.dtype)
-    return TensorSpec(feature.shape, feature.dtype) if kind == "FixedLenFeature" else None
+    return tuple(_parse(serialized, part or {}) for part in (context_features, sequence_features))
 
 
 def _csv(records: Any, record_defaults: Any, *_: Any, **__: Any) -> list[TensorSpec]:
     return [TensorSpec(records.spec.shape, column_dtype(one)) for one in record_defaults]
 
 
-def _decode_image(contents: Any, channels: int = 0, *_: Any, **options: Any) -> TensorSpec:
-    del contents
-    return TensorSpec([None, None, channels or None], options.get("dtype", dtypes.uint8))
-
-
-def _resize(images: Any, size: Any, method: Any = "bilinear", *_: Any, **options: Any) -> TensorSpec | None:
-    if options.get("preserve_aspect_ratio") or images.spec is None:
-        return None
-    shape = images.spec.shape
-    dtype = images.spec.dtype if method == "nearest" else dtypes.float32
-    return TensorSpec([*shape[:-3], int(size[0]), int(size[1]), shape[-1]], dtype)
-
-
-def _resize_v1(images: Any, size: Any, method: Any = 0, *_: Any, **options: Any) -> TensorSpec | None:
-    return _resize(images, size, "nearest" if method in (1, "nearest") else "", **options)
-
-
 def _decode_raw(input_bytes: Any, out_type: Any, *_: Any, **__: Any) -> TensorSpec:
     return TensorSpec([*input_bytes.spec.shape, None], out_type)
 
 
+def _decode_image(contents: Any, channels: int = 0, *_: Any, **options: Any) -> TensorSpec:
+    del contents
+    dtype = options.get("dtype", dtypes.uint8)
+    return TensorSpec([None, None, channels or None], dtype)
+
+
+def _resize(images: Any, size: Any, method: Any = "bilinear", *_: Any, **options: Any) -> TensorSpec | None:
+    if options.get("preserve_aspect_ratio"):
+        return None
+    shape = images.spec.shape
+    dtype = images.spec.dtype if method in (1, "nearest") else dtypes.float32
+    return TensorSpec([*shape[:-3], int(size[0]), int(size[1]), shape[-1]], dtype)
+
+
 def _reshape(tensor: Any, shape: Any, *_: Any, **__: Any) -> TensorSpec | None:
-    if not isinstance(shape, list | tuple) or not all(isinstance(one, int | np.integer) for one in shape):
+    if not all(isinstance(one, int | np.integer) for one in shape):
         return None
     return TensorSpec([None if one < 0 else int(one) for one in shape], tensor.spec.dtype)
 
 
 def _cast(x: Any, dtype: Any, *_: Any, **__: Any) -> TensorSpec:
     return TensorSpec(x.spec.shape, dtype)
-
-
-def _same(x: Any, *_: Any, **__: Any) -> Any:
-    return x.spec
 
 
 def _with_number(x: Any, y: Any, *_: Any, **__: Any) -> Any:
@@ -91,9 +78,8 @@ def _with_number(x: Any, y: Any, *_: Any, **__: Any) -> Any:
     return y.spec if isinstance(x, int | float) else None
 
 
-def _divide(x: Any, y: Any, *_: Any, **__: Any) -> TensorSpec | None:
-    is_floating = x.spec is not None and x.spec.dtype.is_floating and isinstance(y, int | float)
-    return x.spec if is_floating else None
+def _divide(x: Any, y: Any, *_: Any, **__: Any) -> Any:
+    return x.spec if x.spec.dtype.is_floating and isinstance(y, int | float) else None
 
 
 def _shape(input: Any, out_type: Any = dtypes.int32, **_: Any) -> TensorSpec:  # noqa: A002 (TensorFlow's name)
@@ -112,12 +98,10 @@ def _bounding_box(image_size: Any, *_: Any, **__: Any) -> list[TensorSpec]:
 
 
 def _unstack(value: Any, num: Any = None, axis: Any = 0, **_: Any) -> list[TensorSpec | None] | None:
-    shape = None if value.spec is None else value.spec.shape
-    if shape is None or shape.rank is None:
+    if value.spec is None or value.spec.shape.rank is None:
         return None if num is None else [None] * int(num)
-    lengths = shape.as_list()
-    count = lengths.pop(axis)
-    count = num if count is None else count
+    lengths = value.spec.shape.as_list()
+    count = lengths.pop(axis) or num
     return None if count is None else [TensorSpec(lengths, value.spec.dtype)] * int(count)
 
 
@@ -134,10 +118,10 @@ _RULES: dict[str, Callable[..., Any]] = {
     "array.getitem": _row,
     "array.reshape": _reshape,
     "array.cast": _cast,
-    "array.identity": _same,
+    "array.identity": lambda input, **_: input.spec,  # noqa: A006 (TensorFlow's name)
     "io.extract_jpeg_shape": _jpeg_shape,
-    "io.parse_example": _parse_batch,
-    "io.parse_single_example": _parse_single,
+    "io.parse_example": _parse,
+    "io.parse_single_example": _parse,
     "io.parse_single_sequence_example": _parse_sequence,
     "io.decode_csv": _csv,
     "io.decode_jpeg": _decode_image,
@@ -146,9 +130,9 @@ _RULES: dict[str, Callable[..., Any]] = {
     "image.sample_distorted_bounding_box": _bounding_box,
     "image.stateless_sample_distorted_bounding_box": _bounding_box,
     "image.resize": _resize,
-    "image.older_resize": _resize_v1,
+    "image.older_resize": _resize,
     "image.convert_image_dtype": _cast,
-    **{f"image.{name}": _same for name in _FLIPS},
+    **{f"image.{name}": lambda image, *_, **__: image.spec for name in _FLIPS},
     "math.truediv": _divide,
     "math.divide": _divide,
     **{f"math.{name}": _with_number for name in _ELEMENTWISE},

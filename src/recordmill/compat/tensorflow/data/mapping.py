@@ -1,4 +1,4 @@
-"""Nodes that run a function on every element: map, scan and ignore_errors."""
+"""Nodes that run a function on every element: map, filter and scan; and the one that drops failed elements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from recordmill.compat.tensorflow.data.elements import (
     sampled,
     seen_spec,
 )
-from recordmill.compat.tensorflow.data.functions import Function, attempt, to_result
+from recordmill.compat.tensorflow.data.functions import Function, attempt, placed, to_result
 from recordmill.compat.tensorflow.data.native_map import NativeMap, Values, columns_of, rows_of
 from recordmill.compat.tensorflow.data.rules import Column
 from recordmill.compat.tensorflow.data.sources import FromGenerator
@@ -34,14 +34,12 @@ from recordmill.compat.tensorflow.data.trace import Trace
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import map_ordered, num_cpus
 
-In = TypeVar("In")
-Out = TypeVar("Out")
 THREAD_NAME = "recordmill-data"
 # A chunk has at most so many elements, and results of about so many bytes.
 MAX_CHUNK, _CHUNK_BYTES = 64, 4 << 20
 # Elements with more bytes than this are processed one by one: joining them costs more than it saves.
 _LARGE_BYTES = 64 << 10
-# Chunks in which the native way fails for no fault of an element before it is given up.
+# Groups that cannot be processed together, for no fault of an element, before that is given up.
 _MAX_FAILURES = 3
 
 
@@ -72,7 +70,7 @@ class Map(Node):
             return numbered
         native = self.native() if way.native else "it runs element by element"
         if isinstance(native, NativeMap):
-            return in_chunks(numbered, partial(_run_chunk, native), self.finish, self.num_parallel_calls)
+            return in_chunks(numbered, Fallback(partial(_run_chunk, native), self.finish), self.num_parallel_calls)
         threads = self.num_threads() if way.native else self.num_parallel_calls
         return map_ordered(self.finish, numbered, threads, name=THREAD_NAME) if threads else map(self.finish, numbered)
 
@@ -140,48 +138,40 @@ def is_behind_generator(node: Node) -> bool:
     return isinstance(node, FromGenerator) or any(map(is_behind_generator, node.inputs))
 
 
-def in_chunks(
-    steps: Iterator[In], together: Callable[[list[In]], list[Out]], single: Callable[[In], Out], threads: int = 0
-) -> Iterator[Out]:
-    """Process steps in chunks, or one by one where one of them has failed or `together` raises."""
-    pace = _Pace()
+class Fallback:
+    """Processes groups of steps together, or one by one where a step has failed or `together` raises."""
 
-    def finish(group: list[In]) -> list[Out]:
-        tries = pace.num_failures < _MAX_FAILURES and not any(isinstance(step, Failed) for step in group)
-        results: list[Out] | None = None
-        if tries and len(group) > 1:
+    def __init__(self, together: Callable[[list[Any]], Any], single: Callable[[Any], Any]) -> None:
+        self._together, self._single, self._num_failures = together, single, 0
+
+    def __call__(self, group: list[Any]) -> Any:
+        """Return what `together` gives for the group, or the list of the results of `single`."""
+        if self._num_failures < _MAX_FAILURES and not any(isinstance(step, Failed) for step in group):
             try:
-                results = together(group)
+                return self._together(group)
             except Exception:  # noqa: BLE001 (one by one, the right element fails with its error)
-                pace.num_failures += 1
-        if results is None:
-            results = list(map(single, group))
-            if any(isinstance(step, Failed) for step in results):
-                pace.num_failures = 0
-        pace.fit(results)
+                self._num_failures += 1
+        results = list(map(self._single, group))
+        if any(isinstance(step, Failed) for step in results):
+            self._num_failures = 0
         return results
 
-    groups = pace.groups(steps)
-    chunks = map_ordered(finish, groups, threads, name=THREAD_NAME) if threads else map(finish, groups)
-    for chunk in chunks:
+
+def in_chunks(steps: Iterator[Any], process: Fallback, threads: int = 0) -> Iterator[Any]:
+    """Process steps in chunks: small ones at first, and never so large that results take many megabytes."""
+    limit = MAX_CHUNK
+
+    def chunks() -> Iterator[list[Any]]:
+        size = 1
+        while chunk := list(islice(steps, size)):
+            yield chunk
+            size = min(2 * size, limit)
+
+    results = map_ordered(process, chunks(), threads, name=THREAD_NAME) if threads else map(process, chunks())
+    for chunk in results:
+        if isinstance(chunk[-1], Element):
+            limit = max(min(limit, _CHUNK_BYTES // max(num_bytes_of(chunk[-1].value), 1)), 1)
         yield from chunk
-
-
-class _Pace:
-    """Sizes of the chunks: few elements at first, and never results of many megabytes."""
-
-    def __init__(self) -> None:
-        self.num_failures, self._size, self._limit = 0, 1, MAX_CHUNK
-
-    def groups(self, steps: Iterator[In]) -> Iterator[list[In]]:
-        while group := list(islice(steps, self._size)):
-            yield group
-            self._size = min(2 * self._size, self._limit)
-
-    def fit(self, results: list[Any]) -> None:
-        """Limit the size by the bytes of a result."""
-        if results and isinstance(results[-1], Element):
-            self._limit = max(min(self._limit, _CHUNK_BYTES // max(num_bytes_of(results[-1].value), 1)), 1)
 
 
 def num_bytes_of(value: Any) -> int:
@@ -213,6 +203,80 @@ def _run_chunk(native: NativeMap, group: list[Any]) -> list[Step]:
     return [
         Element(to_result(filled(form, iter(row))), element.place) for row, element in zip(rows, group, strict=True)
     ]
+
+
+class Filter(Node):
+    """Elements for which a function returns true."""
+
+    runs_python = True
+
+    def __init__(self, node: Node, predicate: Callable[..., Any]) -> None:
+        super().__init__(node)
+        self.function = Function(predicate, node)
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Iterate over them; the function runs on chunks of elements if it has a native plan."""
+        steps = self.input.iterate(way)
+        native = self.function.native() if way.native else None
+        checked: Iterator[Step | None] = map(self._check, steps)
+        if isinstance(native, NativeMap) and not is_behind_generator(self.input):
+            checked = in_chunks(steps, Fallback(partial(_check_chunk, native), self._check))
+        return (step for step in checked if step is not None)
+
+    def _check(self, step: Step) -> Step | None:
+        passes = self._passes_or_fails(step)
+        return passes if isinstance(passes, Failed) else step if passes else None
+
+    def _passes_or_fails(self, step: Step) -> bool | Failed:
+        if isinstance(step, Failed):
+            return step
+        try:
+            return self._test(step.value)
+        except Exception as error:  # noqa: BLE001 (raised when the caller asks for this element)
+            return Failed(placed(error, step))
+
+    def _test(self, value: Any) -> bool:
+        return truth(self.function(value))
+
+    def cardinality(self) -> int:
+        """Unknown."""
+        return UNKNOWN_CARDINALITY
+
+    def sample(self) -> Iterator[Any]:
+        """Iterate over the values of the input's sample that pass."""
+        return filter(self._test, self.input.sample())
+
+
+class TakeWhile(Filter):
+    """Elements before the first one for which a function does not return true."""
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Iterate over them."""
+        for step in self.input.iterate(way):
+            passes = self._passes_or_fails(step)
+            if isinstance(passes, Failed):
+                yield passes
+            elif passes:
+                yield step
+            else:
+                return
+
+
+def _check_chunk(native: NativeMap, group: list[Any]) -> list[Step | None]:
+    [results] = native.run(small_columns(native, group), [()] * len(group))
+    return [step if truth(value) else None for step, value in zip(group, rows_of(results), strict=True)]
+
+
+def truth(value: Any) -> bool:
+    """Return the result of a predicate, which must be one boolean."""
+    if not isinstance(value, Tensor) or not value.dtype.is_bool or value.ndim:
+        found = (
+            f"TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name=None)" if isinstance(value, Tensor) else value
+        )
+        raise ValueError(
+            f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is {found}."
+        )
+    return bool(value.values)
 
 
 class IgnoreErrors(Node):

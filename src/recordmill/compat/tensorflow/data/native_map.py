@@ -115,14 +115,12 @@ class NativeMap:
     def run(self, columns: Sequence[Values], positions: Sequence[tuple[int, ...]]) -> list[Values]:
         """Run the function on samples, given as the columns of its inputs; return the leaves of its result."""
         samples, known = Samples(positions), dict(enumerate(columns))
-        for step in self._first:
-            self._run_step(step, known, samples)
+        self._run_steps(self._first, known, samples)
         size = self._chunk_size(known, len(samples))
         if size < len(samples):
             self._run_chunks(known, samples, size)
         else:
-            for step in self._arithmetic:
-                self._run_step(step, known, samples)
+            self._run_steps(self._arithmetic, known, samples)
         return [_values_of(leaf, known, len(samples)) for leaf in leaves(self.trace.result)]
 
     def _chunk_size(self, known: Mapping[int, Values], count: int) -> int:
@@ -145,8 +143,7 @@ class NativeMap:
                 number: Column(Tensor(known[number].array[start:stop]))  # type: ignore[union-attr]
                 for number in self._chunk_inputs
             }
-            for step in self._arithmetic:
-                self._run_step(step, chunk, samples.part(start, stop))
+            self._run_steps(self._arithmetic, chunk, samples.part(start, stop))
             for number in self._chunk_outputs:
                 if isinstance(chunk[number], list):
                     raise NotNativeError("samples of different shapes")
@@ -156,18 +153,21 @@ class NativeMap:
                 results[number][start:stop] = part
         known.update({number: Column(Tensor(array)) for number, array in results.items()})
 
-    def _run_step(self, step: Call | DecodeStep, known: dict[int, Values], samples: Samples) -> None:
-        if isinstance(step, DecodeStep):
-            column = step.run(known, self._memory.empty)
-            if column is None:
-                raise NotNativeError("these images cannot be decoded together")
-            known[step.output] = column
-        elif _is_parse(step):
-            known.update(_parse(step, known))
-        elif all(isinstance(known[number], Column) for number in step.inputs) and step.name not in _PER_SAMPLE:
-            known.update((_run_random if step.name in _RANDOM else _run_rule)(step, known, samples))
-        else:
-            known.update(_run_per_sample(step, known, samples))
+    def _run_steps(self, steps: Sequence[Call | DecodeStep], known: dict[int, Values], samples: Samples) -> None:
+        for step in steps:
+            if isinstance(step, DecodeStep):
+                column = step.run(known, self._memory.empty)
+                if column is None:
+                    raise NotNativeError("these images cannot be decoded together")
+                known[step.output] = column
+            elif _is_parse(step):
+                known.update(_parse(step, known))
+            elif step.name in _PER_SAMPLE or any(isinstance(known[number], list) for number in step.inputs):
+                known.update(_run_per_sample(step, known, samples))
+            elif step.name in _RANDOM:
+                known.update(_run_random(step, known, samples))
+            else:
+                known.update(_run_rule(step, known, samples))
 
 
 def _is_native(step: Call | DecodeStep) -> bool:

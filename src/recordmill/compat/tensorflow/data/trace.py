@@ -108,7 +108,7 @@ class _Tracer:
             raise Untraceable("it uses a value of a graph")
         return found is not None
 
-    def decide(self, value: Any) -> bool:
+    def decide(self, _: Any) -> bool:
         raise Untraceable("what it does depends on a value (if, while, and, or)")
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -120,7 +120,8 @@ class _Tracer:
             raise Untraceable(f"{name} calls functions, which may use other values")
         outputs: list[tuple[int, Path]] = []
         result = self._stand_ins(inferred(name, args, kwargs), Path(), outputs)
-        args, kwargs = self._as_in_graphs(name, args, kwargs)
+        if name == "image.central_crop":
+            args, kwargs = self._as_in_graphs(*args, **kwargs), {}
         self.calls.append(Call(name, frozen(args), frozen(kwargs), tuple(outputs)))
         return result
 
@@ -135,18 +136,12 @@ class _Tracer:
         outputs.append((value.number, path))
         return value
 
-    def _as_in_graphs(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Arguments as TensorFlow's graphs hold them: fractions are float32 if the size of the image is unknown."""
-        if name != "image.central_crop" or len(args) + len(kwargs) != 2:
-            return args, kwargs
-        image = args[0] if args else kwargs.get("image")
-        fraction = args[1] if len(args) > 1 else kwargs.get("central_fraction")
+    def _as_in_graphs(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
+        """Arguments of central_crop: TensorFlow's graphs hold the fraction as float32 if the size is unknown."""
         spec = getattr(image, "spec", None)
-        rank = None if spec is None else spec.shape.rank
-        is_known = self._fixed_size if rank is None else None not in spec.shape.as_list()[-3:-1]
-        if type(fraction) is not float or is_known:
-            return args, kwargs
-        return (image, np.float32(fraction)), {}
+        is_known = self._fixed_size if spec is None or not spec.shape.rank else None not in list(spec.shape)[-3:-1]
+        is_changed = type(central_fraction) is float and not is_known
+        return image, np.float32(central_fraction) if is_changed else central_fraction
 
 
 def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
@@ -190,10 +185,4 @@ def uses_of(calls: Sequence[Call], result: Any) -> Counter[int]:
 
 def has_fixed_size(spec: Any) -> bool:
     """Return whether all elements have one size and hold no strings, which may become images of any size."""
-    return all(
-        isinstance(leaf, TensorSpec)
-        and leaf.dtype != dtypes.string
-        and leaf.shape.rank is not None
-        and None not in leaf.shape.as_list()
-        for leaf in leaves(spec)
-    )
+    return all(leaf.dtype != dtypes.string and leaf.shape.is_fully_defined() for leaf in leaves(spec))
