@@ -35,7 +35,6 @@ class DatasetBase(OlderWays):
         raise NotImplementedError
 
     def __iter__(self) -> Iterator:
-        """Iterate over the elements."""
         return Iterator(self.node)
 
     def as_numpy_iterator(self) -> NumpyIterator:
@@ -52,7 +51,6 @@ class DatasetBase(OlderWays):
         return as_tensor(self.node.cardinality(), dtypes.int64)
 
     def __len__(self) -> int:
-        """Return the number of elements."""
         length = self.node.cardinality()
         if length == INFINITE_CARDINALITY:
             raise TypeError("The dataset is infinite.")
@@ -80,7 +78,6 @@ class DatasetBase(OlderWays):
         return explain(self.node)
 
     def __repr__(self) -> str:
-        """Return TensorFlow's printed form, without specs if they cannot be found."""
         kind = type(self.node).__name__
         name = _CLASS_NAMES.get(kind, f"_{kind}Dataset")
         try:

@@ -67,8 +67,9 @@ class DecodeStep:
             given = known[self._window.number]
             is_whole = isinstance(given, Column) and given.array.shape == (len(files), 4)
             return given.array[:, [1, 0, 3, 2]] if is_whole else None
+        fraction = self._window or 1.0
         sizes = np.asarray(rm.image_sizes(files, like="tensorflow"), np.int64)
-        offsets = ((sizes - sizes.astype(np.float64) * self._window) / 2).astype(np.int64)  # as central_crop computes
+        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # as central_crop computes
         return np.hstack([offsets, sizes - 2 * offsets])[:, [1, 0, 3, 2]] if sizes.all() else None
 
     def _is_supported(self, head: bytes) -> bool:
@@ -142,9 +143,8 @@ def _planned(calls: Sequence[Call], conversion: str | None, crop: Call | None) -
 
 def _fraction(crop: Call) -> float | None:
     """Part of the image that a `central_crop` keeps, if it is a valid constant."""
-    fraction = crop.args[1] if len(crop.args) > 1 else crop.kwargs.get("central_fraction")
-    is_number = isinstance(fraction, float | np.floating) and 0 < fraction <= 1
-    return float(fraction) if is_number else None
+    fraction: Any = crop.args[1]  # the tracer passes both arguments by position
+    return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 
 
 def _arguments(call: Call, names: tuple[str, ...]) -> dict[str, Any]:

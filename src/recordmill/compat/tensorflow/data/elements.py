@@ -105,15 +105,15 @@ class NoElementsError(ValueError):
 
 
 def sampled(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
-    """Results of a function for a sample, without values for which it fails, unless these are the first ones."""
+    """Results of a function for a sample; values for which it fails are dropped if it succeeds for others."""
     first_error: Exception | None = None
-    num_failed = num_results = 0
-    for value in values:
+    num_results = 0
+    for number, value in enumerate(values):
         try:
             result = function(value)
         except Exception as error:  # noqa: BLE001 (raised below if no value succeeds)
-            first_error, num_failed = first_error or error, num_failed + 1
-            if not num_results and num_failed == _MAX_FAILURES:
+            first_error = first_error or error
+            if not num_results and number + 1 == _MAX_FAILURES:
                 break
             continue
         num_results += 1

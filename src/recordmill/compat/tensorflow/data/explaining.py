@@ -16,8 +16,8 @@ def explain(node: Node) -> str:
 
 
 def _lines(node: Node, native: bool, batches: dict[Map, Batch]) -> list[str]:
-    if type(node) in (Batch, PaddedBatch) and native:
-        batches = batches | dict.fromkeys(deferred_maps(node), node)  # type: ignore[arg-type]
+    if isinstance(node, Batch) and type(node) in (Batch, PaddedBatch) and native:
+        batches = batches | dict.fromkeys(deferred_maps(node), node)
     behind = native and not isinstance(node, IgnoreErrors)
     lines = [line for one in node.inputs for line in _lines(one, behind, batches)]
     if isinstance(node, Map):

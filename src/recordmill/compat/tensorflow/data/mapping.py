@@ -8,10 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from recordmill.compat.tensorflow.core import draws
-from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import (
     UNKNOWN_CARDINALITY,
@@ -27,7 +24,7 @@ from recordmill.compat.tensorflow.data.functions import Function, attempt, place
 from recordmill.compat.tensorflow.data.native_map import NativeMap, Values, columns_of, rows_of
 from recordmill.compat.tensorflow.data.rules import Column
 from recordmill.compat.tensorflow.data.sources import FromGenerator
-from recordmill.compat.tensorflow.data.specs import common, spec_of
+from recordmill.compat.tensorflow.data.specs import with_axis, without_axis
 from recordmill.compat.tensorflow.data.structures import filled, leaves, mapped, same_form
 from recordmill.compat.tensorflow.data.tables import Row, Table
 from recordmill.compat.tensorflow.data.trace import Trace
@@ -109,7 +106,7 @@ class Map(Node):
             return seen_spec(self.input, self.function)
         if (spec := found.spec()) is not None:
             return spec
-        seen = _for_any_batch_size(seen_spec(self.input, self.function), self.function, self.input)
+        seen = _without_batch_size(seen_spec(self.input, self.function), self.input)
         known = found.known_specs()
         return mapped(lambda one, other: other or one, seen, known) if same_form(seen, known) else seen
 
@@ -118,19 +115,13 @@ class Map(Node):
         return sampled(self.function, self.input.sample())
 
 
-def _for_any_batch_size(seen: Any, function: Function, node: Node) -> Any:
-    """Specs without the lengths that follow from the number of rows of a batch, if that number is not known."""
-    shapes = [leaf.shape if isinstance(leaf, TensorSpec) else TensorShape(None) for leaf in leaves(node.spec())]
-    if not all(shape.rank and shape[0] is None for shape in shapes):
+def _without_batch_size(seen: Any, node: Node) -> Any:
+    """Specs without the lengths that are those of the first batch, if a node gives batches of any size."""
+    inputs = list(leaves(node.spec()))
+    if not all(isinstance(leaf, TensorSpec) and leaf.shape.rank and leaf.shape[0] is None for leaf in inputs):
         return seen
-    try:
-        return common(seen, spec_of(function(mapped(_with_other_length, next(iter(node.sample()))))))
-    except Exception:  # noqa: BLE001 (the function only takes batches like the first ones)
-        return seen
-
-
-def _with_other_length(batch: Tensor) -> Tensor:
-    return Tensor(np.concatenate([batch.values[:1]] * (3 if len(batch.values) == 2 else 2)))
+    size = len(next(leaves(next(iter(node.sample())))))
+    return mapped(lambda leaf: with_axis(without_axis(leaf), None) if leaf.shape[:1] == [size] else leaf, seen)
 
 
 def is_behind_generator(node: Node) -> bool:

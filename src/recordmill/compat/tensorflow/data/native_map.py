@@ -53,7 +53,6 @@ class Samples:
             self.contexts = contexts
 
     def __len__(self) -> int:
-        """Return the number of samples."""
         return len(self._positions)
 
     @cached_property

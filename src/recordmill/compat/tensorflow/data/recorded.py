@@ -54,25 +54,20 @@ class Recorded(Operators):
             self.spec = TensorSpec(shape, self.spec.dtype)
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Refuse every other attribute."""
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         raise Untraceable(f"it asks for .{name} of a value")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        """Refuse: NumPy needs the value."""
         raise Untraceable("it gives a value to NumPy")
 
     def __bool__(self) -> bool:
-        """Refuse: the trace has no branches."""
         raise Untraceable("what it does depends on a value (if, while, and, or)")
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the rows, if their number is known."""
         return iter([self[row] for row in range(self._length("it iterates over a value"))])
 
     def __len__(self) -> int:
-        """Return the number of rows, if it is known."""
         return self._length("it asks for the len of a value")
 
     def _length(self, reason: str) -> int:
@@ -82,13 +77,11 @@ class Recorded(Operators):
         return int(shape[0])
 
     def __int__(self) -> NoReturn:
-        """Refuse: Python numbers need the value."""
         raise Untraceable("it makes a Python number of a value")
 
     __float__ = __index__ = __int__
 
     def __repr__(self) -> str:
-        """Return a readable form."""
         return f"<value {self.number} of a traced function>"
 
 

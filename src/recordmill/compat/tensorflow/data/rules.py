@@ -84,13 +84,6 @@ def _find(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Argument
     return (table, keys.tensor), kwargs
 
 
-def _vectorize(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (layer, texts), options = _find(args, kwargs, count)
-    if texts.ndim != 1:
-        raise ValueError("samples must be single texts")
-    return (layer, texts), options
-
-
 def _transpose(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     (tensor, *orders), _ = _first_argument((*args, *kwargs.values()), {}, count)
     if not orders or orders[0] is None:
@@ -139,16 +132,15 @@ def _one_hot(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Argum
     return _first_argument(args, kwargs, count)
 
 
-def _arg_extreme(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (tensor, *others), options = _first_argument(args, dict(kwargs), count)
-    axis = others[0] if others else options.pop("axis", None)
-    return (tensor, _next_axis(0 if axis is None else axis), *others[1:]), options
+def _along_axis(default: Callable[[int], Any]) -> Rule:
+    """The operation works along one or more axes; `default` gives those of the batch if none are given."""
 
+    def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+        (tensor, *others), options = _first_argument(args, dict(kwargs), count)
+        axis = others[0] if others else options.pop("axis", None)
+        return (tensor, default(tensor.ndim) if axis is None else _next_axis(axis), *others[1:]), options
 
-def _reduction(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (tensor, *others), options = _first_argument(args, dict(kwargs), count)
-    axis = others[0] if others else options.pop("axis", None)
-    return (tensor, list(range(1, tensor.ndim)) if axis is None else _next_axis(axis), *others[1:]), options
+    return rule
 
 
 def _next_axis(axis: Any) -> Any:
@@ -172,8 +164,8 @@ _STRINGS = (
 )
 RULES: dict[str, Rule] = {
     **{f"math.{name}": _elementwise for name in _ELEMENTWISE},
-    **dict.fromkeys(("math.argmax", "math.argmin"), _arg_extreme),
-    **{f"math.reduce_{name}": _reduction for name in ("max", "min", "all", "any")},
+    **dict.fromkeys(("math.argmax", "math.argmin"), _along_axis(lambda _: 1)),
+    **{f"math.reduce_{name}": _along_axis(lambda ndim: [*range(1, ndim)]) for name in ("max", "min", "all", "any")},
     **{f"array.{name}": _first_argument for name in ("cast", "saturate_cast", "identity")},
     "array.one_hot": _one_hot,
     "array.reshape": _reshape,
@@ -186,7 +178,6 @@ RULES: dict[str, Rule] = {
     "io.decode_raw": _first_argument,
     **{f"strings.{name}": _first_argument for name in _STRINGS},
     "lookup.find": _find,
-    "strings.vectorize": _vectorize,
     **{f"image.{name}": _first_argument for name in ("convert_image_dtype", "flip_left_right", "flip_up_down")},
     **{f"image.{name}": _of_rank(3) for name in _IMAGES},
 }

@@ -19,15 +19,12 @@ class DatasetSpec:
         self.element_spec = element_spec
 
     def __eq__(self, other: object) -> bool:
-        """Compare the specs of the elements."""
         return isinstance(other, DatasetSpec) and bool(self.element_spec == other.element_spec)
 
     def __hash__(self) -> int:
-        """Hash the type only: element specs may be dicts."""
         return hash(DatasetSpec)
 
     def __repr__(self) -> str:
-        """Return TensorFlow's printed form."""
         return f"DatasetSpec({self.element_spec!r}, TensorShape([]))"
 
 
