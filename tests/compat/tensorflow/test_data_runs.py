@@ -75,7 +75,7 @@ def test_batches_when_cut_out_of_runs_then_are_those_made_one_by_one(
     dataset = dataset.batch(size, drop_remainder=drop)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "_LONG", long)
-        patch.setattr(files, "_RUN_BYTES", run_bytes)
+        patch.setattr(files, "_GROUP_BYTES", run_bytes)
         assert told(dataset, whole_batches=True) == told(dataset, whole_batches=False)
 
 

@@ -9,7 +9,7 @@ from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node, Step, Way
 from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
-from recordmill.compat.tensorflow.data.older_ways import OlderWays
+from recordmill.compat.tensorflow.data.legacy import LegacyDataset
 from recordmill.compat.tensorflow.data.options import Options
 
 # kind of the last step: how TensorFlow calls it, where it has another name there
@@ -22,7 +22,7 @@ _SPELLED = {
 }
 
 
-class DatasetBase(OlderWays):
+class DatasetBase(LegacyDataset):
     """What every data set has, however it was made."""
 
     def __init__(self, node: Node, options: Options | None = None) -> None:

@@ -1,89 +1,66 @@
-"""Options of data sets: TensorFlow's hints, none of which changes elements or their order here."""
+"""``tf.data.Options``: accepted for compatibility; no option changes elements or their order."""
 
 from __future__ import annotations
 
 from typing import Any
 
-_GROUPS: dict[str, tuple[str, ...]] = {
-    "autotune": ("autotune_algorithm", "cpu_budget", "enabled", "initial_parallelism", "ram_budget"),
-    "experimental_distribute": ("auto_shard_policy", "num_devices"),
-    "experimental_optimization": (
-        *("apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch"),
-        *("map_and_batch_fusion", "map_and_filter_fusion", "map_fusion", "map_parallelization", "noop_elimination"),
-        *("parallel_batch", "seq_interleave_prefetch", "shuffle_and_repeat_fusion"),
-    ),
-    "experimental_service": ("pinned",),
-    "threading": ("max_intra_op_parallelism", "private_threadpool_size"),
+# Groups of options and the options of each, as in TensorFlow 2.21; "" holds the options of `Options` itself.
+_NAMES: dict[str, str] = {
+    "": "dataset_name deterministic experimental_external_state_policy experimental_slack "
+    "experimental_symbolic_checkpoint experimental_warm_start framework_type",
+    "autotune": "autotune_algorithm cpu_budget enabled initial_parallelism ram_budget",
+    "experimental_distribute": "auto_shard_policy num_devices",
+    "experimental_optimization": "apply_default_optimizations autotune autotune_buffers filter_fusion "
+    "filter_parallelization inject_prefetch map_and_batch_fusion map_and_filter_fusion map_fusion "
+    "map_parallelization noop_elimination parallel_batch seq_interleave_prefetch shuffle_and_repeat_fusion",
+    "experimental_service": "pinned",
+    "threading": "max_intra_op_parallelism private_threadpool_size",
 }
-_PLAIN = (
-    *("dataset_name", "deterministic", "experimental_external_state_policy", "experimental_slack"),
-    *("experimental_symbolic_checkpoint", "experimental_warm_start", "framework_type"),
-)
-_SAME = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
+_ALIASES = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
 
 
-class _Group:
-    """Options of one subject; those that were not set are None."""
+class _OptionGroup:
+    """Options that are None until they are set; setting an unknown one raises."""
 
-    _names: tuple[str, ...]
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        object.__setattr__(self, "_names", names)
-        for name in names:
-            object.__setattr__(self, name, None)
+    def __init__(self, group: str) -> None:
+        vars(self).update(dict.fromkeys(_NAMES[group].split()))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._names:
+        name = _ALIASES.get(name, name)
+        if name not in vars(self):
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
-        object.__setattr__(self, name, value)
+        vars(self)[name] = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Group) and vars(self) == vars(other)
+        return isinstance(other, _OptionGroup) and vars(self) == vars(other)
 
     __hash__ = None  # type: ignore[assignment]
 
 
-class ThreadingOptions(_Group):
-    """How many threads TensorFlow would use."""
+class Options(_OptionGroup):
+    """Options of a dataset."""
 
     def __init__(self) -> None:
-        super().__init__(_GROUPS["threading"])
-
-
-class Options(_Group):
-    """Options of a data set. Order is always deterministic here; the number of threads is ours to choose."""
-
-    autotune: Any
-    threading: Any
-
-    def __init__(self) -> None:
-        super().__init__((*_PLAIN, *_GROUPS))
-        for name, inside in _GROUPS.items():
-            object.__setattr__(self, name, ThreadingOptions() if name == "threading" else _Group(inside))
+        super().__init__("")
+        vars(self).update({group: _OptionGroup(group) for group in _NAMES if group})
 
     def __getattr__(self, name: str) -> Any:
-        """Older names of the same options."""
-        if name in _SAME:
-            return getattr(self, _SAME[name])
+        """Resolve older names of options."""
+        if name in _ALIASES:
+            return getattr(self, _ALIASES[name])
         raise AttributeError(f"'Options' object has no attribute {name!r}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Set a known option."""
-        super().__setattr__(_SAME.get(name, name), value)
-
     def merge(self, options: Options) -> Options:
-        """Options of both; those of the other one win."""
+        """Return the options of both; those of the argument take precedence."""
         merged = Options()
         for source in (self, options):
-            for name in _PLAIN:
-                _take(merged, source, name)
-            for group, names in _GROUPS.items():
-                for name in names:
-                    _take(getattr(merged, group), getattr(source, group), name)
+            _copy_set(source, merged)
+            for group in filter(None, _NAMES):
+                _copy_set(getattr(source, group), getattr(merged, group))
         return merged
 
 
-def _take(target: Any, source: Any, name: str) -> None:
-    value = getattr(source, name)
-    if value is not None:
-        setattr(target, name, value)
+def _copy_set(source: _OptionGroup, target: _OptionGroup) -> None:
+    for name, value in vars(source).items():
+        if value is not None and not isinstance(value, _OptionGroup):
+            setattr(target, name, value)
