@@ -65,7 +65,7 @@ def ragged(tf, folder):
         return [one.to_list(), one.shape.as_list(), one.dtype.name, one.ragged_rank, one.row_splits.dtype.name]
 
     rows["batches"] = [told(one) for one in d.map(lambda x: tf.fill([x], x)).ragged_batch(2)]
-    rows["inner"] = [told(one) for one in d.map(lambda x: tf.fill([2, x], x)).ragged_batch(2)]
+    rows["inner"] = [one.to_list() for one in d.map(lambda x: tf.fill([2, x], x)).ragged_batch(2)]
     rows["pair"] = [
         [plain(a.numpy()), told(b)] for a, b in d.map(lambda x: (x, tf.fill([x, 2], x))).ragged_batch(3, True)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import pickle
 import subprocess
@@ -164,13 +165,16 @@ def test_records_when_the_compression_is_another_then_data_are_lost(shard: Path)
         list(tf.data.TFRecordDataset("nowhere"))
 
 
-def test_options_when_unknown_then_are_refused() -> None:
+def test_options_are_kept_and_merged() -> None:
     options = tf.data.Options()
     options.experimental_deterministic = False
     options.threading.private_threadpool_size = 3
     dataset = D.range(3).with_options(options).map(lambda x: x)
     assert dataset.options().deterministic is False and dataset.options().threading.private_threadpool_size == 3
-    with pytest.raises(AttributeError, match="Cannot set the property foo"):
-        options.foo = 1
-    with pytest.raises(AttributeError):
-        options.threading.foo = 1
+    other = tf.data.Options()
+    other.threading.max_intra_op_parallelism = 1
+    other.experimental_optimization.map_vectorization.enabled = True
+    merged = dataset.with_options(other).options()
+    assert merged.threading.private_threadpool_size == 3 and merged.threading.max_intra_op_parallelism == 1
+    assert merged.experimental_optimization.map_vectorization.enabled and merged.experimental_slack is None
+    assert copy.deepcopy(merged) == pickle.loads(pickle.dumps(merged)) == merged != options

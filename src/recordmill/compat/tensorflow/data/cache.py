@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.elements import Element, Node, Step, Way
 from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
-from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.data.structures import leaves
 from recordmill.compat.tensorflow.data.tables import kept
 from recordmill.compat.tensorflow.files.faults import translated
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
@@ -52,10 +51,7 @@ class Cache(Node):
 
 
 class CacheFile(Node):
-    """Elements kept in a record file, which appears after the first pass that ends without an error.
-
-    The first record describes the structure of the elements in JSON; each further record is one element.
-    """
+    """Elements kept in a record file, which appears after the first pass that ends without an error."""
 
     def __init__(self, node: Node, filename: str) -> None:
         super().__init__(node)
@@ -63,18 +59,24 @@ class CacheFile(Node):
 
     def iterate(self, way: Way) -> Iterator[Step]:
         """Yield the elements of the file, or write the file while yielding the input's elements."""
-        return _read(self._path) if os.path.exists(self._path) else self._write(way)
+        return self._read() if os.path.exists(self._path) else self._write(way)
+
+    def _read(self) -> Iterator[Step]:
+        for number, record in enumerate(tf_record_iterator(self._path)):
+            try:
+                yield Element(_unpack(record))
+            except (ValueError, LookupError, TypeError, RecursionError) as error:
+                hint = "delete the file to write it again"
+                message = f"the record is not a cached element: {error}"
+                raise DataLossError(message, shard=self._path, record=number, hint=hint) from error
 
     def _write(self, way: Way) -> Iterator[Step]:
         with translated(self._path):
             writer = rm.PayloadWriter(self._path, format="tfrecord", index="never")
-        is_first, is_complete, has_failed = True, False, False
+        is_complete = has_failed = False
         try:
             for step in self.input.iterate(way):
                 if isinstance(step, Element):
-                    if is_first:
-                        writer.write(json.dumps(_describe(step.value)).encode())
-                        is_first = False
                     writer.write(_pack(step.value))
                 else:
                     has_failed = True
@@ -87,46 +89,41 @@ class CacheFile(Node):
                 writer.discard()
 
 
-def _read(path: str) -> Iterator[Step]:
-    records = tf_record_iterator(path)
-    first = next(records, None)
-    if first is None:
-        return
-    try:
-        structure = _parse_structure(json.loads(first))
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise DataLossError(
-            "the first record does not describe the elements", shard=path, hint="delete the file to write it again"
-        ) from None
-    for number, record in enumerate(records, 1):
-        try:
-            yield Element(_unpack(record, structure))
-        except ValueError as error:
-            raise DataLossError(f"the record is not a cached element: {error}", shard=path, record=number) from error
+def _pack(value: Any) -> bytes:
+    """Serialize an element as a string tensor: its structure in JSON, then its parts."""
+    structure = json.dumps(_describe(value)).encode()
+    parts = [serialize_tensor(part).numpy() for leaf in leaves(value) for part in _split(leaf)]
+    record: bytes = serialize_tensor(Tensor(array_of(np.array([structure, *parts], object)))).numpy()
+    return record
+
+
+def _unpack(record: bytes) -> Any:
+    structure, *parts = parse_tensor(record, "string").values.tolist()
+    return _restore(json.loads(structure), iter(parts))
 
 
 def _describe(value: Any) -> Any:
-    """Return the structure of an element as JSON values; a leaf is its class and its number of parts."""
+    """Return the structure of an element as JSON values; a leaf is its class and the dtypes of its parts."""
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {"dict": [[key, _describe(one)] for key, one in value.items()]}
     if type(value) is tuple:
         return {"tuple": [_describe(one) for one in value]}
     for name, kind in _CLASSES.items():
         if isinstance(value, kind):
-            return {"leaf": [name, len(_split(value))]}
+            return {"leaf": [name, [part.dtype.name for part in _split(value)]]}
     raise UnimplementedError(
         f"cache(filename) takes elements of tensors in tuples and dicts, got a {type(value).__name__}"
     )
 
 
-def _parse_structure(description: Any) -> Any:
-    """Return a structure whose leaves are lists of a class and a number of parts."""
-    if "tuple" in description:
-        return tuple(_parse_structure(one) for one in description["tuple"])
-    if "dict" in description:
-        return {str(key): _parse_structure(one) for key, one in description["dict"]}
-    name, num_parts = description["leaf"]
-    return [_CLASSES[name], int(num_parts)]
+def _restore(structure: Any, parts: Iterator[bytes]) -> Any:
+    if "dict" in structure:
+        values = {key: _restore(one, parts) for key, one in sorted(structure["dict"])}  # in the order of `leaves`
+        return {str(key): values[key] for key, _ in structure["dict"]}
+    if "tuple" in structure:
+        return tuple(_restore(one, parts) for one in structure["tuple"])
+    name, dtypes = structure["leaf"]
+    return _join(_CLASSES[name], [parse_tensor(part, dtype) for dtype, part in zip(dtypes, parts, strict=False)])
 
 
 def _split(leaf: Any) -> list[Tensor]:
@@ -154,23 +151,3 @@ def _join(kind: type, parts: list[Any]) -> Any:
 
 # A RaggedRow is a Tensor, too, and must be found first.
 _CLASSES: dict[str, type] = {kind.__name__: kind for kind in (RaggedRow, Tensor, SparseTensor, RaggedTensor)}
-
-
-def _pack(value: Any) -> bytes:
-    """Serialize an element: the dtypes of its parts, then the parts."""
-    parts = [part for leaf in leaves(value) for part in _split(leaf)]
-    names = [part.dtype.name.encode() for part in parts]
-    serialized = [serialize_tensor(part).numpy() for part in parts]
-    record: bytes = serialize_tensor(Tensor(array_of(np.array([*names, *serialized], object)))).numpy()
-    return record
-
-
-def _unpack(record: bytes, structure: Any) -> Any:
-    strings = parse_tensor(record, "string").values.tolist()
-    num_parts = sum(count for _, count in leaves(structure))
-    if len(strings) != 2 * num_parts:
-        raise ValueError(f"expected {num_parts} tensors, got {len(strings) / 2}")
-    names, serialized = strings[:num_parts], strings[num_parts:]
-    parts = iter([parse_tensor(part, name.decode()) for name, part in zip(names, serialized, strict=True)])
-    joined = [_join(kind, list(islice(parts, count))) for kind, count in leaves(structure)]
-    return filled(structure, iter(joined))

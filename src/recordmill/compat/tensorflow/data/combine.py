@@ -85,7 +85,6 @@ class Interleave(Node):
         return node
 
     def cardinality(self) -> int:
-        """Return that it is unknown."""
         return UNKNOWN_CARDINALITY
 
     def declares_spec(self) -> bool:
@@ -93,13 +92,11 @@ class Interleave(Node):
         return False
 
     def spec(self) -> Any:
-        """Return the spec of the first dataset."""
         for value in self.input.sample():
             return self._node_of(value).spec()
         raise NoElementsError("the element spec is found from the first dataset, and there is none")
 
     def sample(self) -> Iterator[Any]:
-        """Yield samples of one dataset after the other."""
         for value in self.input.sample():
             yield from self._node_of(value).sample()
 
@@ -144,18 +141,15 @@ class Zip(Node):
             yield Element(filled(self._form, iter([element.value for element in elements])), place)
 
     def cardinality(self) -> int:
-        """Return the cardinality of the shortest input."""
         lengths = [node.cardinality() for node in self.inputs]
         if UNKNOWN_CARDINALITY in lengths:
             return UNKNOWN_CARDINALITY
         return min((length for length in lengths if length >= 0), default=INFINITE_CARDINALITY)
 
     def spec(self) -> Any:
-        """Return the specs of all inputs in the structure."""
         return filled(self._form, iter([node.spec() for node in self.inputs]))
 
     def sample(self) -> Iterator[Any]:
-        """Yield the inputs' samples in the structure."""
         for values in zip(*(node.sample() for node in self.inputs), strict=False):
             yield filled(self._form, iter(values))
 
@@ -169,19 +163,16 @@ class Concatenate(Node):
             self.spec()  # raises if the elements are incompatible
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Yield the elements."""
         for node in self.inputs:
             yield from node.iterate(way)
 
     def cardinality(self) -> int:
-        """Return the sum."""
         lengths = [node.cardinality() for node in self.inputs]
         if INFINITE_CARDINALITY in lengths:
             return INFINITE_CARDINALITY
         return UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in lengths else sum(lengths)
 
     def spec(self) -> Any:
-        """Return the most specific spec of both."""
         return common(self.inputs[0].spec(), self.inputs[1].spec())
 
 
@@ -193,7 +184,6 @@ class Enumerate(Node):
         self._start = start
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Yield the pairs."""
         for number, element in enumerate(self.input.iterate(way), self._start):
             if isinstance(element, Failed):
                 yield element
@@ -201,11 +191,9 @@ class Enumerate(Node):
                 yield Element((Tensor(np.array(number, np.int64)), element.value), element.place)
 
     def spec(self) -> Any:
-        """Return the spec of a pair."""
         return TensorSpec([], dtypes.int64), self.input.spec()
 
     def sample(self) -> Iterator[Any]:
-        """Yield pairs of the input's sample."""
         for number, value in enumerate(self.input.sample(), self._start):
             yield Tensor(np.array(number, np.int64)), value
 
@@ -240,12 +228,10 @@ class Choose(Node):
                 return
 
     def cardinality(self) -> int:
-        """Return that it is infinite if an input is, else that it is unknown."""
         is_infinite = any(node.cardinality() == INFINITE_CARDINALITY for node in self.inputs)
         return INFINITE_CARDINALITY if is_infinite else UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
-        """Return the most specific spec of all inputs."""
         spec = self.inputs[0].spec()
         for node in self.inputs[1:]:
             spec = common(spec, node.spec())

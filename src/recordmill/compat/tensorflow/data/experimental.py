@@ -147,7 +147,6 @@ class AssertCardinality(Node):
         return Failed(FailedPreconditionError(message))
 
     def cardinality(self) -> int:
-        """Return the expected number."""
         return self._expected
 
 

@@ -18,17 +18,17 @@ from recordmill.compat.tensorflow.data.dataset import Dataset, names_of
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Run, Step, Way
 from recordmill.compat.tensorflow.data.sources import Single
 from recordmill.compat.tensorflow.data.structures import whole
-from recordmill.compat.tensorflow.files.faults import system_error
+from recordmill.compat.tensorflow.files.faults import data_loss, system_error
 from recordmill.compat.tensorflow.files.matching import beside_a_file
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
-from recordmill.errors import FormatError, RecordmillError
+from recordmill.errors import RecordmillError
 from recordmill.types import RecordRef
 
 # Records that are read at once, at least and at most; large records are read in small groups to reuse memory.
 _MIN_RECORDS, _MAX_RECORDS = 16, 256
 # Size of a group of records that fits into the processor's cache.
 _GROUP_BYTES = 2 << 20
-_FRAME_HEADER_BYTES, _FRAME_BYTES = 12, 16
+_FRAME_BYTES = 16
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
 Item = TypeVar("Item")
 
@@ -58,15 +58,12 @@ class Files(Node):
         """Yield the contents of one file."""
 
     def cardinality(self) -> int:
-        """Return that it is unknown."""
         return UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
-        """Return the spec of a byte string."""
         return TensorSpec([], dtypes.string)
 
     def sample(self) -> Iterator[Any]:
-        """Yield the contents of the first files."""
         for path in self.input.sample():
             if not beside_a_file(os.fsdecode(path.numpy())):
                 for element in self.read(os.fsdecode(path.numpy())):
@@ -110,7 +107,6 @@ class Lines(Files):
         self._open = choose_opener(compression)
 
     def read(self, path: str) -> Iterator[Element]:
-        """Yield the lines."""
         with self._open(path) as file:
             offset = 0
             for record, line in enumerate(file):
@@ -130,7 +126,6 @@ class Pieces(Files):
         self._open, self._lengths = choose_opener(compression), lengths
 
     def read(self, path: str) -> Iterator[Element]:
-        """Yield the pieces."""
         length, header, footer = self._lengths
         with self._open(path) as file:
             body = file.seek(0, os.SEEK_END) - header - footer
@@ -182,32 +177,19 @@ def strip_line_end(line: bytes) -> bytes:
     return line.removesuffix(b"\n").removesuffix(b"\r")
 
 
-def _translate(error: Exception, path: str) -> OpError:
+def _translate(error: RecordmillError | OSError | EOFError, path: str) -> OpError:
     """Return TensorFlow's error for an error of reading a file."""
     if isinstance(error, OpError):
         return error
     if isinstance(error, RecordmillError):
-        parts = error.parts() | {"shard": error.shard or path}
-        return DataLossError(_describe(error), **parts)
-    translated = (
-        system_error(error, path) if isinstance(error, OSError) else UnknownError(f"{path}; {error}", shard=path)
-    )
+        translated = data_loss(error)
+        translated.shard = translated.shard or path
+    elif isinstance(error, OSError):
+        translated = system_error(error, path)
+    else:
+        translated = UnknownError(f"{path}; {error}", shard=path)
     translated.__cause__ = error
     return translated
-
-
-def _describe(error: RecordmillError) -> str:
-    """Begin a message with TensorFlow's phrase, which people search for."""
-    offset, kind = error.offset or 0, error.kind or ""
-    if isinstance(error, FormatError) or kind == "wrong_format":
-        return f"corrupted record at 0 (Is this even a TFRecord file?): {error.message}"
-    if kind.startswith("truncated"):
-        return f"truncated record at {offset}: {error.message}"
-    if kind == "payload_checksum":
-        return f"corrupted record at {offset + _FRAME_HEADER_BYTES}: {error.message}"
-    if kind.startswith(("length", "bad_length", "impossible")):
-        return f"corrupted record at {offset}{'' if offset else ' (Is this even a TFRecord file?)'}: {error.message}"
-    return error.message
 
 
 class _FileDataset(Dataset):

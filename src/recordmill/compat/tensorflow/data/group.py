@@ -9,7 +9,6 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, int64
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.ragged_making import from_tensor, joined
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
@@ -203,7 +202,6 @@ class GroupByWindow(Node):
         return node
 
     def cardinality(self) -> int:
-        """Return that it is infinite if the input is, else that it is unknown."""
         length = self.input.cardinality()
         return length if length == INFINITE_CARDINALITY else UNKNOWN_CARDINALITY
 
@@ -212,13 +210,11 @@ class GroupByWindow(Node):
         return False
 
     def spec(self) -> Any:
-        """Return the spec of what is made of the first element."""
         for value in self.input.sample():
             return self._make_node(0, [value]).spec()
         raise NoElementsError("the element spec is found from the first element, and there is none")
 
     def sample(self) -> Iterator[Any]:
-        """Yield what is made of single elements."""
         for value in self.input.sample():
             yield from self._make_node(0, [value]).sample()
 
@@ -231,7 +227,6 @@ class RaggedBatch(Batch):
         self._dtype = dtype
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Yield the batches."""
         return self._gathered(way)
 
     def join(self, values: list[Any]) -> Any:
@@ -240,18 +235,15 @@ class RaggedBatch(Batch):
         return filled(values[0], iter([self._join_column(list(rows), spec) for *rows, spec in columns]))
 
     def _join_column(self, rows: list[Any], spec: Any) -> Any:
-        differing = _differing_axes(rows)
-        ragged_rank = max(_ragged_rank(spec), *differing)
+        ragged_rank = max(_ragged_rank(spec), *_differing_axes(rows))
         if not ragged_rank:
             return stacked(rows)
-        lengths = [None if axis in differing else length for axis, length in enumerate(spec.shape.as_list(), 1)]
         dtype = self._dtype.numpy_dtype
         if ragged_rank > 1:
             rows = [from_tensor(row, None, None, ragged_rank - 1, dtype) for row in rows if isinstance(row, Tensor)]
-        return _with_lengths(joined(rows, dtype), lengths)
+        return joined(rows, dtype)
 
     def spec(self) -> Any:
-        """Return the specs with a batch axis; ragged ones where lengths are unknown."""
         count = self.size if self.drop_remainder else None
         return mapped(lambda leaf: self._batch_spec(leaf, count), self.input.spec())
 
@@ -260,13 +252,6 @@ class RaggedBatch(Batch):
         if not ragged_rank:
             return with_axis(leaf, count)
         return RaggedTensorSpec(TensorShape([count]) + leaf.shape, leaf.dtype, ragged_rank, self._dtype)
-
-
-def _with_lengths(ragged: Any, lengths: list[int | None]) -> Any:
-    """Add the axis lengths that all elements have to the static shape of a ragged tensor."""
-    if not isinstance(ragged, RaggedTensor):
-        return ragged
-    return RaggedTensor(_with_lengths(ragged.values, lengths[1:]), ragged.row_splits.values, lengths[0])
 
 
 def _differing_axes(rows: list[Any]) -> list[int]:

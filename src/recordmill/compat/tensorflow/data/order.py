@@ -45,7 +45,6 @@ class Repeat(Node):
         return self._repeat(lambda: self.input.iterate(way))
 
     def runs(self, way: Way, length: int) -> Iterator[Run] | None:
-        """Yield the runs of one pass after the other."""
         if self.input.runs(way, length) is None:
             return None
         return self._repeat(lambda: self.input.runs(way, length) or iter(()))
@@ -61,7 +60,6 @@ class Repeat(Node):
                 return
 
     def cardinality(self) -> int:
-        """Return the input's cardinality times the count."""
         length = self.input.cardinality()
         if self._count == 0 or length == 0:
             return 0
@@ -91,7 +89,6 @@ class Take(Node):
                 return
 
     def cardinality(self) -> int:
-        """Return at most the count."""
         length = self.input.cardinality()
         if self._count < 0 or length == UNKNOWN_CARDINALITY:
             return length
@@ -108,7 +105,6 @@ class Skip(Node):
         self._count = count
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Yield the remaining elements."""
         if self._count < 0:
             return
         left = self._count
@@ -119,7 +115,6 @@ class Skip(Node):
                 left -= 1
 
     def cardinality(self) -> int:
-        """Return the input's cardinality less the count."""
         length = self.input.cardinality()
         if length < 0:
             return length
@@ -147,7 +142,6 @@ class Shard(Node):
         self._num_shards, self._index = num_shards, index
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Yield the elements of the shard."""
         position = 0
         for element in self.input.iterate(way):
             if isinstance(element, Failed):
@@ -158,7 +152,6 @@ class Shard(Node):
             position += 1
 
     def cardinality(self) -> int:
-        """Return the number of elements of the shard."""
         length = self.input.cardinality()
         return length if length < 0 else len(range(self._index, length, self._num_shards))
 
@@ -175,7 +168,6 @@ class Prefetch(Node):
         self._depth = _AUTOTUNE_DEPTH if buffer_size < 0 else buffer_size
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Yield the elements in order."""
         steps = self.input.iterate(way)
         return prefetch(steps, self._depth) if self._depth else steps
 
@@ -208,7 +200,6 @@ class Shuffle(Node):
         return self._draw([step] for step in self.input.iterate(way))
 
     def runs(self, way: Way, length: int) -> Iterator[Run] | None:
-        """Yield the drawn byte strings as runs."""
         runs = self.input.runs(way, length)
         if runs is None:
             return None

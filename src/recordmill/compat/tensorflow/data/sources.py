@@ -32,7 +32,6 @@ class Source(Node):
     """Node without inputs, whose elements are those of its sample."""
 
     def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
-        """Yield the elements."""
         return map(Element, self.sample())
 
 
@@ -44,15 +43,12 @@ class Values(Source):
         self._values, self._spec = values, spec
 
     def sample(self) -> Iterator[Any]:
-        """Return the values."""
         return iter(self._values)
 
     def cardinality(self) -> int:
-        """Return the number of values."""
         return len(self._values)
 
     def spec(self) -> Any:
-        """Return the given spec."""
         return self._spec
 
 
@@ -97,15 +93,12 @@ class Slices(Source):
         return (Row(table, position) for position in range(self._length))
 
     def cardinality(self) -> int:
-        """Return the length of the first axis."""
         return self._length
 
     def spec(self) -> Any:
-        """Return the spec of a slice."""
         return without_axis(spec_of(self._value))
 
     def sample(self) -> Iterator[Any]:
-        """Yield the slices."""
         for position in range(self._length):
             yield mapped(lambda leaf, at=position: _slice(leaf, at), self._value)
 
@@ -131,15 +124,12 @@ class Range(Source):
         self._range, self._dtype = range(*bounds), dtypes.as_dtype(output_type)
 
     def cardinality(self) -> int:
-        """Return the length of the range."""
         return len(self._range)
 
     def spec(self) -> Any:
-        """Return the spec of a scalar."""
         return TensorSpec([], self._dtype)
 
     def sample(self) -> Iterator[Any]:
-        """Yield the integers."""
         dtype = self._dtype.numpy_dtype
         return (Tensor(np.array(number, dtype)) for number in self._range)
 
@@ -154,17 +144,14 @@ class RandomChoices(Source):
         self._reshuffle = reshuffle
 
     def sample(self) -> Iterator[Any]:
-        """Yield the positions."""
         generator = np.random.default_rng([self._seed, self.begin() if self._reshuffle else 0])
         while True:
             yield Tensor(np.array(generator.choice(len(self._weights), p=self._weights), np.int64))
 
     def cardinality(self) -> int:
-        """Return that it is infinite."""
         return INFINITE_CARDINALITY
 
     def spec(self) -> Any:
-        """Return the spec of a scalar."""
         return TensorSpec([], dtypes.int64)
 
 
@@ -196,15 +183,12 @@ class FromGenerator(Node):
             return Failed(error)
 
     def cardinality(self) -> int:
-        """Return that it is unknown."""
         return UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
-        """Return the declared signature."""
         return self._signature
 
     def sample(self) -> Iterator[Any]:
-        """Yield the values."""
         return map(self._convert, iter(self._function(*self._args)))
 
     def _convert(self, value: Any) -> Any:
@@ -213,10 +197,8 @@ class FromGenerator(Node):
         if isinstance(value, list) and isinstance(self._signature, tuple):
             value = tuple(value)
         if not same_form(self._signature, value):
-            expected = mapped(lambda leaf: leaf.dtype, self._signature)
             raise InvalidArgumentError(
-                "TypeError: `generator` yielded an element that did not match the expected structure. "
-                f"The expected structure was {expected}, but the yielded element was {value}."
+                f"`generator` yielded {value}, which does not have the declared structure {self._signature}"
             )
         return mapped(_convert_leaf, self._signature, value)
 
@@ -229,15 +211,9 @@ def _convert_leaf(spec: Any, value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         array = None
     if array is None or array.dtype != spec.dtype.numpy_dtype:
-        raise InvalidArgumentError(
-            "TypeError: `generator` yielded an element that could not be converted to the expected type. "
-            f"The expected type was {spec.dtype.name}, but the yielded element was {value}."
-        )
+        raise InvalidArgumentError(f"`generator` yielded {value}, which could not be converted to {spec.dtype.name}")
     if not spec.shape.is_compatible_with(array.shape):
-        raise InvalidArgumentError(
-            f"TypeError: `generator` yielded an element of shape {array.shape} where an element of shape "
-            f"{spec.shape} was expected."
-        )
+        raise InvalidArgumentError(f"`generator` yielded a value of shape {array.shape}, expected shape {spec.shape}")
     return Tensor(array)
 
 
