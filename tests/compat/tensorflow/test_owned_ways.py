@@ -96,29 +96,6 @@ def test_dataset_names_replacements_of_removed_methods(name: str) -> None:
         assert not hasattr(one, name)
 
 
-def test_cache_in_a_file_when_a_pass_is_cut_or_fails_then_is_not_there(tmp_path: Path) -> None:
-    good, failing = D.range(4), D.range(4).map(lambda x: tf.debugging.check_numerics(1 / tf.cast(x, tf.float32), "no"))
-    path = str(tmp_path / "kept")
-    assert listed(good.cache(path).take(2)) == [0, 1] and tf.io.gfile.listdir(tmp_path) == []
-    with pytest.raises(tf.errors.InvalidArgumentError):
-        listed(failing.cache(path))
-    assert len(listed(failing.cache(path).ignore_errors())) == 3 and tf.io.gfile.listdir(tmp_path) == []
-    assert listed(good.cache(path)) == [0, 1, 2, 3] and tf.io.gfile.listdir(tmp_path) == ["kept.cache.tfrecord"]
-    assert listed(failing.cache(path)) == [0, 1, 2, 3]  # as in TensorFlow, the file is believed
-
-
-def test_cache_in_a_file_when_it_is_something_else_then_is_an_error(tmp_path: Path) -> None:
-    with tf.io.TFRecordWriter(str(tmp_path / "kept.cache.tfrecord")) as writer:
-        writer.write(b"something")
-    with pytest.raises(tf.errors.DataLossError, match="not a cached element") as caught:
-        listed(D.range(2).cache(str(tmp_path / "kept")))
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-    with pytest.raises(tf.errors.UnimplementedError, match="elements of tensors in tuples and dicts"):
-        list(D.range(2).window(1).cache(str(tmp_path / "other")))
-    sparse = D.range(3).map(lambda x: tf.sparse.from_dense([x])).cache(str(tmp_path / "sparse"))
-    assert [[one.values.numpy().tolist() for one in sparse] for _ in range(2)] == [[[], [1], [2]]] * 2
-
-
 @pytest.mark.parametrize("mode, found, left", [("r+", "old", "newold"), ("w+", "", "new"), ("a+", "old", "oldnew")])
 def test_file_when_read_and_written_then_is_as_pythons(tmp_path: Path, mode: str, found: str, left: str) -> None:
     path = tmp_path / "a.txt"
