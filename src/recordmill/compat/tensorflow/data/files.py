@@ -193,6 +193,8 @@ def _translate(error: RecordmillError | OSError | EOFError, path: str) -> OpErro
 
 
 class _FileDataset(Dataset):
+    _node_class: type[Records | Lines]
+
     def __init__(
         self,
         filenames: Any,
@@ -219,7 +221,7 @@ class _FileDataset(Dataset):
         super().__init__(InterleavedFiles(names, open_file, default_cycle_length(-1) if reads == -1 else reads, 1))
 
     def _make_node(self, names: Any, compression: str) -> Files:
-        raise NotImplementedError
+        return self._node_class(names, compression)
 
 
 class InterleavedFiles(Interleave):
@@ -236,15 +238,13 @@ def parse_compression(compression_type: Any) -> str:
 class TFRecordDataset(_FileDataset):
     """Payloads of TFRecord files; checksums are verified."""
 
-    def _make_node(self, names: Any, compression: str) -> Files:
-        return Records(names, compression)
+    _node_class = Records
 
 
 class TextLineDataset(_FileDataset):
     """Lines of text files, without line ends."""
 
-    def _make_node(self, names: Any, compression: str) -> Files:
-        return Lines(names, compression)
+    _node_class = Lines
 
 
 class FixedLengthRecordDataset(_FileDataset):
