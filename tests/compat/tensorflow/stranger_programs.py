@@ -138,10 +138,6 @@ def loops(tf, folder):
         checked.filter(lambda x: x < 1),
     ]
     rows["tried"] = [tried(one) for one in ways] + [tried(checked.enumerate().map(lambda n, x: n))]
-    iterator, optional = iter(tf.data.Dataset.range(1)), tf.experimental.Optional
-    found = [iterator.get_next_as_optional() for _ in range(2)]
-    rows["optional"] = [bool(one.has_value()) for one in found] + [int(found[0].get_value())]
-    rows["empty"] = [bool(optional.empty(tf.TensorSpec([])).has_value()), int(optional.from_value(3).get_value())]
     errors = tf.errors
     rows["codes"] = [
         errors.OK,

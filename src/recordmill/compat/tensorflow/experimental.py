@@ -5,5 +5,5 @@ from __future__ import annotations
 from recordmill.compat.tensorflow.core.lazy import lazy
 
 # name: the module that has it
-MEMBERS: dict[str, str] = {"Optional": "data.optional"}
+MEMBERS: dict[str, str] = {}
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

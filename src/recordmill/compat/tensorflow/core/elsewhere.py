@@ -8,7 +8,7 @@ NAMES: dict[str, str] = {
         "AggregationMethod CriticalSection DeviceSpec GradientTape IndexedSlices IndexedSlicesSpec Module "
         "NoneTensorSpec Operation OptionalSpec RegisterGradient TensorArraySpec TypeSpec UnconnectedGradients "
         "VariableAggregation VariableSynchronization approx_top_k autodiff batch_to_space bfloat16 "
-        "broadcast_dynamic_shape broadcast_static_shape check_pinned constant_initializer control_dependencies "
+        "broadcast_dynamic_shape broadcast_static_shape check_pinned constant_initializer "
         "conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 custom_gradient dtensor eig eigvals "
         "extract_volume_patches feature_column fftnd get_current_name_scope grad_pass_through gradients graph_util "
         "guarantee_const hessians ifftnd import_graph_def init_scope inside_function irfftnd is_symbolic_tensor "
@@ -23,7 +23,7 @@ NAMES: dict[str, str] = {
     "autograph": ("to_code"),
     "compat": (
         "bytes_or_text_types complex_types dimension_at_index dimension_value forward_compatibility_horizon "
-        "forward_compatible integral_types real_types v2"
+        "forward_compatible integral_types real_types"
     ),
     "compat.v1": (
         "AUTO_REUSE AttrValue COMPILER_VERSION CXX11_ABI_FLAG CXX_VERSION ConditionalAccumulator "

@@ -10,7 +10,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
 from recordmill.compat.tensorflow.data.explaining import explain
 from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
-from recordmill.compat.tensorflow.data.older_ways import OlderWays
+from recordmill.compat.tensorflow.data.legacy import LegacyDataset
 from recordmill.compat.tensorflow.data.options import Options
 
 # TensorFlow's class names for sources, by the class of our node; other names follow from the node.
@@ -23,7 +23,7 @@ _CLASS_NAMES = {
 }
 
 
-class DatasetBase(OlderWays):
+class DatasetBase(LegacyDataset):
     """A node of a pipeline and its options; `Dataset` adds the transformations."""
 
     def __init__(self, node: Node, options: Options | None = None) -> None:

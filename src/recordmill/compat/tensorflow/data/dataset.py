@@ -11,21 +11,24 @@ from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
-from recordmill.compat.tensorflow.data.cache_file import CacheFile
-from recordmill.compat.tensorflow.data.cycles import cycle_of
+from recordmill.compat.tensorflow.data.cache import Cache, CacheFile
+from recordmill.compat.tensorflow.data.combine import (
+    Concatenate,
+    Enumerate,
+    Interleave,
+    calls_python,
+    choose_cycle_length,
+)
 from recordmill.compat.tensorflow.data.elements import Failed, Way
+from recordmill.compat.tensorflow.data.factories import DatasetFactories, source
 from recordmill.compat.tensorflow.data.functions import to_result
-from recordmill.compat.tensorflow.data.keeping import Keeping
-from recordmill.compat.tensorflow.data.making import Making, source
+from recordmill.compat.tensorflow.data.group import GroupingMethods
 from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map, Scan, TakeWhile
-from recordmill.compat.tensorflow.data.nesting import Concatenate, Enumerate, Interleave, calls_python
 from recordmill.compat.tensorflow.data.options import Options
-from recordmill.compat.tensorflow.data.ordering import Cache, Prefetch, Repeat, Shard, Skip, Take
+from recordmill.compat.tensorflow.data.order import Prefetch, Repeat, Shard, Shuffle, Skip, Take
 from recordmill.compat.tensorflow.data.recorded import recorded_in
-from recordmill.compat.tensorflow.data.shuffling import Shuffle
 from recordmill.compat.tensorflow.data.sources import Slices
 from recordmill.compat.tensorflow.data.structures import same_form, whole
-from recordmill.compat.tensorflow.data.together import Together
 from recordmill.compat.tensorflow.files.faults import path_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
@@ -33,7 +36,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 # ruff: noqa: ARG002
 
 
-class Dataset(Together, Keeping, Making):
+class Dataset(GroupingMethods, DatasetFactories):
     """Lazily computed elements: tensors, or tuples and dicts of them.
 
     Created by its static methods or by the classes that read files. Immutable.
@@ -83,7 +86,7 @@ class Dataset(Together, Keeping, Making):
         name: str | None = None,
     ) -> Dataset:
         """Elements of the datasets that a function returns, in turn."""
-        cycle = cycle_of(cycle_length, num_parallel_calls)
+        cycle = choose_cycle_length(cycle_length, num_parallel_calls)
         return self._then(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:

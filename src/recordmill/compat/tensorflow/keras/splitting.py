@@ -22,7 +22,8 @@ def split_dataset(
         raise NotImplementedError(f"split_dataset({next(iter(options))}=...) is not supported: leave it out")
     from recordmill.compat.tensorflow.data.batching import Batch
     from recordmill.compat.tensorflow.data.dataset import Dataset
-    from recordmill.compat.tensorflow.data.experimental import from_list
+    from recordmill.compat.tensorflow.data.sources import Values
+    from recordmill.compat.tensorflow.data.specs import spec_of
 
     if not is_dataset(dataset):
         dataset = Dataset.from_tensor_slices(_arrays(dataset))
@@ -36,7 +37,7 @@ def split_dataset(
         np.random.default_rng(seed).shuffle(samples)
     parts = []
     for rows in (samples[: count[0]], samples[count[0] : stop]):
-        part = from_list(rows) if rows else dataset.take(0)
+        part = Dataset(Values(rows, spec_of(rows[0]))) if rows else dataset.take(0)
         part = part.batch(size) if size and rows else part
         parts.append(part.prefetch(-1))
     return parts[0], parts[1]
