@@ -182,13 +182,12 @@ class _BatchRun:
 
 
 def deferred_maps(batch: Batch) -> list[Map]:
-    """Return the traced maps before a batch if one of them is slow enough to gain from whole batches in threads."""
+    """Return the maps before a batch that it runs, if one is slow enough to gain from whole batches in threads."""
     maps: list[Map] = []
     node: Node = batch.input
     while node.hands_on or isinstance(node, Map):
         if isinstance(node, Map):
-            found = node.function.trace()
-            if not isinstance(found, Trace) or found.in_order:
+            if not _may_run_in_batches(node):
                 break
             maps.insert(0, node)
         node = node.input
@@ -197,10 +196,18 @@ def deferred_maps(batch: Batch) -> list[Map]:
     return maps
 
 
+def _may_run_in_batches(node: Map) -> bool:
+    """Return whether batches may call a function in several threads: it is traced, or the program asks for threads."""
+    found = node.function.trace()
+    return not found.in_order if isinstance(found, Trace) else node.num_parallel_calls > 1
+
+
 def _is_slow(node: Map) -> bool:
-    """Return whether a traced map parses records or decodes images."""
+    """Return whether a map parses records or decodes images, or may do so as it cannot be traced."""
     found, native = node.function.trace(), node.function.native()
-    return (isinstance(native, NativeMap) and native.parses) or (isinstance(found, Trace) and found.decodes_images)
+    if isinstance(found, Trace):
+        return found.decodes_images or (isinstance(native, NativeMap) and native.parses)
+    return True
 
 
 class Unbatch(Node):

@@ -31,13 +31,13 @@ def _lines(node: Node, native: bool, batches: dict[Map, Batch]) -> list[str]:
 
 def _map_line(node: Map, native: bool, batch: Batch | None) -> str:
     name = f"map({node.function.name})"
-    if batch is not None:
-        return _line(name, node.function.native(), f"batches of {batch.size}", f"in up to {num_cpus()} threads")
-    plan = node.native() if native else "errors are ignored behind it"
-    threads = node.num_threads() if native else node.num_parallel_calls
     found = node.function.trace()
-    if isinstance(plan, str) and not isinstance(found, Trace):
-        plan = f"called as Python, because {found}"
+    reason = None if isinstance(found, Trace) else f"called as Python, because {found}"
+    if batch is not None:
+        plan = reason or node.function.native()
+        return _line(name, plan, f"batches of {batch.size}", f"in up to {num_cpus()} threads")
+    plan = reason or (node.native() if native else "errors are ignored behind it")
+    threads = node.num_threads() if native else node.num_parallel_calls
     where = f"in {threads} threads" if threads else "in the thread of the caller"
     return _line(name, plan, f"up to {MAX_CHUNK} elements at a time", where)
 
