@@ -45,11 +45,30 @@ def test_levels_of_16_bits_when_scaled_first_then_have_the_same_white() -> None:
     np.testing.assert_array_equal(found[0, :, :, 0], rm.resize(scaled, (9, 11), like="tensorflow"))
 
 
+@pytest.mark.parametrize("decoder", ["native", "pillow"])
+def test_scale_first_with_given_crop_equals_crop_of_floats(decoder: Any) -> None:
+    files = FILES[1:] if decoder == "pillow" else FILES
+    windows = np.array([[3, 2, 20, 15], [0, 5, 30, 25], [1, 1, 12, 9]])[-len(files) :]
+    spec = rm.Image(
+        like="tensorflow",
+        layout="hwc",
+        dtype="float32",
+        scale_first=True,
+        crop=rm.GivenCrop("window", (7, 12)),
+        decoder=decoder,
+    )
+    found = rm.decode_batch({"image": files, "window": windows}, {"image": spec})["image"]
+    for file, (x, y, width, height), one in zip(files, windows.tolist(), found, strict=True):
+        image = tf.image.convert_image_dtype(tf.io.decode_image(file, channels=3), tf.float32)
+        cropped = tf.image.crop_to_bounding_box(image, y, x, height, width)
+        np.testing.assert_array_equal(one, tf.image.resize(cropped, (7, 12)).numpy())
+
+
 @pytest.mark.parametrize(
     "options,text",
     [
-        ({"crop": rm.CenterCrop(4), "dtype": "float32"}, "goes with resize= and flip="),
-        ({"colour": [rm.ColourJitter(brightness=0.2)], "dtype": "float32"}, "goes with resize= and flip="),
+        ({"crop": rm.CenterCrop(4), "dtype": "float32"}, "works with resize="),
+        ({"colour": [rm.ColourJitter(brightness=0.2)], "dtype": "float32"}, "works with resize="),
         ({"dtype": "float32", "kernel": "nearest"}, "needs a kernel that gives floats"),
         ({"dtype": "float32", "like": "pillow"}, "needs a kernel that gives floats"),
         ({"resize": 4}, "needs a float dtype"),

@@ -80,13 +80,10 @@ def files(tf, folder):
             file.write(name[-5:])
     queue = tf.train.string_input_producer(names, num_epochs=1, shuffle=False)
     key, value = tf.WholeFileReader().read(queue)
-    pair = tf.train.slice_input_producer([np.array(names), np.array([7, 8], np.int32)], num_epochs=1, shuffle=False)
-    lengths = [tf.read_file(pair[0]), pair[1] * 2]
     with tf.Session() as sess:
         sess.run(tf.local_variables_initializer())
         tf.train.start_queue_runners(sess=sess)
-        whole = [[key[-5:], value] for key, value in iter_of(tf, sess, [key, value])]
-        return plain([whole, drained(tf, sess, lengths)])
+        return plain([[key[-5:], value] for key, value in iter_of(tf, sess, [key, value])])
 
 
 def iter_of(tf, sess, fetches):
@@ -144,7 +141,7 @@ def habits(tf, folder):
         made = {"hot": hot, "mean": tf.reduce_mean(frames), "twice": doubled}
     batch = tf.train.batch(made, batch_size=2)
     rows, seen = {"keys": sorted(batch), "hot": batch["hot"].get_shape().as_list()}, []
-    with tf.get_default_graph().as_default(), tf.Session() as sess:
+    with tf.Session() as sess:
         tf.local_variables_initializer().run()
         coord = tf.train.Coordinator()
         threads = tf.train.start_queue_runners(coord=coord)

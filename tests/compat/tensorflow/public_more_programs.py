@@ -133,7 +133,7 @@ def older(tf, folder):
     repeated = tf.data.Dataset.range(3).apply(again.shuffle_and_repeat(3, 2))
     counted = tf.data.TFRecordDataset(names).apply(again.assert_cardinality(6))
     chosen = again.choose_from_datasets(
-        [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)], again.Counter().map(lambda x: x % 2)
+        [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)], tf.data.Dataset.range(100).map(lambda x: x % 2)
     )
     return [
         listed(parsed),

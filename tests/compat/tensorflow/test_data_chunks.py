@@ -1,4 +1,4 @@
-"""Recorded functions done to many elements at a time give what they give one by one, element by element."""
+"""tf.data: functions that run on chunks of elements give what they give element by element."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.data import chunks
-from recordmill.compat.tensorflow.data.base import steps
-from recordmill.compat.tensorflow.data.elements import Failed
-from recordmill.compat.tensorflow.data.structures import leaves
+from tests.compat.tensorflow.pipelines import check_equal, describe, run
 
 D = tf.data.Dataset
 COUNT = 150
@@ -77,13 +74,13 @@ PIPELINES: dict[str, Callable[[Any], Any]] = {
     "twice": lambda records: records.map(dense).map(lambda pixels, *_: pixels * 2 - 1),
     "kept": lambda records: records.map(parsed).filter(lambda found: found["label"] % 3 == 0),
     "kept by a list": lambda records: records.map(dense).filter(lambda pixels, boxes, *_: tf.reduce_sum(boxes) > 0.6),
-    "all left out": lambda records: records.map(dense).filter(lambda *parts: parts[3] < -5),
+    "all dropped": lambda records: records.map(dense).filter(lambda *parts: parts[3] < -5),
     "shuffled": lambda records: records.map(dense).shuffle(40, seed=2),
     "padded": lambda records: records.map(dense).padded_batch(7, ([3, 4], [None], [None], [], [None, 2])),
     "sparse batches": lambda records: (
         records.map(parsed).batch(8).map(lambda found: tf.sparse.to_dense(found["boxes"]))
     ),
-    "by chance": lambda records: records.map(lambda record: tf.random.uniform([2], seed=3) + dense(record)[0][0, 0]),
+    "random": lambda records: records.map(lambda record: tf.random.uniform([2], seed=3) + dense(record)[0][0, 0]),
     "taken": lambda records: records.map(dense).take(5).repeat(2),
     "failing": lambda records: records.map(strict),
     "failing and kept": lambda records: records.map(strict).filter(lambda label: label < 90),
@@ -146,47 +143,26 @@ SEQUENCES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
-def test_sequences_when_parsed_together_then_are_those_parsed_one_by_one(name: str, sequences: str) -> None:
-    made = SEQUENCES[name](tf.data.TFRecordDataset(sequences))
-    assert "records parsed together" in made.explain()
-    found = [told(step) for step in steps(made)]
-    assert found == [told(step) for step in steps(made, whole_batches=False)] and found
-
-
-def told(step: Any) -> Any:
-    if isinstance(step, Failed):
-        return type(step.error), str(step.error)
-    parts = [
-        one
-        for leaf in leaves(step.value)
-        for one in ((leaf.indices, leaf.values, leaf.dense_shape) if hasattr(leaf, "dense_shape") else (leaf,))
-    ]
-    return [(one.dtype, one.shape.as_list(), np.asarray(one.numpy()).tolist()) for one in parts]
+def test_sequences_parsed_together_equal_those_parsed_one_by_one(name: str, sequences: str) -> None:
+    dataset = SEQUENCES[name](tf.data.TFRecordDataset(sequences))
+    assert "records parsed together" in dataset.explain()
+    found = [describe(step) for step in run(dataset)]
+    assert found == [describe(step) for step in run(dataset, native=False)] and found
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_elements_when_done_together_then_are_those_done_one_by_one(name: str, path: str) -> None:
+def test_chunks_give_the_same_as_single_elements(name: str, path: str) -> None:
     found = []
-    for together in (True, False):
+    for native in (True, False):
         tf.random.set_seed(5)
-        found.append(
-            [told(step) for step in steps(PIPELINES[name](tf.data.TFRecordDataset(path)), whole_batches=together)]
-        )
-    assert found[0] == found[1] and (found[0] or name == "all left out")
+        found.append([describe(step) for step in run(PIPELINES[name](tf.data.TFRecordDataset(path)), native=native)])
+    assert found[0] == found[1] and (found[0] or name == "all dropped")
 
 
-@pytest.mark.parametrize("name", ["parsed", "dense", "kept", "failing"])
-def test_functions_when_they_can_be_then_are_done_together(
-    name: str, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes: list[int] = []
-    run = chunks.Chunked.run
-    monkeypatch.setattr(
-        chunks.Chunked, "run", lambda self, values, places: sizes.append(len(values)) or run(self, values, places)
-    )
-    steps(PIPELINES[name](tf.data.TFRecordDataset(path)))
-    assert sizes[:6] == [2, 4, 8, 16, 32, 64] or name == "kept"
-    assert max(sizes) == 64
+@pytest.mark.parametrize("name", ["parsed", "dense", "failing"])
+def test_function_with_batch_rules_runs_natively(name: str, path: str) -> None:
+    explained = PIPELINES[name](tf.data.TFRecordDataset(path)).explain()
+    assert all(line.startswith("native: ") for line in explained.splitlines())
 
 
 ONES: dict[str, Callable[[Any, int], Any]] = {
@@ -202,35 +178,76 @@ ONES: dict[str, Callable[[Any, int], Any]] = {
 
 @given(st.sampled_from(sorted(ONES)), st.integers(1, 3), st.data())
 @settings(max_examples=60, deadline=None)
-def test_reductions_when_done_together_then_are_those_done_one_by_one(name: str, rank: int, data: Any) -> None:
+def test_reductions_on_chunks_equal_those_of_single_elements(name: str, rank: int, data: Any) -> None:
     shape = data.draw(st.lists(st.integers(1, 3), min_size=rank, max_size=rank))
     axis = data.draw(st.integers(-rank, rank - 1))
     rows = np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 6, (9, *shape)).astype(np.float32)
-    dataset = D.from_tensor_slices(rows).map(lambda x: ONES[name](x, axis))
-    assert [told(step) for step in steps(dataset)] == [told(step) for step in steps(dataset, whole_batches=False)]
+    check_equal(lambda: D.from_tensor_slices(rows).map(lambda x: ONES[name](x, axis)))
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"method": "nearest"},
-        {"method": "area"},
-        {"method": "bicubic"},
-        {"antialias": True},
-        {"method": "lanczos3"},
-        {"preserve_aspect_ratio": True},
-    ],
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    **{name: getattr(tf, name) for name in ("add", "subtract", "multiply", "maximum", "minimum", "truediv")},
+    "divide": lambda one, other: one / other,
+    "clip": lambda one, other: tf.clip_by_value(tf.add(one, other), -0.5, 9.0),
+    "clip per channel": lambda one, other: tf.clip_by_value(one * other, [-1.0, 0.0, 1.0], 2.0),
+}
+CONSTANTS: dict[str, Any] = {
+    "number": 2.5,
+    "vector": [0.1, -2.0, 0.0],
+    "tensor": tf.constant(0.3),
+    "image": np.linspace(-1, 1, 3).reshape(1, 1, 3),
+    "nan": float("nan"),
+}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    calls=st.lists(
+        st.tuples(st.sampled_from(sorted(OPERATIONS)), st.booleans(), st.sampled_from(sorted(CONSTANTS))),
+        min_size=1,
+        max_size=5,
+    ),
+    shape=st.sampled_from([(3,), (4, 3), (5, 4, 3), (70, 90, 3)]),
+    dtype=st.sampled_from([np.float32, np.uint8]),
 )
-@pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_pictures_when_resized_together_then_are_those_resized_one_by_one(options: dict, dtype: str) -> None:
-    rows = np.random.default_rng(3).integers(0, 256, (21, 9, 13, 3)).astype(dtype)
-    dataset = D.from_tensor_slices(rows).map(lambda image: tf.image.resize(image, [5, 16], **options))
-    assert dataset.explain().startswith("native")
-    assert [told(step) for step in steps(dataset)] == [told(step) for step in steps(dataset, whole_batches=False)]
+def test_random_arithmetic_on_chunks_equals_single_elements(
+    calls: list[Any], shape: tuple[int, ...], dtype: Any
+) -> None:
+    values = np.random.default_rng(len(shape)).integers(0, 255, (37, *shape)).astype(dtype)
+
+    def function(record: Any) -> Any:
+        value = tf.cast(tf.reshape(tf.io.decode_raw(record, values.dtype), shape), tf.float32)
+        for name, is_left, constant in calls:
+            other = CONSTANTS[constant]
+            value = OPERATIONS[name](*((other, value) if is_left else (value, other)))
+        return value
+
+    records = [value.tobytes() for value in values]
+    check_equal(lambda: D.from_tensor_slices(records).map(function))
+    check_equal(lambda: D.from_tensor_slices(records).map(function).batch(16))
 
 
-def test_generator_when_mapped_then_is_not_asked_for_more_than_is_wanted() -> None:
+LINES: dict[str, Callable[[Any], Any]] = {
+    "columns": lambda line: tf.io.decode_csv(line, [0, 0.5, "none"]),
+    "one column": lambda line: tf.io.decode_csv(line, [""], select_cols=[2])[0],
+    "numbers": lambda line: tf.strings.to_number(tf.io.decode_csv(line, ["", "", ""])[0], tf.int64) + 1,
+    "words": lambda line: tf.strings.length(tf.strings.upper(tf.io.decode_csv(line, [0, 0.0, ""])[2])),
+}
+
+
+@pytest.mark.parametrize("broken", [None, 75])
+@pytest.mark.parametrize("name", LINES)
+def test_lines_read_together_equal_those_read_one_by_one(name: str, broken: int | None) -> None:
+    lines = [f"{number},{number / 3 if number % 5 else ''},name {number}".encode() for number in range(100)]
+    if broken is not None:
+        lines[broken] = b"not,enough"
+    dataset = D.from_tensor_slices(lines).map(LINES[name])
+    found = [[describe(step) for step in run(dataset, native=native)] for native in (True, False)]
+    assert found[0] == found[1] and len(found[0]) == 100
+    assert [place for place, one in enumerate(found[0]) if isinstance(one, tuple)] == [broken] * (broken is not None)
+
+
+def test_map_does_not_advance_a_generator_more_than_is_wanted() -> None:
     given: list[int] = []
 
     def numbers() -> Iterator[int]:
@@ -243,53 +260,28 @@ def test_generator_when_mapped_then_is_not_asked_for_more_than_is_wanted() -> No
     assert [int(x) for x, _ in zip(dataset, range(5), strict=False)] == [1, 2, 3, 4, 5] and len(given) <= 6
 
 
-def test_elements_when_few_are_wanted_then_few_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-    run = chunks.Chunked.run
-    monkeypatch.setattr(
-        chunks.Chunked, "run", lambda self, values, places: sizes.append(len(values)) or run(self, values, places)
-    )
-    assert [int(x) for x in D.range(10**6).map(lambda x: x * 2).take(3)] == [0, 2, 4]
-    assert sizes == [2]
+def test_few_wanted_elements_are_computed_quickly() -> None:
+    assert [int(x) for x in D.range(10**12).map(lambda x: x * 2).take(3)] == [0, 2, 4]
 
 
-def test_elements_when_kept_then_do_not_keep_their_neighbours_in_memory() -> None:
+def test_element_that_is_kept_does_not_keep_its_chunk_in_memory() -> None:
     rows = D.from_tensor_slices(np.zeros((40, 5, 5), np.float32)).map(lambda x: x + 1.0)
     assert all(row.numpy().base is None or row.numpy().base.nbytes <= 100 for row in rows)
 
 
-def test_elements_when_they_become_large_then_few_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-    run = chunks.Chunked.run
-    monkeypatch.setattr(
-        chunks.Chunked, "run", lambda self, values, places: sizes.append(len(values)) or run(self, values, places)
-    )
-    grown = D.range(40).map(lambda x: tf.cast(x, tf.float32) + np.zeros((700, 700), np.float32))
-    assert [float(x[0, 0]) for x in grown] == [*range(40)]
-    assert sizes and max(sizes) == 2
+def test_function_that_fails_for_chunks_runs_per_element() -> None:
+    dataset = D.range(500).map(lambda x: tf.one_hot(tf.cast(x % 3, tf.int32), 3, axis=0))
+    assert [int(tf.argmax(x)) for x in dataset] == [x % 3 for x in range(500)]
 
 
-def test_functions_when_they_cannot_be_done_together_then_it_is_not_tried_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sizes: list[int] = []
-    run = chunks.Chunked.run
-    monkeypatch.setattr(
-        chunks.Chunked, "run", lambda self, values, places: sizes.append(len(values)) or run(self, values, places)
-    )
-    turned = D.range(500).map(lambda x: tf.one_hot(tf.cast(x % 3, tf.int32), 3, axis=0))
-    assert [int(tf.argmax(x)) for x in turned] == [x % 3 for x in range(500)]
-    assert sizes and len(sizes) < 10
-
-
-def test_files_when_read_then_are_read_one_by_one(tmp_path: Path) -> None:
+def test_files_are_read_per_element(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / f"{number}").write_bytes(b"x" * number)
     names = D.from_tensor_slices([str(tmp_path / f"{number}") for number in range(5)])
-    made = names.map(lambda name: (tf.io.read_file(name), tf.equal(name, b"x")))
-    assert made.explain().startswith("python") and [len(data.numpy()) for data, _ in made] == [*range(5)]
+    dataset = names.map(lambda name: (tf.io.read_file(name), tf.equal(name, b"x")))
+    assert dataset.explain().startswith("per element") and [len(data.numpy()) for data, _ in dataset] == [*range(5)]
 
 
-def test_large_elements_when_mapped_then_are_done_one_by_one() -> None:
+def test_large_elements_have_the_right_values() -> None:
     big = D.range(6).map(lambda x: tf.zeros([300, 300]) + tf.cast(x, tf.float32)).map(lambda image: image * 2.0)
     assert [float(image[0, 0]) for image in big] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]

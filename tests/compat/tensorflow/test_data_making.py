@@ -130,7 +130,7 @@ def test_generator_when_it_yields_tuples_for_one_tensor_then_they_are_rows() -> 
     data = tf.data.Dataset.from_generator(rows, output_signature=signature, args=(2,))
     assert [one.numpy().tolist() for one in data] == [[0, 0], [1, -1]]
     short = tf.data.Dataset.from_generator(lambda: iter([(1,)]), output_signature=signature)
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shape \(1,\) where an element of shape \(2,\)"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shape \(1,\)"):
         list(short)
 
 

@@ -27,12 +27,7 @@ def test_batch_when_elements_are_rows_of_a_ragged_tensor_then_it_is_ragged(step:
     assert dataset.element_spec == tf.RaggedTensorSpec([None], tf.int64, 0)
     assert dataset.batch(2).element_spec == tf.RaggedTensorSpec([None, None], tf.int64, 1)
     assert lists(dataset) == ROWS and lists(dataset.batch(3)) == [ROWS[:3], ROWS[3:]]
-    assert lists(dataset.rebatch(3)) == [[1, 2, 3], [4, 5]] and lists(
-        dataset.window(2).flat_map(lambda w: w.batch(2))
-    ) == [
-        ROWS[:2],
-        ROWS[2:],
-    ]
+    assert lists(dataset.window(2).flat_map(lambda w: w.batch(2))) == [ROWS[:2], ROWS[2:]]
 
 
 def test_batch_when_elements_are_ragged_then_they_get_an_axis_more() -> None:
@@ -72,8 +67,6 @@ def test_ragged_batch_when_the_first_elements_have_one_length_then_others_may_di
         (D.range(3).filter(lambda x: True).skip(-1), -2),
         (D.range(3).skip(-1), 0),
         (D.range(3).repeat().group_by_window(lambda x: x, lambda key, w: w, 2), -1),
-        (D.range(6).batch(2).rebatch(3), -2),
-        (D.range(6).batch(2).repeat().rebatch(3), -2),
         (D.range(3).repeat().ignore_errors(), -2),
         (D.choose_from_datasets([D.range(3).repeat(), D.range(2)], D.range(2)), -1),
     ],
@@ -83,14 +76,14 @@ def test_cardinality_when_asked_then_is_tensorflows(dataset: Any, expected: int)
 
 
 def test_interleave_when_more_calls_than_data_sets_are_asked_for_then_is_refused() -> None:
-    with pytest.raises(tf.errors.InvalidArgumentError, match="`num_parallel_calls` is 2 and `cycle_length` is 1"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="num_parallel_calls"):
         D.range(3).interleave(D.from_tensors, cycle_length=1, num_parallel_calls=2)
     assert lists(D.range(2).interleave(D.from_tensors, cycle_length=2, num_parallel_calls=2)) == [0, 1]
 
 
 @pytest.mark.parametrize("shapes", [[], ([],), {"a": []}, tf.TensorShape([])])
 def test_padded_batch_when_shapes_nest_otherwise_then_the_message_says_so(shapes: Any) -> None:
-    with pytest.raises(TypeError, match=r"expected a tuple of 2 shapes .* found"):
+    with pytest.raises(TypeError, match=r"padded_shapes"):
         D.range(3).enumerate().padded_batch(2, padded_shapes=shapes)
 
 
@@ -119,16 +112,14 @@ def test_cardinality_when_only_the_first_batches_showed_their_size_then_is_unkno
 @pytest.mark.parametrize(
     "function, expected",
     [
-        (lambda x: tf.stack([x, x]), 6),
-        (lambda x: tf.transpose(tf.image.central_crop(x, 0.5), [1, 0, 2]), 6),
+        (lambda x: tf.cast(x, tf.int32) * 2, 12),
+        (lambda x: tf.stack([x, x]), -2),
         (lambda x: tf.boolean_mask(x, tf.reduce_sum(x, [1, 2]) > 0), -2),
         (lambda x: tf.range(tf.cast(tf.reduce_sum(x), tf.int32)), -2),
         (lambda x: x[tf.cast(x[0, 0, 0], tf.int32) :], -2),
     ],
 )
-def test_cardinality_when_elements_have_one_size_then_functions_that_keep_it_count(
-    function: Any, expected: int
-) -> None:
+def test_unbatch_cardinality_is_known_if_the_shape_follows_from_the_trace(function: Any, expected: int) -> None:
     dataset = D.from_tensor_slices(np.ones((3, 4, 4, 1), np.float32)).map(function)
     assert dataset.unbatch().cardinality().numpy() == expected
 

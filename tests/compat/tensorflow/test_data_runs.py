@@ -1,4 +1,4 @@
-"""tf.data: batches of records that are cut out of runs are those that are put together one by one."""
+"""tf.data: batches of records that are cut out of runs of byte strings."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.core.rows import Rows
-from recordmill.compat.tensorflow.data import files, runs
-from recordmill.compat.tensorflow.data.base import steps
 from recordmill.compat.tensorflow.data.elements import Failed
 from recordmill.formats.registry import PAYLOADS
+from tests.compat.tensorflow.pipelines import run
 
 FEATURES = {"text": tf.io.FixedLenFeature([], tf.string), "number": tf.io.FixedLenFeature([], tf.int64)}
 
@@ -35,9 +34,9 @@ def write(path: Path, payloads: list[bytes], damaged: int | None = None) -> str:
     return str(path)
 
 
-def told(dataset: Any, *, whole_batches: bool) -> list[Any]:
+def batches(dataset: Any, *, native: bool) -> list[Any]:
     found: list[Any] = []
-    for step in steps(dataset, whole_batches=whole_batches):
+    for step in run(dataset, native=native):
         if isinstance(step, Failed):
             error: Any = step.error
             found.append((type(error), str(error), error.record, error.offset))
@@ -54,32 +53,30 @@ def told(dataset: Any, *, whole_batches: bool) -> list[Any]:
     drop=st.booleans(),
     passes=st.sampled_from([None, 0, 1, 3]),
     buffer=st.sampled_from([None, 1, 7, 300]),
-    long=st.sampled_from([0, 10, 1000]),
-    run_bytes=st.sampled_from([1, 300, 1 << 20]),
+    repeats=st.sampled_from([1, 10, 4000]),
 )
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_batches_when_cut_out_of_runs_then_are_those_made_one_by_one(
+def test_batches_cut_out_of_runs_equal_those_of_single_records(
     shards: Any,
     size: int,
     drop: bool,
     passes: int | None,
     buffer: int | None,
-    long: int,
-    run_bytes: int,
+    repeats: int,
     tmp_path: Path,
 ) -> None:
-    paths = [write(tmp_path / f"{number}", *shard) for number, shard in enumerate(shards)]
+    paths = [
+        write(tmp_path / f"{number}", [one * repeats for one in records], damaged)
+        for number, (records, damaged) in enumerate(shards)
+    ]
     dataset = tf.data.TFRecordDataset([*paths, *([str(tmp_path / "none")] if size % 5 == 0 else [])])
     dataset = dataset if passes is None else dataset.repeat(passes)
     dataset = dataset if buffer is None else dataset.shuffle(buffer, seed=3, reshuffle_each_iteration=False)
     dataset = dataset.batch(size, drop_remainder=drop)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "_LONG", long)
-        patch.setattr(files, "_RUN_BYTES", run_bytes)
-        assert told(dataset, whole_batches=True) == told(dataset, whole_batches=False)
+    assert batches(dataset, native=True) == batches(dataset, native=False)
 
 
-def test_short_last_batch_when_a_record_in_it_is_damaged_then_is_an_error_though_the_remainder_is_dropped(
+def test_damaged_record_in_a_dropped_remainder_raises(
     tmp_path: Path,
 ) -> None:
     path = write(tmp_path / "x", [b"a", b"b", b"c"], damaged=2)
@@ -97,14 +94,14 @@ def batch(tmp_path: Path) -> Rows:
     return found
 
 
-def test_batch_of_records_when_asked_what_it_is_then_makes_no_objects(batch: Rows) -> None:
+def test_shape_and_dtype_of_a_batch_of_records_need_no_objects(batch: Rows) -> None:
     assert (batch.shape.as_list(), batch.dtype, batch.ndim, len(batch)) == ([20], tf.string, 1, 20)
     assert batch.rows is not None
     with pytest.raises(AttributeError, match="'Rows' object has no attribute 'colour'"):
         batch.colour  # noqa: B018
 
 
-def test_batch_of_records_when_looked_at_then_holds_bytes_and_lets_go_of_the_buffer(batch: Rows) -> None:
+def test_numpy_of_a_batch_of_records_releases_the_buffer(batch: Rows) -> None:
     rows = batch.rows
     assert rows is not None
     assert batch.numpy().dtype == object
@@ -115,7 +112,7 @@ def test_batch_of_records_when_looked_at_then_holds_bytes_and_lets_go_of_the_buf
 
 
 @pytest.mark.parametrize("looked_at", [False, True])
-def test_batch_of_records_when_parsed_then_gives_the_columns_of_its_bytes(batch: Rows, looked_at: bool) -> None:
+def test_parse_example_of_a_batch_of_records_equals_that_of_its_bytes(batch: Rows, looked_at: bool) -> None:
     rows = batch.rows
     assert rows is not None
     if looked_at:
@@ -128,7 +125,7 @@ def test_batch_of_records_when_parsed_then_gives_the_columns_of_its_bytes(batch:
     np.testing.assert_array_equal(again["text"].numpy(), found["text"].numpy())
 
 
-def test_features_when_a_list_in_them_has_changed_then_are_others() -> None:
+def test_parse_example_sees_changes_of_a_feature_description() -> None:
     payload = example(number=[1, 2])
     shape: list[int] = []
     features = {"number": tf.io.FixedLenFeature(shape, tf.int64)}

@@ -12,7 +12,7 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.data import cycles
+from recordmill.compat.tensorflow.data import combine
 from tests.compat.tensorflow.data_programs import listed, plain
 
 D = tf.data.Dataset
@@ -29,15 +29,19 @@ def test_logger_when_set_then_is_pythons() -> None:
         logger.setLevel(before)
 
 
-@pytest.mark.parametrize("processors, found", [(1, (1, 1, 1)), (2, (2, 1, 2)), (8, (8, 3, 4)), (16, (16, 6, 4))])
-def test_data_sets_open_at_once_when_left_to_the_machine_then_are_tensorflows(
-    processors: int, found: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("num_cpus, default, autotuned", [(1, 1, 1), (2, 2, 1), (8, 8, 3), (16, 16, 6)])
+def test_interleave_opens_as_many_datasets_as_tensorflow_on_the_same_machine(
+    num_cpus: int, default: int, autotuned: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cycles, "num_processors", lambda: processors)
-    assert (cycles.default_cycle(), cycles.default_cycle(-1), cycles.default_cycle(4)) == found
-    inner = lambda n: D.range(10 * n, 10 * n + 2)  # noqa: E731
-    given = D.range(4).interleave(inner, cycle_length=cycles.default_cycle(-1))
-    assert listed(D.range(4).interleave(inner, num_parallel_calls=tf.data.AUTOTUNE)) == listed(given)
+    monkeypatch.setattr(combine, "num_cpus", lambda: num_cpus)
+
+    def tens(n: Any) -> Any:
+        return D.range(10 * n, 10 * n + 2)
+
+    data = D.range(20)
+    assert listed(data.interleave(tens)) == listed(data.interleave(tens, cycle_length=default))
+    given = data.interleave(tens, num_parallel_calls=tf.data.AUTOTUNE)
+    assert listed(given) == listed(data.interleave(tens, cycle_length=autotuned))
 
 
 def test_spec_when_a_file_has_a_header_then_is_that_of_the_lines_behind(tmp_path: Path) -> None:
@@ -63,35 +67,14 @@ def test_v1_image_rejects_area_with_align_corners_and_shares_other_names() -> No
     assert tf.compat.v1.image.flip_up_down is tf.image.flip_up_down
 
 
-@pytest.mark.parametrize("name", ["sparse_batch"])
-def test_methods_when_not_there_then_say_what_to_use(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["sparse_batch", "save", "load", "snapshot", "rejection_resample", "rebatch", "unique"]
+)
+def test_dataset_names_replacements_of_removed_methods(name: str) -> None:
     for one in (D, D.range(2)):
         with pytest.raises(AttributeError, match=rf"Dataset\.{name} is not supported: (use|write) "):
             getattr(one, name)
         assert not hasattr(one, name)
-
-
-def test_cache_in_a_file_when_a_pass_is_cut_or_fails_then_is_not_there(tmp_path: Path) -> None:
-    good, failing = D.range(4), D.range(4).map(lambda x: tf.debugging.check_numerics(1 / tf.cast(x, tf.float32), "no"))
-    path = str(tmp_path / "kept")
-    assert listed(good.cache(path).take(2)) == [0, 1] and tf.io.gfile.listdir(tmp_path) == []
-    with pytest.raises(tf.errors.InvalidArgumentError):
-        listed(failing.cache(path))
-    assert len(listed(failing.cache(path).ignore_errors())) == 3 and tf.io.gfile.listdir(tmp_path) == []
-    assert listed(good.cache(path)) == [0, 1, 2, 3] and tf.io.gfile.listdir(tmp_path) == ["kept.cache.tfrecord"]
-    assert listed(failing.cache(path)) == [0, 1, 2, 3]  # as in TensorFlow, the file is believed
-
-
-def test_cache_in_a_file_when_it_is_something_else_then_is_an_error(tmp_path: Path) -> None:
-    with tf.io.TFRecordWriter(str(tmp_path / "kept.cache.tfrecord")) as writer:
-        writer.write(b"something")
-    with pytest.raises(tf.errors.DataLossError, match="does not begin with the form") as caught:
-        listed(D.range(2).cache(str(tmp_path / "kept")))
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-    with pytest.raises(tf.errors.UnimplementedError, match="elements that hold a DatasetSpec are not kept"):
-        list(D.range(2).window(1).cache(str(tmp_path / "other")))
-    sparse = D.range(3).map(lambda x: tf.sparse.from_dense([x])).cache(str(tmp_path / "sparse"))
-    assert [[one.values.numpy().tolist() for one in sparse] for _ in range(2)] == [[[], [1], [2]]] * 2
 
 
 @pytest.mark.parametrize("mode, found, left", [("r+", "old", "newold"), ("w+", "", "new"), ("a+", "old", "oldnew")])

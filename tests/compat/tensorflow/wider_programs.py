@@ -46,10 +46,10 @@ def csv_rows(tf, folder):
         listed(make(a, 1, column_defaults=defaults, ignore_errors=True, **once)),
         listed(make(b, 2, na_value="foo", column_defaults=[0, 0.0, "zz", 0], **once)),
         sorted(x for batch in listed(make(b, 1, num_epochs=2)) for x in batch["x"]),
-        failed(lambda: make(plain_names, 2, header=False)),
+        failed(lambda: make(plain_names, 2, header=False))[0],
         failed(lambda: make(f"{folder}/none.csv", 2))[0],
-        failed(lambda: make(a, 2, label_name="q", **once)),
-        failed(lambda: make(plain_names, 1, header=False, column_names=["a", "a", "b"])),
+        failed(lambda: make(a, 2, label_name="q", **once))[0],
+        failed(lambda: make(plain_names, 1, header=False, column_names=["a", "a", "b"]))[0],
         failed(lambda: listed(make(a, 1, column_defaults=defaults, **once)))[0],
     ]
 

@@ -72,7 +72,7 @@ class Image(Spec):
     scale_first : bool
         Whether levels become floats in units of `white` before they are resized, as in programs that convert images
         first: the last bits are others. It needs a float dtype and a kernel that gives floats, such as
-        "tensorflow:bilinear", and goes with `resize` and `flip`.
+        "tensorflow:bilinear", and works with `resize`, `GivenCrop` and `flip`.
     dtype : {"uint8", "uint16", "float16", "float32"}, optional
         float32 where `mean` or `std` is given, else uint8. uint16 holds 8-bit levels times 257.
     layout : {"chw", "hwc"}
@@ -165,8 +165,9 @@ class Image(Spec):
             raise ValueError('colour= works on 8-bit levels, not with dtype="uint16"')
 
     def _check_order(self) -> None:
-        if self.crop is not None or self.affine is not None or self.colour:
-            raise ValueError("scale_first= goes with resize= and flip=, not with crop=, affine= or colour=")
+        is_cropped = self.crop is not None and not isinstance(self.crop, GivenCrop)
+        if is_cropped or self.affine is not None or self.colour:
+            raise ValueError("scale_first= works with resize=, flip= and GivenCrop, not with other crops or colour=")
         if not gives_floats(kernel_of(self.kernel, self.like)):
             raise ValueError('scale_first= needs a kernel that gives floats, such as "tensorflow:bilinear"')
         if self.dtype not in ("float16", "float32") and (self.dtype or (self.mean is None and self.std is None)):

@@ -1,4 +1,4 @@
-"""``tf.compat.v1``: TensorFlow 1's names, and everything that kept its name."""
+"""``tf.compat.v1``: the names that differ in TensorFlow 1, and all names of ``tf``."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.lazy import lazy
 
-# name: the module that has it
+# Names and the modules that define them.
 MEMBERS: dict[str, str] = {
     "FixedLenFeature": "io.features",
     "FixedLenSequenceFeature": "io.features",
     "SparseFeature": "io.features",
     "VarLenFeature": "io.features",
+    "__version__": "version:VERSION",
     "decode_csv": "io.csv_lines",
     "decode_raw": "ops.numerals",
     "matching_files": "files.contents",
@@ -26,13 +27,11 @@ MEMBERS: dict[str, str] = {
 }
 MODULES = {name: name for name in ("gfile", "io", "logging", "python_io", "train")}
 MODULES |= {"data": "compat.v1_data", "image": "compat.v1_image"}
-_own, __dir__ = lazy(__name__, MEMBERS, MODULES)
+_load, __dir__ = lazy(__name__, MEMBERS, MODULES)
 
 
 def __getattr__(name: str) -> Any:
     if name in MEMBERS or name in MODULES or name.startswith("__"):
-        return _own(name)
-    whole = importlib.import_module("recordmill.compat.tensorflow")
-    if name not in dir(whole):
-        _own(name)
-    return getattr(whole, name)
+        return _load(name)
+    package = importlib.import_module("recordmill.compat.tensorflow")
+    return getattr(package, name) if name in dir(package) else _load(name)

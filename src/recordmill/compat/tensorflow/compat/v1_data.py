@@ -1,55 +1,30 @@
-"""``tf.compat.v1.data``: iterators as TensorFlow 1 made them; everything else as in ``tf.data``."""
+"""``tf.compat.v1.data``: TensorFlow 1's iterators, and the names of ``tf.data``."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from recordmill.compat.tensorflow import data
-from recordmill.compat.tensorflow.graphs.at_once import AtOnce
-from recordmill.compat.tensorflow.graphs.iterators import initializable, one_shot
-from recordmill.compat.tensorflow.graphs.modes import are_eager
-from recordmill.compat.tensorflow.graphs.structures import classes_of, shapes_of, types_of
+from recordmill.compat.tensorflow.data.legacy import (
+    create_initializable_iterator,
+    create_one_shot_iterator,
+    output_shapes_of as get_output_shapes,
+    output_types_of as get_output_types,
+)
 
-__all__ = [
-    "get_output_classes",
-    "get_output_shapes",
-    "get_output_types",
-    "make_initializable_iterator",
-    "make_one_shot_iterator",
-]
+__all__ = ["get_output_shapes", "get_output_types", "make_initializable_iterator", "make_one_shot_iterator"]
 
 
 def make_one_shot_iterator(dataset: Any) -> Any:
-    """Iterate over a data set once."""
-    return AtOnce(dataset.node) if are_eager(otherwise=True) else one_shot(dataset)
+    """Create an iterator over the elements, or over values that sessions fetch if execution is not eager."""
+    return create_one_shot_iterator(dataset, is_eager_by_default=True)
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Any:
-    """Iterate over values of a graph, anew after each run of the initializer."""
+    """Create an iterator over values that sessions fetch; it restarts when its initializer is run."""
     del shared_name
-    if not are_eager(otherwise=True):
-        return initializable(dataset)
-    raise RuntimeError(
-        "dataset.make_initializable_iterator is not supported when eager execution is enabled. Use `for element in "
-        "dataset` instead, or tf.compat.v1.disable_eager_execution() and a session."
-    )
-
-
-def get_output_types(dataset_or_iterator: Any) -> Any:
-    """Dtypes of the elements."""
-    return types_of(dataset_or_iterator)
-
-
-def get_output_shapes(dataset_or_iterator: Any) -> Any:
-    """Shapes of the elements."""
-    return shapes_of(dataset_or_iterator)
-
-
-def get_output_classes(dataset_or_iterator: Any) -> Any:
-    """Classes of the elements."""
-    return classes_of(dataset_or_iterator)
+    return create_initializable_iterator(dataset, is_eager_by_default=True)
 
 
 def __getattr__(name: str) -> Any:
-    """Everything that kept its meaning."""
     return getattr(data, name)

@@ -1,4 +1,4 @@
-"""``tf.contrib``: what TensorFlow 1's programs read data with; the rest of it belonged to networks."""
+"""``tf.contrib``: the parts that read data."""
 
 from __future__ import annotations
 

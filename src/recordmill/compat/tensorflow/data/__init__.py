@@ -1,4 +1,4 @@
-"""``tf.data``: pipelines of elements, in TensorFlow's words and order."""
+"""``tf.data``."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from recordmill.compat.tensorflow.core.lazy import lazy
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-# name: the module that has it
+# Names and the modules that define them.
 MEMBERS: dict[str, str] = {
     "Dataset": "data.dataset",
     "DatasetSpec": "data.specs",
-    "FixedLengthRecordDataset": "data.readers",
+    "FixedLengthRecordDataset": "data.files",
     "Iterator": "data.iterators",
-    "NumpyIterator": "data.iterators",
     "Options": "data.options",
-    "TFRecordDataset": "data.readers",
-    "TextLineDataset": "data.readers",
-    "ThreadingOptions": "data.options",
+    "TFRecordDataset": "data.files",
+    "TextLineDataset": "data.files",
 }
 __getattr__, __dir__ = lazy(__name__, MEMBERS, {"experimental": "data.experimental"})

@@ -1,4 +1,4 @@
-"""A data set as a value: what it is, before what can be done to it."""
+"""What all datasets have in common, however they were created."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any, Self
 
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
-from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node, Step, Way
+from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
+from recordmill.compat.tensorflow.data.explaining import explain
 from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
-from recordmill.compat.tensorflow.data.older_ways import OlderWays
+from recordmill.compat.tensorflow.data.legacy import LegacyDataset
 from recordmill.compat.tensorflow.data.options import Options
 
-# kind of the last step: how TensorFlow calls it, where it has another name there
-_SPELLED = {
+# TensorFlow's class names for sources, by the class of our node; other names follow from the node.
+_CLASS_NAMES = {
     "Lines": "TextLineDatasetV2",
     "Pieces": "FixedLengthRecordDatasetV2",
     "Records": "TFRecordDatasetV2",
@@ -22,29 +23,27 @@ _SPELLED = {
 }
 
 
-class DatasetBase(OlderWays):
-    """What every data set has, however it was made."""
+class DatasetBase(LegacyDataset):
+    """A node of a pipeline and its options; `Dataset` adds the transformations."""
 
     def __init__(self, node: Node, options: Options | None = None) -> None:
         self.node = node
         self._options = options or Options()
 
     def _then(self, node: Node) -> Any:
-        from recordmill.compat.tensorflow.data.dataset import Dataset
-
-        return Dataset(node, self._options)
+        """Return a dataset of another node with the same options."""
+        raise NotImplementedError
 
     def __iter__(self) -> Iterator:
-        """Iterate over the elements."""
         return Iterator(self.node)
 
     def as_numpy_iterator(self) -> NumpyIterator:
-        """Iterate over the elements as NumPy's arrays."""
+        """Iterate over the elements as NumPy arrays."""
         return NumpyIterator(self.node)
 
     @property
     def element_spec(self) -> Any:
-        """Specs of the elements; behind functions that cannot be recorded, what the first elements show."""
+        """Specs of the elements; behind functions that cannot be traced, those of the first elements."""
         return self.node.spec()
 
     def cardinality(self) -> Tensor:
@@ -52,7 +51,6 @@ class DatasetBase(OlderWays):
         return as_tensor(self.node.cardinality(), dtypes.int64)
 
     def __len__(self) -> int:
-        """Return the number of elements."""
         length = self.node.cardinality()
         if length == INFINITE_CARDINALITY:
             raise TypeError("The dataset is infinite.")
@@ -61,42 +59,28 @@ class DatasetBase(OlderWays):
         return length
 
     def __bool__(self) -> bool:
-        """Return True, also of data sets without elements, as TensorFlow does."""
+        """Return True, also for empty datasets, as TensorFlow does."""
         return True
 
     def options(self) -> Options:
-        """Options in effect."""
+        """Return the options in effect."""
         return self._options
 
-    def with_options(self, options: Options, name: str | None = None) -> Any:  # noqa: ARG002
-        """Data set with other options, none of which changes elements or their order."""
-        from recordmill.compat.tensorflow.data.dataset import Dataset
-
-        return Dataset(self.node, self._options.merge(options))
-
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
-        """What a function makes of the data set."""
-        made = transformation_func(self)
-        if not isinstance(made, DatasetBase):
-            raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(made)}.")
-        return made
+        """Return the result of a function of the dataset."""
+        result = transformation_func(self)
+        if not isinstance(result, DatasetBase):
+            raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(result)}.")
+        return result
 
     def explain(self) -> str:
-        """Which map functions run for whole batches in native code, which as Python, and why."""
-        from recordmill.compat.tensorflow.data.explaining import explain
-
+        """Return which functions run on whole batches in native code, which element by element, and why."""
         return explain(self.node)
 
     def __repr__(self) -> str:
-        """TensorFlow's spelling; without the specs of elements that cannot be had."""
         kind = type(self.node).__name__
-        name = _SPELLED.get(kind, f"_{kind}Dataset")
+        name = _CLASS_NAMES.get(kind, f"_{kind}Dataset")
         try:
             return f"<{name} element_spec={self.element_spec!r}>"
-        except Exception:  # noqa: BLE001 (whoever asks for elements is told)
+        except Exception:  # noqa: BLE001 (iterating raises the same error)
             return f"<{name}>"
-
-
-def steps(dataset: DatasetBase, *, whole_batches: bool = True) -> list[Step]:
-    """All steps of a finite data set."""
-    return list(dataset.node.iterate(Way(whole_batches)))

@@ -1,8 +1,9 @@
-"""Steps that put elements together, and take them apart."""
+"""Nodes that join elements to batches or windows, and the one that takes batches apart."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -18,17 +19,22 @@ from recordmill.compat.tensorflow.data.elements import (
     Way,
 )
 from recordmill.compat.tensorflow.data.functions import placed
+from recordmill.compat.tensorflow.data.mapping import THREAD_NAME, Deferred, Fallback, Filter, Map, is_behind_generator
+from recordmill.compat.tensorflow.data.native_map import NativeMap, Values, columns_of, rows_of
+from recordmill.compat.tensorflow.data.rules import Column
 from recordmill.compat.tensorflow.data.runs import batches_of, run_length
 from recordmill.compat.tensorflow.data.sources import Slices
 from recordmill.compat.tensorflow.data.specs import spec_of, with_axis, without_axis
-from recordmill.compat.tensorflow.data.stacking import padded, stacked
+from recordmill.compat.tensorflow.data.stacking import pad_leaf, stack_leaf, stacked
 from recordmill.compat.tensorflow.data.structures import filled, leaves
-from recordmill.compat.tensorflow.data.tables import positions_of, table_of
+from recordmill.compat.tensorflow.data.tables import are_rows, batch_of_rows
+from recordmill.compat.tensorflow.data.trace import Trace
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
+from recordmill.concurrency.threads import map_ordered, num_cpus
 
 
 class Batch(Node):
-    """So many elements as one."""
+    """Batches of `size` elements."""
 
     def __init__(self, node: Node, size: int, drop_remainder: bool) -> None:
         super().__init__(node)
@@ -37,60 +43,63 @@ class Batch(Node):
         self.size, self.drop_remainder = size, drop_remainder
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Give batches: whole ones natively where that is possible."""
-        from recordmill.compat.tensorflow.data.fusing import fused
-
-        plan = fused(self) if way.whole_batches else None
-        if plan is not None and not isinstance(plan, str):
-            return plan.iterate(way)
-        runs = self.input.runs(way, run_length(self.size)) if way.whole_batches else None
+        """Iterate over the batches; the maps before them run on whole batches in threads where that is possible."""
+        maps = deferred_maps(self) if way.native else []
+        if maps:
+            return self._with_maps(way, maps)
+        runs = self.input.runs(way, run_length(self.size)) if way.native else None
         return self._gathered(way) if runs is None else batches_of(runs, self.size, self.drop_remainder)
 
+    def _with_maps(self, way: Way, maps: list[Map]) -> Iterator[Step]:
+        run = _BatchRun(maps, self)
+        groups = self.groups(replace(way, deferred=tuple(maps)))
+        return map_ordered(run.finish, groups, num_cpus(), 1, THREAD_NAME)
+
     def _gathered(self, way: Way) -> Iterator[Step]:
-        return map(self._joined, self.groups(way))
+        return map(self.joined, self.groups(way))
 
     def groups(self, way: Way) -> Iterator[list[Step]]:
-        """Steps of each batch."""
+        """Iterate over the elements of each batch."""
         steps = self.input.iterate(way)
-        while waiting := list(islice(steps, self.size)):
-            if len(waiting) == self.size or not self.drop_remainder or any(isinstance(one, Failed) for one in waiting):
-                yield waiting
+        while group := list(islice(steps, self.size)):
+            if len(group) == self.size or not self.drop_remainder or any(isinstance(one, Failed) for one in group):
+                yield group
 
-    def _joined(self, steps: list[Step]) -> Step:
-        """One element; a failed one in it spoils it."""
+    def joined(self, steps: list[Step]) -> Step:
+        """Return one batch, or the error of the first element that failed."""
         elements = []
         for step in steps:
             if isinstance(step, Failed):
                 return step
             elements.append(step)
         try:
-            return Element(self._one(elements))
-        except Exception as error:  # noqa: BLE001 (it is told to the caller)
+            if are_rows(elements) and type(self) is Batch:
+                return Element(batch_of_rows(elements))
+            return Element(self.join([element.value for element in elements]))
+        except Exception as error:  # noqa: BLE001 (raised when the caller asks for this batch)
             return Failed(placed(error, Element(None)))
 
-    def _one(self, elements: list[Element]) -> Any:
-        table = table_of(elements) if type(self) is Batch else None
-        if table is not None:
-            return table.batch(positions_of(elements))
-        return self.join([element.value for element in elements])
-
     def join(self, values: list[Any]) -> Any:
-        """One value of several."""
+        """Return the values of a batch as one."""
         return stacked(values)
 
+    def join_leaf(self, values: Values, number: int) -> Any:
+        """Return one leaf of a batch that a native map computed."""
+        return values.tensor if isinstance(values, Column) else stack_leaf(values, number)
+
     def cardinality(self) -> int:
-        """A part of the elements."""
+        """Number of batches."""
         length = self.input.cardinality()
         if length < 0:
             return length
         return length // self.size if self.drop_remainder else -(-length // self.size)
 
     def spec(self) -> Any:
-        """Specs of the elements with an axis more."""
+        """Specs of the elements with one more axis."""
         return with_axis(self.input.spec(), self.size if self.drop_remainder else None)
 
     def sample(self) -> Iterator[Any]:
-        """Batches of the input's sample."""
+        """Iterate over batches of the input's sample."""
         values = self.input.sample()
         while rows := list(islice(values, self.size)):
             if len(rows) == self.size or not self.drop_remainder:
@@ -98,23 +107,35 @@ class Batch(Node):
 
 
 class PaddedBatch(Batch):
-    """So many elements as one, short axes filled up."""
+    """Batches of `size` elements, with short axes filled up."""
 
     def __init__(self, node: Node, size: int, drop_remainder: bool, shapes: list[Any] | None, fills: Any) -> None:
         super().__init__(node, size, drop_remainder)
         self._shapes, self._fills = shapes, fills
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Give batches."""
-        return self._gathered(way)
+        """Iterate over the batches, as `Batch` does."""
+        maps = deferred_maps(self) if way.native else []
+        return self._with_maps(way, maps) if maps else self._gathered(way)
 
     def join(self, values: list[Any]) -> Any:
-        """One value of several."""
-        count = len(list(leaves(values[0])))
-        return padded(values, self._shapes or [None] * count, self._fills or [None] * count)
+        """Return the values of a batch as one."""
+        columns = zip(*map(leaves, values), strict=True)
+        return filled(values[0], iter([self._pad(rows, number) for number, rows in enumerate(columns)]))
+
+    def join_leaf(self, values: Values, number: int) -> Any:
+        """Return one leaf of a batch that a native map computed, padded unless it has the wanted shape."""
+        wanted = TensorShape(None) if self._shapes is None else self._shapes[number]
+        if isinstance(values, Column) and wanted.is_compatible_with(values.array.shape[1:]):
+            return values.tensor
+        return self._pad(rows_of(values), number)
+
+    def _pad(self, rows: Any, number: int) -> Tensor:
+        shape = None if self._shapes is None else self._shapes[number]
+        return pad_leaf(rows, shape, None if self._fills is None else self._fills[number])
 
     def spec(self) -> Any:
-        """Specs with an axis more, lengths as wanted."""
+        """Specs with one more axis and the wanted lengths."""
         spec = self.input.spec()
         flat = list(leaves(spec))
         shapes = self._shapes or [TensorShape([None] * (leaf.shape.rank or 0)) for leaf in flat]
@@ -122,50 +143,130 @@ class PaddedBatch(Batch):
         return with_axis(filled(spec, iter(wanted)), self.size if self.drop_remainder else None)
 
 
+class _BatchRun:
+    """One pass over batches whose maps were deferred: computes a batch from the inputs of its elements."""
+
+    def __init__(self, maps: list[Map], batch: Batch) -> None:
+        self._maps, self._batch = maps, batch
+        plans = [node.function.native() for node in maps]
+        self._plans = [plan for plan in plans if isinstance(plan, NativeMap)]
+        self._process = Fallback(self._run, self._run_element)
+
+    def finish(self, group: list[Step]) -> Step:
+        """Return one batch, computed natively if every map has a plan."""
+        is_native = len(self._plans) == len(self._maps)
+        found = self._process(group) if is_native else list(map(self._run_element, group))
+        return self._batch.joined(found) if isinstance(found, list) else Element(found)
+
+    def _run(self, group: list[Any]) -> Any:
+        layers = [group]  # the input of the last map, of the one before, …
+        while isinstance(layers[-1][0].given, Deferred):
+            layers.append([element.given for element in layers[-1]])
+        columns = columns_of([element.given for element in layers[-1]], self._plans[0].used)
+        for plan, layer in zip(self._plans, reversed(layers), strict=True):
+            columns = plan.run(columns, [element.position for element in layer])
+        joined = [self._batch.join_leaf(values, number) for number, values in enumerate(columns)]
+        return filled(self._plans[-1].trace.result, iter(joined))
+
+    def _run_element(self, element: Step) -> Step:
+        if not isinstance(element, Deferred):
+            return element
+        chain = [element]
+        while isinstance(chain[-1].given, Deferred):
+            chain.append(chain[-1].given)
+        step: Step = chain[-1].given
+        for node, deferred in zip(self._maps, reversed(chain), strict=True):
+            if isinstance(step, Element):
+                step = node.finish(Deferred(step, deferred.position))
+        return step
+
+
+def deferred_maps(batch: Batch) -> list[Map]:
+    """Return the maps before a batch that it runs, if one is slow enough to gain from whole batches in threads."""
+    maps: list[Map] = []
+    node: Node = batch.input
+    while node.hands_on or isinstance(node, Map):
+        if isinstance(node, Map):
+            if not _may_run_in_batches(node):
+                break
+            maps.insert(0, node)
+        node = node.input
+    if not any(_is_slow(one) for one in maps) or is_behind_generator(node):
+        return []
+    return maps
+
+
+def _may_run_in_batches(node: Map) -> bool:
+    """Return whether batches may call a function in several threads: it is traced, or the program asks for threads."""
+    found = node.function.trace()
+    return not found.in_order if isinstance(found, Trace) else node.num_parallel_calls > 1
+
+
+def _is_slow(node: Map) -> bool:
+    """Return whether a map parses records or decodes images, or may do so as it cannot be traced."""
+    found, native = node.function.trace(), node.function.native()
+    if isinstance(found, Trace):
+        return found.decodes_images or (isinstance(native, NativeMap) and native.parses)
+    return True
+
+
 class Unbatch(Node):
     """Rows of the elements."""
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Give the rows."""
+        """Iterate over the rows."""
         for element in self.input.iterate(way):
             if isinstance(element, Failed):
                 yield element
                 continue
             try:
-                rows = Slices(_with_rows(element.value))
-            except Exception as error:  # noqa: BLE001 (it is told to the caller)
+                rows = Slices(_check_rows(element.value))
+            except Exception as error:  # noqa: BLE001 (raised when the caller asks for this element)
                 yield Failed(placed(error, element))
                 continue
-            for value in rows.sample():
-                yield Element(value, element.place)
+            for row in rows.iterate(way):
+                if isinstance(row, Element):
+                    row.place = element.place
+                yield row
 
     def cardinality(self) -> int:
-        """Known where batches are of one size."""
+        """Known if the specs of the elements do not depend on functions of the user."""
         length = self.input.cardinality()
         if length < 0:
             return length
-        if not self.input.declares_spec():
+        if not _has_known_spec(self.input):
             return UNKNOWN_CARDINALITY
         shape = next(leaves(self.input.spec())).shape
         return UNKNOWN_CARDINALITY if not shape.rank or shape[0] is None else length * int(shape[0])
 
     def spec(self) -> Any:
-        """Specs with an axis less."""
+        """Specs with one axis less."""
         return without_axis(self.input.spec())
 
     def sample(self) -> Iterator[Any]:
-        """Rows of the input's sample."""
-        return (row for value in self.input.sample() for row in Slices(_with_rows(value)).sample())
+        """Iterate over the rows of the input's sample."""
+        return (row for value in self.input.sample() for row in Slices(_check_rows(value)).sample())
 
 
-def _with_rows(value: Any) -> Any:
+def _has_known_spec(node: Node) -> bool:
+    """Return whether the specs hold for all elements, rather than for the first ones of an untraced function."""
+    if isinstance(node, Map):
+        found = node.function.trace()
+        if not isinstance(found, Trace) or found.spec() is None:
+            return False
+    elif node.runs_python and not isinstance(node, Filter):
+        return False
+    return all(map(_has_known_spec, node.inputs))
+
+
+def _check_rows(value: Any) -> Any:
     if any(isinstance(leaf, Tensor) and not leaf.ndim for leaf in leaves(value)):
         raise ValueError("Cannot unbatch an input with scalar components.")
     return value
 
 
 class Window(Node):
-    """Elements in windows that are data sets."""
+    """Windows of elements, each of them a dataset."""
 
     def __init__(
         self, node: Node, sizes: tuple[int, int, int], drop_remainder: bool, wrap: Callable[[list[Any], Any], Any]
@@ -177,7 +278,7 @@ class Window(Node):
         self._sizes, self._drop, self._wrap = sizes, drop_remainder, wrap
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Give the windows."""
+        """Iterate over the windows."""
         size, shift, stride = self._sizes
         reach = (size - 1) * stride + 1
         held: list[Any] = []
@@ -197,7 +298,7 @@ class Window(Node):
             held = held[shift:]
 
     def cardinality(self) -> int:
-        """Windows that begin; with drop_remainder those that are full."""
+        """Number of windows."""
         length = self.input.cardinality()
         if length < 0:
             return length
@@ -210,5 +311,5 @@ class Window(Node):
         return spec_of(self._wrap([], self.input))
 
     def sample(self) -> Iterator[Any]:
-        """Windows of the input's sample."""
+        """Iterate over windows of the input's sample."""
         yield self._wrap(list(islice(self.input.sample(), self._sizes[0])), self.input)

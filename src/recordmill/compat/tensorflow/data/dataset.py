@@ -1,4 +1,4 @@
-"""``tf.data.Dataset``: what can be done to a data set, each as another data set."""
+"""``tf.data.Dataset``: transformations of datasets, each of which returns another dataset."""
 
 from __future__ import annotations
 
@@ -10,36 +10,44 @@ from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import array_of
-from recordmill.compat.tensorflow.data.cache_file import CacheFile
-from recordmill.compat.tensorflow.data.cycles import cycle_of
+from recordmill.compat.tensorflow.data.base import DatasetBase
+from recordmill.compat.tensorflow.data.cache import Cache, CacheFile
+from recordmill.compat.tensorflow.data.combine import (
+    Concatenate,
+    Enumerate,
+    Interleave,
+    calls_python,
+    choose_cycle_length,
+)
 from recordmill.compat.tensorflow.data.elements import Failed, Way
-from recordmill.compat.tensorflow.data.filtering import Filter, TakeWhile
+from recordmill.compat.tensorflow.data.factories import DatasetFactories, source
 from recordmill.compat.tensorflow.data.functions import to_result
-from recordmill.compat.tensorflow.data.keeping import Keeping
-from recordmill.compat.tensorflow.data.making import Making, source
-from recordmill.compat.tensorflow.data.mapping import IgnoreErrors, Map, Scan
-from recordmill.compat.tensorflow.data.nesting import Concatenate, Enumerate, Interleave, calls_python
-from recordmill.compat.tensorflow.data.ordering import Cache, Prefetch, Repeat, Shard, Skip, Take
+from recordmill.compat.tensorflow.data.group import GroupingMethods
+from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map, Scan, TakeWhile
+from recordmill.compat.tensorflow.data.options import Options
+from recordmill.compat.tensorflow.data.order import Prefetch, Repeat, Shard, Shuffle, Skip, Take
 from recordmill.compat.tensorflow.data.recorded import recorded_in
-from recordmill.compat.tensorflow.data.shuffling import Shuffle
+from recordmill.compat.tensorflow.data.sources import Slices
 from recordmill.compat.tensorflow.data.structures import same_form, whole
-from recordmill.compat.tensorflow.data.together import Together
 from recordmill.compat.tensorflow.files.errors import path_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Hints of TensorFlow that have no influence on elements and their order here.
+# Some arguments are hints of TensorFlow that have no influence on elements and their order here.
 # ruff: noqa: ARG002
 
 
-class Dataset(Together, Keeping, Making):
-    """Elements, which are tensors or tuples and dicts of them, made when they are asked for; immutable.
+class Dataset(GroupingMethods, DatasetFactories):
+    """Lazily computed elements: tensors, or tuples and dicts of them.
 
-    Made by its static methods, or by the classes that read files. Semantics are TensorFlow's; what runs how is told by
-    `explain`.
+    Created by its static methods or by the classes that read files. Immutable.
     """
 
-    def _made(self, node: Any) -> Dataset:
+    def _then(self, node: Any) -> Dataset:
         return Dataset(node, self._options)
+
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+        """Dataset with other options, none of which changes elements or their order."""
+        return Dataset(self.node, self._options.merge(options))
 
     def map(
         self,
@@ -50,23 +58,23 @@ class Dataset(Together, Keeping, Making):
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Elements replaced by what a function makes of them; in order, whatever `deterministic` allows."""
+        """Elements replaced by the results of a function; always in order, whatever `deterministic` says."""
         calls = None if num_parallel_calls is None else whole(num_parallel_calls, "num_parallel_calls")
         if calls is not None and calls < 1 and calls != -1:
             raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
-        return self._made(Map(self.node, map_func, calls))
+        return self._then(Map(self.node, map_func, calls))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Elements of which a function is true."""
-        return self._made(Filter(self.node, predicate))
+        """Elements for which a function returns true."""
+        return self._then(Filter(self.node, predicate))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Elements in front of the first of which a function is not true."""
-        return self._made(TakeWhile(self.node, predicate))
+        """Elements before the first one for which a function does not return true."""
+        return self._then(TakeWhile(self.node, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Elements of the data sets that a function gives, one data set after the other."""
-        return self._made(Interleave(self.node, map_func, 1, 1))
+        """Elements of the datasets that a function returns, one dataset after the other."""
+        return self._then(Interleave(self.node, map_func, 1, 1))
 
     def interleave(
         self,
@@ -77,17 +85,17 @@ class Dataset(Together, Keeping, Making):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Elements of the data sets that a function gives, in turn; by default the machine says how many at once."""
-        cycle = cycle_of(cycle_length, num_parallel_calls)
-        return self._made(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
+        """Elements of the datasets that a function returns, in turn."""
+        cycle = choose_cycle_length(cycle_length, num_parallel_calls)
+        return self._then(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Elements replaced by what a function makes of them and a state."""
-        return self._made(Scan(self.node, to_result(initial_state), scan_func))
+        """Elements replaced by the results of a function of a state and the element."""
+        return self._then(Scan(self.node, to_result(initial_state), scan_func))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """Elements without those that failed."""
-        return self._made(IgnoreErrors(self.node, log_warning))
+        return self._then(IgnoreErrors(self.node, log_warning))
 
     def shuffle(
         self,
@@ -96,46 +104,46 @@ class Dataset(Together, Keeping, Making):
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
     ) -> Dataset:
-        """Elements drawn from a buffer: TensorFlow's rule, with random numbers of our own that a seed repeats."""
+        """Elements drawn from a buffer by TensorFlow's rule, with NumPy's random numbers."""
         again = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         number = None if seed is None else whole(seed, "seed")
-        return self._made(Shuffle(self.node, whole(buffer_size, "buffer_size"), number, again))
+        return self._then(Shuffle(self.node, whole(buffer_size, "buffer_size"), number, again))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
-        """Elements several times; None or a negative number is without end."""
-        return self._made(Repeat(self.node, -1 if count is None else whole(count, "count")))
+        """Elements several times; forever if `count` is None or negative."""
+        return self._then(Repeat(self.node, -1 if count is None else whole(count, "count")))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
-        """The first elements; a negative number is all."""
-        return self._made(Take(self.node, whole(count, "count")))
+        """The first elements; all if `count` is negative."""
+        return self._then(Take(self.node, whole(count, "count")))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
-        """All but the first elements; a negative number leaves none."""
-        return self._made(Skip(self.node, whole(count, "count")))
+        """All but the first elements; none if `count` is negative."""
+        return self._then(Skip(self.node, whole(count, "count")))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
-        """Elements whose position divided by `num_shards` leaves `index`."""
-        return self._made(Shard(self.node, whole(num_shards, "num_shards"), whole(index, "index")))
+        """Elements whose position modulo `num_shards` is `index`."""
+        return self._then(Shard(self.node, whole(num_shards, "num_shards"), whole(index, "index")))
 
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
-        """Elements made ahead in a thread."""
-        return self._made(Prefetch(self.node, -1 if buffer_size is None else whole(buffer_size, "buffer_size")))
+        """Elements computed in advance by a thread."""
+        return self._then(Prefetch(self.node, -1 if buffer_size is None else whole(buffer_size, "buffer_size")))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
-        """Elements kept after the first whole pass: in memory, or in a file that later programs use, too."""
+        """Elements kept after the first complete pass, in memory or in a file."""
         path = path_of(filename)
-        return self._made(CacheFile(self.node, path) if path else Cache(self.node))
+        return self._then(CacheFile(self.node, path) if path else Cache(self.node))
 
     def concatenate(self, dataset: Any, name: str | None = None) -> Dataset:
-        """Elements of this data set, then those of another."""
-        return self._made(Concatenate(self.node, dataset.node))
+        """Elements of this dataset, then those of another."""
+        return self._then(Concatenate(self.node, dataset.node))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Pairs of a number and an element."""
-        return self._made(Enumerate(self.node, whole(start, "start")))
+        return self._then(Enumerate(self.node, whole(start, "start")))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """State after a function took all elements, one after the other."""
+        """Return the state after a function was called with each element."""
         state = to_result(initial_state)
         for value in self:
             made = to_result(reduce_func(state, value))
@@ -145,7 +153,7 @@ class Dataset(Together, Keeping, Making):
         return state
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """The only element."""
+        """Return the only element."""
         found = []
         for step in self.node.iterate(Way()):
             if isinstance(step, Failed):
@@ -159,10 +167,8 @@ class Dataset(Together, Keeping, Making):
 
 
 def names_of(filenames: Any) -> Any:
-    """Node of the names that a data set of files takes."""
-    from recordmill.compat.tensorflow.data.sources import Slices
-
-    if isinstance(filenames, Making):
+    """Return the node of the file names that a dataset of files reads."""
+    if isinstance(filenames, DatasetBase):
         _check_names(filenames.node)
         return filenames.node
     if any(one.of_graph for one in recorded_in(filenames)):
@@ -173,16 +179,13 @@ def names_of(filenames: Any) -> Any:
         filenames = [os.fspath(one) if isinstance(one, os.PathLike) else one for one in filenames]
     names = array_of(filenames) if not (isinstance(filenames, list | tuple) and not filenames) else array_of([""])[:0]
     if names.dtype != object:
-        from recordmill.compat.tensorflow.core.dtypes import as_dtype
-
-        raise TypeError(
-            f"The `filenames` argument must contain `tf.string` elements. Got `{as_dtype(names.dtype)!r}` elements."
-        )
+        found = dtypes.as_dtype(names.dtype)
+        raise TypeError(f"The `filenames` argument must contain `tf.string` elements. Got `{found!r}` elements.")
     return Slices(names.reshape(-1))
 
 
 def _check_names(node: Any) -> None:
-    """Refuse a data set of something else than names, where that is known without running functions."""
+    """Refuse a dataset of something else than names, if that is known without running functions."""
     if calls_python(node):
         return
     spec = node.spec()

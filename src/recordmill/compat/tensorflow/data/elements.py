@@ -1,4 +1,4 @@
-"""What travels between the steps of a pipeline, and what a step is."""
+"""Nodes of a pipeline and the elements that they exchange."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from recordmill.types import Ragged, RecordRef
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
+# Sample values that may fail before the specs of a function's results are given up.
+_MAX_FAILURES = 8
 
 
 class Element:
-    """One element on its way."""
+    """One element, with the record that it comes from."""
 
     __slots__ = ("place", "value")
 
@@ -26,7 +28,7 @@ class Element:
 
 
 class Failed:
-    """Stands where an element could not be had."""
+    """The error that takes the place of an element."""
 
     __slots__ = ("error",)
 
@@ -35,24 +37,28 @@ class Failed:
 
 
 Step: TypeAlias = Element | Failed
-# Byte strings in one buffer, or an array of objects.
+# Byte strings in one buffer or as an array of objects, or an error in place of one string.
 Run: TypeAlias = Ragged | NDArray[Any] | Failed
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a pipeline is iterated over."""
+    """How a pipeline is iterated over.
 
-    whole_batches: bool = True
-    put_off: tuple[Node, ...] = ()
+    `native` is False if every function has to run element by element. The maps in `deferred` hand on their input
+    instead of running: the batch behind them runs them for whole batches.
+    """
+
+    native: bool = True
+    deferred: tuple[Node, ...] = ()
 
 
 class Node:
-    """One step of a pipeline: a source, or something that is done to the elements of other steps."""
+    """One stage of a pipeline: a source, or a transformation of the elements of other nodes."""
 
-    # Whether it hands elements on without looking at them, so that a map function before it may be put off.
+    # True if elements are only reordered, repeated or dropped, so that a map before this node may be deferred.
     hands_on = False
-    # Whether it runs functions of the user while it is iterated over.
+    # True if iterating runs functions of the user.
     runs_python = False
 
     def __init__(self, *inputs: Node) -> None:
@@ -66,66 +72,58 @@ class Node:
 
     @property
     def depth(self) -> int:
-        """Steps before this one: tells the steps of a pipeline apart in random numbers."""
+        """Number of nodes up to this one; distinguishes the nodes of a pipeline in random seeds."""
         return 1 + sum(node.depth for node in self.inputs)
 
     def begin(self) -> int:
-        """Number of this pass over the elements, from 0."""
+        """Start a pass over the elements and return its number, from 0."""
         return next(self._passes)
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Elements in order."""
+        """Iterate over the elements in order."""
         raise NotImplementedError
 
     def runs(self, way: Way, length: int) -> Iterator[Run] | None:  # noqa: ARG002
-        """Elements that are byte strings, many in one buffer."""
+        """Iterate over runs of about `length` byte strings; None if the elements are something else."""
         return None
 
     def cardinality(self) -> int:
-        """Number of elements, infinite or unknown."""
+        """Number of elements, or that it is infinite or unknown."""
         return self.input.cardinality() if self.inputs else UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
         """Specs of the elements."""
         return self.input.spec()
 
-    def declares_spec(self) -> bool:
-        """Whether the specs hold for all elements; those that the first ones showed need not."""
-        return all(node.declares_spec() for node in self.inputs)
-
     def sample(self) -> Iterator[Any]:
-        """Values such as the elements have, without the work of steps that only change the order."""
+        """Iterate over values like those of the elements, without the work of nodes that only change the order."""
         return self.input.sample()
 
 
 class NoElementsError(ValueError):
-    """What elements are is found in the first ones, and there are none."""
-
-
-# Values of a sample that may fail before it is given up.
-_TRIES = 8
+    """The specs are found in the first elements, and there are none."""
 
 
 def sampled(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
-    """Results for a sample, without the values that the function fails at, unless these are the first ones."""
-    first: Exception | None = None
-    failed = given = 0
-    for value in values:
+    """Results of a function for a sample; values for which it fails are dropped if it succeeds for others."""
+    first_error: Exception | None = None
+    num_results = 0
+    for number, value in enumerate(values):
         try:
-            made = function(value)
-        except Exception as error:  # noqa: BLE001 (told if nothing else can be)
-            first, failed = first or error, failed + 1
-            if not given and failed == _TRIES:
+            result = function(value)
+        except Exception as error:  # noqa: BLE001 (raised below if no value succeeds)
+            first_error = first_error or error
+            if not num_results and number + 1 == _MAX_FAILURES:
                 break
             continue
-        given += 1
-        yield made
-    if not given and first is not None:
-        raise first
+        num_results += 1
+        yield result
+    if not num_results and first_error is not None:
+        raise first_error
 
 
 def seen_spec(node: Node, function: Any) -> Any:
-    """Specs of what a function makes of the first elements: a length that differs in the first two is unknown."""
+    """Specs of a function's results for the first elements: a length that differs in the first two is unknown."""
     specs = [spec_of(value) for value in itertools.islice(sampled(function, node.sample()), 2)]
     if not specs:
         raise NoElementsError("the specs of the elements are found in the first ones, and there are none")

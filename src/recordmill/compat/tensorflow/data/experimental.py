@@ -1,26 +1,30 @@
-"""``tf.data.experimental``: older names of what `Dataset` does itself."""
+"""``tf.data.experimental``: older names of methods of `Dataset`, and datasets of parsed records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import enum
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from recordmill.compat.tensorflow.core.absent import missing
-from recordmill.compat.tensorflow.data.checking import AssertCardinality
-from recordmill.compat.tensorflow.data.csv_columns import make_csv_dataset
-from recordmill.compat.tensorflow.data.csv_files import CsvDataset
+from recordmill.compat.tensorflow.core.dtypes import string
+from recordmill.compat.tensorflow.core.errors import FailedPreconditionError
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.csv_datasets import CsvDataset, make_csv_dataset
 from recordmill.compat.tensorflow.data.dataset import Dataset
-from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from recordmill.compat.tensorflow.data.listed import from_list
-from recordmill.compat.tensorflow.data.older_names import (
-    AutoShardPolicy,
-    TFRecordWriter,
-    bucket_by_sequence_length,
-    dense_to_ragged_batch,
-    make_batched_features_dataset,
-    parse_example_dataset,
+from recordmill.compat.tensorflow.data.elements import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Element,
+    Failed,
+    Node,
+    Step,
+    Way,
 )
-from recordmill.compat.tensorflow.data.optional import Optional, get_next_as_optional
+from recordmill.compat.tensorflow.data.files import TFRecordDataset
+from recordmill.compat.tensorflow.files.gfile import glob
+from recordmill.compat.tensorflow.io.parsing import parse_example
+from recordmill.compat.tensorflow.io.records import TFRecordWriter as _RecordWriter
 
 AUTOTUNE = -1
 __all__ = [
@@ -28,99 +32,64 @@ __all__ = [
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "AutoShardPolicy",
-    "Counter",
     "CsvDataset",
-    "Optional",
     "TFRecordWriter",
     "assert_cardinality",
     "bucket_by_sequence_length",
-    "cardinality",
     "choose_from_datasets",
     "dense_to_ragged_batch",
-    "enumerate_dataset",
-    "from_list",
-    "get_next_as_optional",
     "get_single_element",
-    "get_structure",
     "group_by_window",
     "ignore_errors",
-    "load",
     "make_batched_features_dataset",
     "make_csv_dataset",
     "map_and_batch",
     "parallel_interleave",
-    "parse_example_dataset",
-    "rejection_resample",
     "sample_from_datasets",
-    "save",
-    "scan",
     "shuffle_and_repeat",
-    "snapshot",
-    "take_while",
     "unbatch",
-    "unique",
 ]
 __getattr__ = missing(__name__)
-Counter = Dataset.counter
 choose_from_datasets = Dataset.choose_from_datasets
-load = Dataset.load
 sample_from_datasets = Dataset.sample_from_datasets
+Transformation = Callable[[Any], Any]
 
 
-def cardinality(dataset: Any) -> Any:
-    """Number of elements of a data set."""
-    return dataset.cardinality()
+class AutoShardPolicy(enum.IntEnum):
+    """How distribution strategies divide a dataset; has no effect here."""
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
+def _transformation(method: str) -> Callable[..., Transformation]:
+    """Create a function that returns a transformation, for `Dataset.apply`, that calls a method."""
+
+    def create(*args: Any, **kwargs: Any) -> Transformation:
+        return lambda dataset: getattr(dataset, method)(*args, **kwargs)
+
+    create.__name__ = method
+    create.__doc__ = f"Return a transformation that calls `Dataset.{method}`."
+    return create
+
+
+bucket_by_sequence_length = _transformation("bucket_by_sequence_length")
+dense_to_ragged_batch = _transformation("ragged_batch")
+group_by_window = _transformation("group_by_window")
+ignore_errors = _transformation("ignore_errors")
+unbatch = _transformation("unbatch")
 
 
 def get_single_element(dataset: Any) -> Any:
-    """The only element of a data set."""
+    """Return the only element of a dataset."""
     return dataset.get_single_element()
 
 
-def assert_cardinality(expected_cardinality: int) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: check the number of elements while they are given."""
-    return lambda dataset: Dataset(AssertCardinality(dataset.node, int(expected_cardinality)), dataset.options())
-
-
-def enumerate_dataset(start: int = 0) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: as `Dataset.enumerate`."""
-    return lambda dataset: dataset.enumerate(start)
-
-
-def get_structure(dataset_or_iterator: Any) -> Any:
-    """Specs of the elements."""
-    if not hasattr(dataset_or_iterator, "element_spec"):
-        raise TypeError(f"Invalid `dataset_or_iterator`: a Dataset or an Iterator, not {type(dataset_or_iterator)}.")
-    return dataset_or_iterator.element_spec
-
-
-def ignore_errors(log_warning: bool = False) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: as `Dataset.ignore_errors`."""
-    return lambda dataset: dataset.ignore_errors(log_warning)
-
-
-def take_while(predicate: Callable[..., Any]) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: as `Dataset.take_while`."""
-    return lambda dataset: dataset.take_while(predicate)
-
-
-def unbatch() -> Callable[[Any], Any]:
-    """For `Dataset.apply`: as `Dataset.unbatch`."""
-    return lambda dataset: dataset.unbatch()
-
-
-def unique() -> Callable[[Any], Any]:
-    """For `Dataset.apply`: as `Dataset.unique`."""
-    return lambda dataset: dataset.unique()
-
-
-def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: as `Dataset.scan`."""
-    return lambda dataset: dataset.scan(initial_state, scan_func)
-
-
-def shuffle_and_repeat(buffer_size: int, count: int | None = None, seed: int | None = None) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: shuffle, then repeat."""
+def shuffle_and_repeat(buffer_size: int, count: int | None = None, seed: int | None = None) -> Transformation:
+    """Return a transformation that shuffles, then repeats."""
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
 
@@ -131,8 +100,8 @@ def parallel_interleave(
     sloppy: bool | None = False,
     buffer_output_elements: int | None = None,
     prefetch_input_elements: int | None = None,
-) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: as `Dataset.interleave`, in order also where `sloppy` would allow another."""
+) -> Transformation:
+    """Return a transformation that interleaves; the order is deterministic also if `sloppy`."""
     del sloppy, buffer_output_elements, prefetch_input_elements
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
 
@@ -143,45 +112,95 @@ def map_and_batch(
     num_parallel_batches: int | None = None,
     drop_remainder: bool = False,
     num_parallel_calls: int | None = None,
-) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: map, then batch."""
+) -> Transformation:
+    """Return a transformation that maps, then batches."""
     del num_parallel_batches
     return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)
 
 
-def group_by_window(
-    key_func: Callable[..., Any],
-    reduce_func: Callable[..., Any],
-    window_size: int | None = None,
-    window_size_func: Callable[..., Any] | None = None,
-) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: as `Dataset.group_by_window`."""
-    return lambda dataset: dataset.group_by_window(key_func, reduce_func, window_size, window_size_func)
+def assert_cardinality(expected_cardinality: int) -> Transformation:
+    """Return a transformation that checks the number of elements while they are read."""
+    return lambda dataset: Dataset(AssertCardinality(dataset.node, int(expected_cardinality)), dataset.options())
 
 
-def rejection_resample(
-    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: int | None = None
-) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: as `Dataset.rejection_resample`."""
-    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+class AssertCardinality(Node):
+    """Elements whose number is checked."""
+
+    def __init__(self, node: Node, expected: int) -> None:
+        super().__init__(node)
+        self._expected = expected
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Yield the elements, and a failure if there are fewer or more than expected."""
+        count = 0
+        for step in self.input.iterate(way):
+            count += isinstance(step, Element)
+            if count > self._expected >= 0:
+                yield self._fail(f"at least {count}")
+                return
+            yield step
+        if self._expected not in {count, UNKNOWN_CARDINALITY}:
+            yield self._fail(f"only {count}")
+
+    def _fail(self, found: str) -> Failed:
+        message = f"Input dataset was expected to contain {self._expected} elements but contained {found} elements."
+        return Failed(FailedPreconditionError(message))
+
+    def cardinality(self) -> int:
+        return self._expected
 
 
-def save(
-    dataset: Any,
-    path: Any,
-    compression: str | None = None,
-    shard_func: Callable[..., Any] | None = None,
-    checkpoint_args: Any = None,
-) -> None:
-    """Write all elements of a data set; as `Dataset.save`."""
-    dataset.save(path, compression, shard_func, checkpoint_args)
+class TFRecordWriter:
+    """Writer of the elements of a dataset to a TFRecord file."""
+
+    def __init__(self, filename: Any, compression_type: str | None = None) -> None:
+        self._filename, self._compression = filename, compression_type
+
+    def write(self, dataset: Any) -> None:
+        """Write all elements."""
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"`dataset` must be a `tf.data.Dataset`, got {type(dataset)}")
+        with _RecordWriter(self._filename, self._compression or "") as writer:
+            for record in dataset:
+                if not isinstance(record, Tensor) or record.dtype != string or record.ndim:
+                    raise TypeError(f"the elements of `dataset` must be scalar strings, got {record!r}")
+                writer.write(record.numpy())
 
 
-def snapshot(
-    path: Any,
-    compression: str | None = "AUTO",
-    reader_func: Callable[..., Any] | None = None,
-    shard_func: Callable[..., Any] | None = None,
-) -> Callable[[Any], Any]:
-    """For `Dataset.apply`: as `Dataset.snapshot`."""
-    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
+def make_batched_features_dataset(
+    file_pattern: Any,
+    batch_size: int,
+    features: Mapping[str, Any],
+    reader: Callable[..., Any] | None = None,
+    label_key: str | None = None,
+    reader_args: Any = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int = 10000,
+    shuffle_seed: int | None = None,
+    prefetch_buffer_size: int | None = None,
+    reader_num_threads: int | None = None,
+    parser_num_threads: int | None = None,
+    sloppy_ordering: bool = False,
+    drop_final_batch: bool = False,
+) -> Any:
+    """Create a dataset of parsed batches of the Example records of files."""
+    del sloppy_ordering
+    if label_key is not None and label_key not in features:
+        raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys: {[*features]}.")
+    names = sorted(glob(file_pattern))
+    if not names:
+        raise ValueError(f"No files match `file_pattern` {file_pattern}.")
+    open_file, args = reader or TFRecordDataset, list(reader_args or [])
+
+    def parse(records: Any) -> Any:
+        parsed = parse_example(records, features)
+        return parsed if label_key is None else (parsed, parsed.pop(label_key))
+
+    data = Dataset.from_tensor_slices(names)
+    data = data.shuffle(len(names), shuffle_seed) if shuffle else data
+    data = data.interleave(lambda name: open_file(name, *args), reader_num_threads or 1, 1)
+    data = data.shuffle(shuffle_buffer_size, shuffle_seed) if shuffle else data
+    data = data.repeat(num_epochs).batch(batch_size, drop_final_batch or num_epochs is None)
+    data = data.map(parse, parser_num_threads or 1)
+    return data.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)

@@ -1,4 +1,4 @@
-"""Files as elements: records, lines, pieces of one length."""
+"""Datasets of the records, lines and fixed-length pieces of files."""
 
 from __future__ import annotations
 
@@ -11,37 +11,36 @@ import numpy as np
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.errors import (
-    DataLossError,
-    InvalidArgumentError,
-    OpError,
-    UnknownError,
-)
-from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, OpError, UnknownError
+from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.data.combine import Interleave, default_cycle_length
+from recordmill.compat.tensorflow.data.dataset import Dataset, names_of
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Run, Step, Way
-from recordmill.compat.tensorflow.files.errors import system_error
+from recordmill.compat.tensorflow.data.sources import Single
+from recordmill.compat.tensorflow.data.structures import whole
+from recordmill.compat.tensorflow.files.errors import data_loss, system_error
 from recordmill.compat.tensorflow.files.matching import is_sidecar
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
-from recordmill.errors import FormatError, RecordmillError
+from recordmill.errors import RecordmillError
 from recordmill.types import RecordRef
 
-# Records read together, at most and at least: few photographs, so that they stay in memory that is used again.
-_CHUNK, _LEAST = 256, 16
-# Runs of about so many bytes stay in the processor's cache while they are read, checked and moved.
-_RUN_BYTES = 2 << 20
-_FRAME_HEAD, _FRAME_BYTES = 12, 16
-Found = TypeVar("Found")
+# Records that are read at once, at least and at most; large records are read in small groups to reuse memory.
+_MIN_RECORDS, _MAX_RECORDS = 16, 256
+# Size of a group of records that fits into the processor's cache.
+_GROUP_BYTES = 2 << 20
+_FRAME_BYTES = 16
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
+Item = TypeVar("Item")
 
 
 class Files(Node):
-    """What files hold, one file after the other."""
+    """Contents of files, one file after the other."""
 
     def iterate(self, way: Way) -> Iterator[Step]:
-        """Give it; a file that fails ends there, and the next one follows where errors are ignored."""
-        return self._of_files(way, self.read)
+        """Yield the contents; after an error the next file follows."""
+        return self._read_files(way, self.read)
 
-    def _of_files(self, way: Way, read: Callable[[str], Iterator[Found]]) -> Iterator[Found | Failed]:
+    def _read_files(self, way: Way, read: Callable[[str], Iterator[Item]]) -> Iterator[Item | Failed]:
         for element in self.input.iterate(way):
             if isinstance(element, Failed):
                 yield element
@@ -52,22 +51,19 @@ class Files(Node):
             try:
                 yield from read(path)
             except (RecordmillError, OSError, EOFError) as error:
-                yield Failed(translate_errors(error, path))
+                yield Failed(_translate(error, path))
 
     @abstractmethod
     def read(self, path: str) -> Iterator[Element]:
-        """Elements of one file."""
+        """Yield the contents of one file."""
 
     def cardinality(self) -> int:
-        """Not known before it is read."""
         return UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
-        """A byte string."""
         return TensorSpec([], dtypes.string)
 
     def sample(self) -> Iterator[Any]:
-        """What the first files hold."""
         for path in self.input.sample():
             if not is_sidecar(os.fsdecode(path.numpy())):
                 for element in self.read(os.fsdecode(path.numpy())):
@@ -79,90 +75,86 @@ class Records(Files):
 
     def __init__(self, paths: Node, compression: str) -> None:
         super().__init__(paths)
-        if compression not in _COMPRESSIONS:
-            raise InvalidArgumentError(f'Not a valid compression_type: "{compression}"')
+        _check_compression(compression)
         self._compression = _COMPRESSIONS[compression]
 
     def read(self, path: str) -> Iterator[Element]:
-        """Payloads, each with its place; checksums are computed."""
+        """Yield the payloads with their positions; checksums are verified."""
         record, offset = 0, 0
-        for payloads in self._read_runs(path, _CHUNK):
+        for payloads in self._read_runs(path, _MAX_RECORDS):
             for payload in payloads:
-                yield Element(text(payload), RecordRef(path, record, offset))
+                yield Element(scalar_string(payload), RecordRef(path, record, offset))
                 record += 1
                 offset += len(payload) + _FRAME_BYTES
 
     def runs(self, way: Way, length: int) -> Iterator[Run]:
-        """Payloads as they are read."""
-        return self._of_files(way, lambda path: self._read_runs(path, length))
+        """Yield the payloads in groups, as they are read."""
+        return self._read_files(way, lambda path: self._read_runs(path, length))
 
     def _read_runs(self, path: str, length: int) -> Iterator[rm.Ragged]:
         with rm.ShardReader(path, format="tfrecord", compression=self._compression, index="never") as reader:
-            first = next(reader.batches(1, threads=0), None) if length > _LEAST else None
+            first = next(reader.batches(1, threads=0), None) if length > _MIN_RECORDS else None
             if first is not None:
-                length = max(_LEAST, min(length, _RUN_BYTES // max(len(first.data), 1)))
+                length = max(_MIN_RECORDS, min(length, _GROUP_BYTES // max(len(first.data), 1)))
             yield from reader.batches(length)
 
 
 class Lines(Files):
-    """Lines of text files, without their ends."""
+    """Lines of text files, without line ends."""
 
     def __init__(self, paths: Node, compression: str) -> None:
         super().__init__(paths)
-        self._opener = opener(compression)
+        self._open = choose_opener(compression)
 
     def read(self, path: str) -> Iterator[Element]:
-        """Lines; a carriage return before the end belongs to it."""
-        with self._opener(path) as file:
+        with self._open(path) as file:
             offset = 0
             for record, line in enumerate(file):
-                ended = line.removesuffix(b"\n").removesuffix(b"\r")
-                yield Element(text(ended), RecordRef(path, record, offset))
+                yield Element(scalar_string(strip_line_end(line)), RecordRef(path, record, offset))
                 offset += len(line)
 
 
 class Pieces(Files):
-    """Pieces of files that are all of one length."""
+    """Pieces of files, all of one length."""
 
     def __init__(self, paths: Node, compression: str, lengths: tuple[int, int, int]) -> None:
         super().__init__(paths)
         if lengths[0] < 1:
-            raise InvalidArgumentError("`record_bytes` must be > 0")
+            raise InvalidArgumentError(f"record_bytes must be positive, got {lengths[0]}")
         if min(lengths) < 0:
-            raise InvalidArgumentError("`header_bytes` and `footer_bytes` must be >= 0")
-        self._opener, self._lengths = opener(compression), lengths
+            raise InvalidArgumentError("header_bytes and footer_bytes must not be negative")
+        self._open, self._lengths = choose_opener(compression), lengths
 
     def read(self, path: str) -> Iterator[Element]:
-        """Pieces."""
-        length, head, foot = self._lengths
-        with self._opener(path) as file:
-            size = file.seek(0, os.SEEK_END)
-            body = size - head - foot
+        length, header, footer = self._lengths
+        with self._open(path) as file:
+            body = file.seek(0, os.SEEK_END) - header - footer
             if body < 0 or body % length:
                 raise InvalidArgumentError(
-                    f'Excluding the header ({head} bytes) and footer ({foot} bytes), input file "{path}" has body '
+                    f'Excluding the header ({header} bytes) and footer ({footer} bytes), input file "{path}" has body '
                     f"length {body} bytes, which is not an exact multiple of the record length ({length} bytes)."
                 )
-            file.seek(head)
+            file.seek(header)
             for record in range(body // length):
-                offset = head + record * length
-                yield Element(text(file.read(length)), RecordRef(path, record, offset))
+                yield Element(scalar_string(file.read(length)), RecordRef(path, record, header + record * length))
 
 
-def opener(compression: str) -> Any:
-    """Function that opens a file of a compression for reading bytes."""
-    if compression == "GZIP":
-        import gzip
-
-        return lambda path: gzip.open(path, "rb")
-    if compression == "ZLIB":
-        return _inflated
-    if compression:
+def _check_compression(compression: str) -> None:
+    if compression not in _COMPRESSIONS:
         raise InvalidArgumentError(f'Not a valid compression_type: "{compression}"')
-    return lambda path: open(path, "rb")
 
 
-def _inflated(path: str) -> Any:
+def choose_opener(compression: str) -> Callable[[str], Any]:
+    """Return a function that opens a file of a compression for reading bytes."""
+    import gzip
+
+    _check_compression(compression)
+    if compression == "GZIP":
+        return lambda path: gzip.open(path, "rb")
+    return _open_zlib if compression else lambda path: open(path, "rb")
+
+
+def _open_zlib(path: str) -> Any:
     import io
     import zlib
 
@@ -173,36 +165,105 @@ def _inflated(path: str) -> Any:
             raise DataLossError(f"inflate() failed: {error}", shard=path) from None
 
 
-def text(value: bytes) -> Tensor:
-    """Byte string as a tensor."""
+def scalar_string(value: bytes) -> Tensor:
+    """Return a byte string as a tensor."""
     array = np.empty((), object)
     array[()] = value
     return Tensor(array)
 
 
-def translate_errors(error: Exception, path: str) -> OpError:
-    """Error of reading in TensorFlow's classes and words."""
+def strip_line_end(line: bytes) -> bytes:
+    """Remove the line feed, and a carriage return before it."""
+    return line.removesuffix(b"\n").removesuffix(b"\r")
+
+
+def _translate(error: RecordmillError | OSError | EOFError, path: str) -> OpError:
+    """Return TensorFlow's error for an error of reading a file."""
     if isinstance(error, OpError):
         return error
     if isinstance(error, RecordmillError):
-        parts = error.parts() | {"shard": error.shard or path}
-        return DataLossError(_words(error), **parts)
-    told = system_error(error, path) if isinstance(error, OSError) else UnknownError(f"{path}; {error}", shard=path)
-    told.__cause__ = error
-    return told
+        translated = data_loss(error)
+        translated.shard = translated.shard or path
+    elif isinstance(error, OSError):
+        translated = system_error(error, path)
+    else:
+        translated = UnknownError(f"{path}; {error}", shard=path)
+    translated.__cause__ = error
+    return translated
 
 
-def _words(error: RecordmillError) -> str:
-    """What people search for, then what we say."""
-    offset = error.offset or 0
-    kind = error.kind or ""
-    if isinstance(error, FormatError) or kind == "wrong_format":
-        return f"corrupted record at 0 (Is this even a TFRecord file?): {error.message}"
-    if kind.startswith("truncated"):
-        return f"truncated record at {offset}: {error.message}"
-    if kind == "payload_checksum":
-        return f"corrupted record at {offset + _FRAME_HEAD}: {error.message}"
-    if kind.startswith(("length", "bad_length", "impossible")):
-        tail = " (Is this even a TFRecord file?)" if not offset else ""
-        return f"corrupted record at {offset}{tail}: {error.message}"
-    return error.message
+class _FileDataset(Dataset):
+    _node_class: type[Records | Lines]
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: Any = None,
+        buffer_size: int | None = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        del buffer_size, name
+        self._open_files(filenames, compression_type, num_parallel_reads)
+
+    def _open_files(self, filenames: Any, compression_type: Any, num_parallel_reads: Any) -> None:
+        names, compression = names_of(filenames), parse_compression(compression_type)
+        if num_parallel_reads is None:
+            super().__init__(self._make_node(names, compression))
+            return
+        reads = whole(num_parallel_reads, "num_parallel_reads")
+        if reads < 1 and reads != -1:
+            raise InvalidArgumentError(f"num_parallel_reads must be positive or AUTOTUNE, got {reads}")
+
+        def open_file(name: Any) -> Dataset:
+            return Dataset(self._make_node(Single(name), compression))
+
+        super().__init__(InterleavedFiles(names, open_file, default_cycle_length(-1) if reads == -1 else reads, 1))
+
+    def _make_node(self, names: Any, compression: str) -> Files:
+        return self._node_class(names, compression)
+
+
+class InterleavedFiles(Interleave):
+    """Contents of several files in turn."""
+
+    runs_python = False
+
+
+def parse_compression(compression_type: Any) -> str:
+    """Return a compression type, which may be a tensor, as text."""
+    return "" if compression_type is None else bytes(array_of(compression_type).ravel()[0]).decode()
+
+
+class TFRecordDataset(_FileDataset):
+    """Payloads of TFRecord files; checksums are verified."""
+
+    _node_class = Records
+
+
+class TextLineDataset(_FileDataset):
+    """Lines of text files, without line ends."""
+
+    _node_class = Lines
+
+
+class FixedLengthRecordDataset(_FileDataset):
+    """Pieces of files, all of one length."""
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_bytes: int,
+        header_bytes: int | None = None,
+        footer_bytes: int | None = None,
+        buffer_size: int | None = None,
+        compression_type: Any = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        del buffer_size, name
+        self._lengths = whole(record_bytes, "record_bytes"), header_bytes or 0, footer_bytes or 0
+        self._open_files(filenames, compression_type, num_parallel_reads)
+
+    def _make_node(self, names: Any, compression: str) -> Files:
+        return Pieces(names, compression, self._lengths)

@@ -1,56 +1,52 @@
-"""Iterators that callers hold."""
+"""Iterators over the elements of datasets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator as AnyIterator
+from collections.abc import Callable, Iterator as AnyIterator
 from typing import Any, Self
 
 from recordmill.compat.tensorflow.core.errors import OutOfRangeError
-from recordmill.compat.tensorflow.data.ahead import close
 from recordmill.compat.tensorflow.data.elements import Failed, Node, Step, Way
 from recordmill.compat.tensorflow.data.structures import to_numpy
 
 
 class Iterator:
-    """Elements of a data set, one after the other.
+    """Iterator over the elements of a dataset; threads that it started end when it ends, is closed or collected.
 
-    An element that fails raises; the next call gives the element behind it, as in TensorFlow. What runs ahead ends when
-    the iterator ends, is closed or is not held any more.
+    A failed element raises, and the next call continues after it, as in TensorFlow.
     """
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, node: Node, convert: Callable[[Any], Any] | None = None) -> None:
+        self._node, self._convert = node, convert
         self._steps: AnyIterator[Step] | None = None
-        self._done = False
+        self._is_done = False
 
     @property
     def element_spec(self) -> Any:
-        """Specs of the elements."""
+        """Spec of the elements."""
         return self._node.spec()
 
     @staticmethod
     def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, **others: Any) -> Any:
-        """Iterator of a graph that is given its data set later; see `GraphIterator`."""
+        """Create a TensorFlow 1 iterator that receives its dataset from `make_initializer`."""
         from recordmill.compat.tensorflow.graphs.iterators import from_structure
 
         return from_structure(output_types, output_shapes, *unused, **others)
 
     @staticmethod
-    def from_string_handle(
-        string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
-    ) -> Any:
-        """Iterator of a graph that a value names; see `GraphIterator`."""
+    def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> Any:
+        """Create a TensorFlow 1 iterator over the dataset whose handle is fed."""
         from recordmill.compat.tensorflow.graphs.iterators import from_string_handle
 
-        return from_string_handle(string_handle, output_types, output_shapes, output_classes)
+        return from_string_handle(string_handle, output_types, output_shapes, *unused)
 
     def __iter__(self) -> Self:
         """Return the iterator itself."""
         return self
 
     def __next__(self) -> Any:
-        """Next element."""
-        if self._done:
+        """Return the next element."""
+        if self._is_done:
             raise StopIteration
         if self._steps is None:
             self._steps = self._node.iterate(Way())
@@ -66,42 +62,29 @@ class Iterator:
             try:
                 raise step.error
             finally:
-                del step, self  # else the error would hold itself, and the threads, until garbage is collected
-        return self._given(step.value)
+                del step, self  # otherwise the traceback keeps the iterator and its threads alive
+        return step.value if self._convert is None else self._convert(step.value)
 
-    def _given(self, value: Any) -> Any:
-        return value
+    next = __next__
 
-    def get_next(self) -> Any:
-        """Next element."""
+    def get_next(self, name: str | None = None) -> Any:  # noqa: ARG002
+        """Return the next element; raise OutOfRangeError at the end."""
         try:
             return next(self)
         except StopIteration:
             raise OutOfRangeError("End of sequence") from None
 
-    def get_next_as_optional(self) -> Any:
-        """Next element, or that there is none."""
-        from recordmill.compat.tensorflow.data.optional import Optional
-
-        try:
-            return Optional.from_value(next(self))
-        except StopIteration:
-            return Optional.empty(self.element_spec)
-
     def close(self) -> None:
-        """End what runs ahead."""
-        self._done = True
-        if self._steps is not None:
-            close(self._steps)
+        """Stop the iteration and the threads that it started."""
+        self._is_done = True
+        close = getattr(self._steps, "close", None)
         self._steps = None
+        if close is not None:
+            close()
 
 
 class NumpyIterator(Iterator):
-    """Elements of a data set as NumPy's arrays."""
+    """Iterator over the elements as NumPy arrays."""
 
-    def _given(self, value: Any) -> Any:
-        return to_numpy(value)
-
-    def next(self) -> Any:
-        """Next element."""
-        return next(self)
+    def __init__(self, node: Node) -> None:
+        super().__init__(node, to_numpy)

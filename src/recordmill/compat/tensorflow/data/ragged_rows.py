@@ -1,4 +1,4 @@
-"""Rows of ragged tensors as elements: each is dense by itself, and batches of them are ragged again."""
+"""Rows of ragged tensors as elements: each is dense, but batches of them are ragged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec
 
 
 class RaggedRow(Tensor):
-    """A dense row that remembers that others of its kind have other lengths."""
+    """Dense row of a ragged tensor, whose other rows may have other lengths."""
 
     __slots__ = ("splits_dtype",)
 
@@ -23,21 +23,20 @@ class RaggedRow(Tensor):
 
     @property
     def row_spec(self) -> RaggedTensorSpec:
-        """Spec of all such rows."""
+        """Spec of all rows of the ragged tensor."""
         return RaggedTensorSpec([None, *self.values.shape[1:]], self.dtype, 0, self.splits_dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the parts."""
         return RaggedRow, (self.values, self.splits_dtype)
 
 
 def ragged_row(ragged: RaggedTensor, position: int) -> RaggedRow | RaggedTensor:
-    """One row of a ragged tensor."""
+    """Return one row of a ragged tensor."""
     row = ragged[position]
     return row if isinstance(row, RaggedTensor) else RaggedRow(row.values, ragged.row_splits.values.dtype)
 
 
 def ragged_of(rows: Sequence[Any]) -> RaggedTensor:
-    """Batch of rows."""
+    """Combine rows into a ragged tensor."""
     first = rows[0]
     return joined(rows, first.splits_dtype if isinstance(first, RaggedRow) else first.row_splits.values.dtype)

@@ -1,4 +1,4 @@
-"""Values that stand for others while a map function is recorded, and arguments in which they may lie."""
+"""Symbolic values that stand for tensors while a function is traced, and helpers to find and replace them."""
 
 from __future__ import annotations
 
@@ -7,102 +7,91 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
-from recordmill.compat.tensorflow.core.dispatch import RECORDING
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 Kind = TypeVar("Kind")
-# Rows that are noted one by one, at most.
-_MOST_ROWS = 64
+# Largest first axis that is iterated over while tracing; each row becomes an operation of the trace.
+_MAX_ROWS = 64
 
 
-class Untraceable(Exception):  # noqa: N818 (no error: the function then runs as Python)
-    """The function asks for something that only values have."""
+class Untraceable(Exception):  # noqa: N818 (not an error: the function then runs as Python)
+    """The function needs something that only real values have."""
 
 
 class Recorded(Operators):
-    """Stands for a value while a function is recorded."""
+    """Stands for a value while a function is traced."""
 
     __slots__ = ("number", "spec")
-    of_graph = False  # whether it is one of TensorFlow 1's, which sessions fetch
+    of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch
 
     def __init__(self, number: int, spec: TensorSpec | None) -> None:
         self.number, self.spec = number, spec
 
     @property
     def dtype(self) -> DType:
-        """Dtype, where it is known."""
+        """Dtype, if it is known."""
         if self.spec is None:
             raise Untraceable("it asks for the dtype of a value")
         return self.spec.dtype
 
     @property
     def shape(self) -> TensorShape:
-        """Shape, where it is known."""
+        """Shape, if it is known."""
         if self.spec is None:
             raise Untraceable("it asks for the shape of a value")
         return self.spec.shape
 
     def get_shape(self) -> TensorShape:
-        """Shape, where it is known."""
+        """Shape, if it is known."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Note what the caller knows of the shape; nothing is done to the value, as in TensorFlow's graphs."""
+        """Declare the shape; values are not checked, as in TensorFlow's graphs."""
         if self.spec is not None:
             self.spec = TensorSpec(shape, self.spec.dtype)
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Whatever else a value has."""
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         raise Untraceable(f"it asks for .{name} of a value")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        """Refused: NumPy does not wait."""
         raise Untraceable("it gives a value to NumPy")
 
     def __bool__(self) -> bool:
-        """Either, one after the other, while a function is noted; refused elsewhere."""
-        notes = RECORDING.get()
-        if notes is None or self.of_graph:
-            raise Untraceable("what it does depends on a value (if, while, and, or)")
-        return notes.decide(self)
+        raise Untraceable("what it does depends on a value (if, while, and, or)")
 
     def __iter__(self) -> Iterator[Any]:
-        """Rows, where it is known how many there are."""
         return iter([self[row] for row in range(self._length("it iterates over a value"))])
 
     def __len__(self) -> int:
-        """Rows, where it is known how many there are."""
         return self._length("it asks for the len of a value")
 
-    def _length(self, otherwise: str) -> int:
+    def _length(self, reason: str) -> int:
         shape = None if self.spec is None else self.spec.shape
-        if shape is None or not shape.rank or shape[0] is None or shape[0] > _MOST_ROWS:
-            raise Untraceable(otherwise)
+        if shape is None or not shape.rank or shape[0] is None or shape[0] > _MAX_ROWS:
+            raise Untraceable(reason)
         return int(shape[0])
 
     def __int__(self) -> NoReturn:
-        """Refused."""
         raise Untraceable("it makes a Python number of a value")
 
     __float__ = __index__ = __int__
 
     def __repr__(self) -> str:
-        """Readable form."""
-        return f"<value {self.number} of a recorded function>"
+        return f"<value {self.number} of a traced function>"
 
 
 def recorded_in(value: Any) -> Iterator[Recorded]:
-    """Recorded values in an argument."""
+    """Find the symbolic values in an argument."""
     yield from instances(value, Recorded)
 
 
 def instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
-    """What is of a kind in an argument."""
+    """Find the objects of a class in an argument."""
     if isinstance(value, kind):
         yield value
     elif isinstance(value, slice):
@@ -115,7 +104,7 @@ def instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
 
 
 def put(value: Any, known: Mapping[int, Any]) -> Any:
-    """Argument with values in the places of recorded ones."""
+    """Replace the symbolic values in an argument by real ones."""
     if isinstance(value, Recorded):
         return known[value.number]
     if next(recorded_in(value), None) is None:
@@ -129,7 +118,7 @@ def put(value: Any, known: Mapping[int, Any]) -> Any:
 
 
 def putter(value: Any) -> Callable[[Mapping[int, Any]], Any]:
-    """Function that does `put` to one argument, with as little as that takes."""
+    """Return a function that does the same as `put` for one argument, prepared for many calls."""
     if isinstance(value, Recorded):
         return itemgetter(value.number)
     if next(recorded_in(value), None) is None:
@@ -138,24 +127,22 @@ def putter(value: Any) -> Callable[[Mapping[int, Any]], Any]:
 
 
 class Path(tuple[Any, ...]):
-    """Keys that lead to one value of a result that holds others in others."""
+    """Keys that lead to one value in a nested result."""
 
     __slots__ = ()
 
 
-def picked(made: Any, key: Any) -> Any:
-    """One value of a result."""
-    if isinstance(key, Path):
-        for one in key:
-            made = made[one]
-        return made
-    return made if key is None else made[key]
+def picked(result: Any, path: Any) -> Any:
+    """Return the value at a path of a nested result."""
+    for key in path:
+        result = result[key]
+    return result
 
 
 def frozen(value: Any) -> Any:
-    """Copy of the containers of an argument, which the function may change after the call."""
-    if isinstance(value, list | dict):
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        made = [(key, frozen(one)) for key, one in items]
-        return dict(made) if isinstance(value, dict) else [one for _, one in made]
+    """Copy the containers of an argument, which the function may change after the call."""
+    if isinstance(value, dict):
+        return {key: frozen(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [frozen(one) for one in value]
     return tuple(frozen(one) for one in value) if type(value) is tuple else value

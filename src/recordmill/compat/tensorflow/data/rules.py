@@ -1,7 +1,7 @@
-"""Operations that give the same for a whole batch at once as for its samples one by one.
+"""Batch rules: how an operation on every sample of a batch becomes one call on the whole batch.
 
-A rule takes the arguments with whole arrays in the places of recorded values, and the number of samples, and gives the
-arguments for the whole batch.
+A rule takes the arguments of a call, with a `Column` in place of each symbolic value, and the number of samples. It
+returns the arguments of the same operation for the batch, or raises ValueError.
 """
 
 from __future__ import annotations
@@ -12,30 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 
 
-class Whole:
-    """Samples of a batch in one array, the first axis of which counts them."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self.array = array
-
-
-class WholeRows(Whole):
-    """Byte strings that may still lie in one buffer."""
+class Column:
+    """One value of all samples as a tensor whose first axis counts the samples."""
 
     __slots__ = ("tensor",)
 
-    def __init__(self, tensor: Rows) -> None:
+    def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
 
     @property
-    def array(self) -> NDArray[Any]:  # type: ignore[override]
-        """The strings as objects."""
+    def array(self) -> NDArray[Any]:
+        """The values."""
         return self.tensor.values
 
 
@@ -44,162 +34,150 @@ Rule = Callable[[tuple[Any, ...], dict[str, Any], int], Arguments]
 
 
 def _elementwise(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Arrays with as many axes as the largest sample, or constant, has."""
+    """Align the samples with the argument of the highest rank, as broadcasting of single samples does."""
     del count
     rank = max(_rank(one) for one in [*args, *kwargs.values()])
-    return tuple(_spread(one, rank) for one in args), {key: _spread(one, rank) for key, one in kwargs.items()}
+    return tuple(_aligned(one, rank) for one in args), {key: _aligned(one, rank) for key, one in kwargs.items()}
 
 
 def _rank(value: Any) -> int:
-    if isinstance(value, Whole):
+    if isinstance(value, Column):
         return value.array.ndim - 1
     return array_of(value).ndim if isinstance(value, Tensor | np.ndarray | list | tuple) else 0
 
 
-def _spread(value: Any, rank: int) -> Any:
-    if not isinstance(value, Whole):
+def _aligned(value: Any, rank: int) -> Any:
+    if not isinstance(value, Column):
         return value
     array = value.array
     ones = (1,) * (rank - array.ndim + 1)
     return Tensor(array.reshape(array.shape[:1] + ones + array.shape[1:]))
 
 
-def _first_only(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """The first argument is an array, the others are constants."""
+def _first_argument(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """Only the first argument differs between samples, and the operation treats its axes alike."""
     del count
-    if any(isinstance(one, Whole) for one in [*args[1:], *kwargs.values()]):
-        raise ValueError("an argument other than the first one differs between samples")
-    return (Tensor(args[0].array), *args[1:]), kwargs
+    if not args:
+        name = next(key for key, one in kwargs.items() if isinstance(one, Column))
+        args, kwargs = (kwargs[name],), {key: one for key, one in kwargs.items() if key != name}
+    if any(isinstance(one, Column) for one in [*args[1:], *kwargs.values()]):
+        raise ValueError("another argument than the first differs between samples")
+    return (args[0].tensor, *args[1:]), kwargs
 
 
-def _raw(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Byte strings of one length; of several the operation itself refuses."""
-    others = dict(kwargs)
-    given = args or (others.pop("input_bytes"),)
-    return _first_only(given, others, count)
+def _of_rank(rank: int) -> Rule:
+    """As `_first_argument`, for samples with so many axes."""
+
+    def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+        (first, *others), options = _first_argument(args, kwargs, count)
+        if first.ndim != rank + 1:
+            raise ValueError(f"samples must have {rank} axes")
+        return (first, *others), options
+
+    return rule
 
 
-def _found(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Keys of all samples in one table."""
+def _find(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    """Look up all keys in one table."""
     del count
     table, keys = args
-    return (table, Tensor(keys.array)), kwargs
-
-
-def _texts(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """One text of each sample."""
-    (layer, texts), others = _found(args, kwargs, count)
-    if texts.values.ndim != 1:
-        raise ValueError("a sample is not one text")
-    return (layer, texts), others
-
-
-def _lines(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """One line of each sample."""
-    (records, *more), others = _first_only(args, kwargs, count)
-    if records.values.ndim != 1:
-        raise ValueError("a sample is not one line")
-    return (records, *more), others
+    return (table, keys.tensor), kwargs
 
 
 def _transpose(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (tensor, *orders), _ = _first_only((*args, *kwargs.values()), {}, count)
+    (tensor, *orders), _ = _first_argument((*args, *kwargs.values()), {}, count)
     if not orders or orders[0] is None:
-        return (tensor, [0, *range(tensor.values.ndim - 1, 0, -1)]), {}
-    return (tensor, [0, *(axis + 1 if axis >= 0 else axis for axis in array_of(orders[0], "int32").tolist())]), {}
+        return (tensor, [0, *range(tensor.ndim - 1, 0, -1)]), {}
+    return (tensor, [0, *_next_axis(orders[0]).tolist()]), {}
 
 
 def _stack(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     values, axis = args[0], kwargs.get("axis", args[1] if len(args) > 1 else 0)
-    rows = [one.array if isinstance(one, Whole) else _repeated(one, count) for one in values]
-    return ([Tensor(row) for row in rows], axis + 1 if axis >= 0 else axis), {}
+    rows = [one.tensor if isinstance(one, Column) else _repeated(one, count) for one in values]
+    return (rows, int(_next_axis(axis))), {}
 
 
-def _repeated(value: Any, count: int) -> NDArray[Any]:
+def _unstack(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    (tensor, *others), options = _first_argument(args, kwargs, count)
+    axis = others[1] if len(others) > 1 else options.get("axis", 0)
+    return (tensor,), {"axis": int(_next_axis(axis))}
+
+
+def _repeated(value: Any, count: int) -> Tensor:
     array = array_of(value)
-    return np.broadcast_to(array, (count, *array.shape))
+    return Tensor(np.broadcast_to(array, (count, *array.shape)))
+
+
+def _getitem(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    (tensor, key), _ = _first_argument((*args, *kwargs.values()), {}, count)
+    keys = key if isinstance(key, tuple) else (key,)
+    if not all(one is None or one is Ellipsis or isinstance(one, int | np.integer | slice) for one in keys):
+        raise ValueError("a key is neither a number nor a slice")
+    return (tensor, (slice(None), *keys)), {}
 
 
 def _reshape(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (tensor, shape), _ = _first_only((*args, *kwargs.values()), {}, count)
+    (tensor, shape), _ = _first_argument((*args, *kwargs.values()), {}, count)
     return (tensor, [count, *array_of(shape, "int32").tolist()]), {}
 
 
 def _expand_dims(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (tensor, axis), _ = _first_only((*args, *kwargs.values()), {}, count)
-    return (tensor, axis + 1 if axis >= 0 else axis), {}
+    (tensor, axis), _ = _first_argument((*args, *kwargs.values()), {}, count)
+    return (tensor, int(_next_axis(axis))), {}
 
 
 def _one_hot(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     if kwargs.get("axis") not in (None, -1) or len(args) > 2:
-        raise ValueError("another axis than the last")
-    return _first_only(args, kwargs, count)
+        raise ValueError("axis must be the last one")
+    return _first_argument(args, kwargs, count)
 
 
-def _pictures(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Pictures of one size."""
-    (images, *more), others = _first_only(args, kwargs, count)
-    if images.values.ndim != 4:
-        raise ValueError("a sample is not one picture")
-    return (images, *more), others
+def _along_axis(default: Callable[[int], Any]) -> Rule:
+    """The operation works along one or more axes; `default` gives those of the batch if none are given."""
+
+    def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+        (tensor, *others), options = _first_argument(args, dict(kwargs), count)
+        axis = others[0] if others else options.pop("axis", None)
+        return (tensor, default(tensor.ndim) if axis is None else _next_axis(axis), *others[1:]), options
+
+    return rule
 
 
-def _place(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Along one axis, the first unless another is given."""
-    (tensor, *more), others = _first_only(args, dict(kwargs), count)
-    axis = more[0] if more else others.pop("axis", None)
-    return (tensor, _behind(0 if axis is None else axis), *more[1:]), others
-
-
-def _reduction(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Along all axes unless some are given."""
-    (tensor, *more), others = _first_only(args, dict(kwargs), count)
-    axis = more[0] if more else others.pop("axis", None)
-    return (tensor, list(range(1, tensor.values.ndim)) if axis is None else _behind(axis), *more[1:]), others
-
-
-def _behind(axis: Any) -> Any:
-    """Axes of a sample as they are counted in a batch."""
-    numbers = array_of(axis, "int32")
-    return np.where(numbers >= 0, numbers + 1, numbers)
+def _next_axis(axis: Any) -> Any:
+    """Axes of a sample as axes of the batch."""
+    axes = array_of(axis, "int32")
+    return np.where(axes >= 0, axes + 1, axes)
 
 
 _ELEMENTWISE = (
-    *("math.add", "math.subtract", "math.multiply", "math.truediv", "math.divide", "math.floordiv", "math.floormod"),
-    *("math.negative", "math.abs", "math.maximum", "math.minimum", "math.logical_and", "math.logical_or"),
-    *("math.logical_not", "math.equal", "math.not_equal", "math.less", "math.less_equal", "math.greater"),
-    *("math.greater_equal", "math.equal_or_false", "math.not_equal_or_true"),
+    *("add", "subtract", "multiply", "truediv", "divide", "floordiv", "floormod", "negative", "abs", "maximum"),
+    *("minimum", "logical_and", "logical_or", "logical_not", "equal", "not_equal", "less", "less_equal", "greater"),
+    *("greater_equal", "equal_or_false", "not_equal_or_true", "clip_by_value"),
 )
-_OF_PICTURES = tuple(
-    f"image.{name}"
-    for name in (
-        *("adjust_brightness", "central_crop", "crop_to_bounding_box", "grayscale_to_rgb", "pad_to_bounding_box"),
-        *("resize", "resize_with_crop_or_pad", "rgb_to_grayscale", "rot90", "transpose"),
-    )
+_IMAGES = (
+    *("adjust_brightness", "central_crop", "crop_to_bounding_box", "grayscale_to_rgb", "pad_to_bounding_box", "resize"),
+    *("resize_with_crop_or_pad", "rgb_to_grayscale", "rot90", "transpose"),
+)
+_STRINGS = (
+    *("to_number", "lower", "upper", "strip", "length", "regex_replace", "regex_full_match", "to_hash_bucket"),
+    *("to_hash_bucket_fast", "to_hash_bucket_strong"),
 )
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(_ELEMENTWISE, _elementwise),
-    **dict.fromkeys(("math.argmax", "math.argmin"), _place),
-    **dict.fromkeys(("math.reduce_max", "math.reduce_min", "math.reduce_all", "math.reduce_any"), _reduction),
-    "array.cast": _first_only,
-    "array.saturate_cast": _first_only,
-    "array.identity": _first_only,
+    **{f"math.{name}": _elementwise for name in _ELEMENTWISE},
+    **dict.fromkeys(("math.argmax", "math.argmin"), _along_axis(lambda _: 1)),
+    **{f"math.reduce_{name}": _along_axis(lambda ndim: [*range(1, ndim)]) for name in ("max", "min", "all", "any")},
+    **{f"array.{name}": _first_argument for name in ("cast", "saturate_cast", "identity")},
     "array.one_hot": _one_hot,
     "array.reshape": _reshape,
     "array.expand_dims": _expand_dims,
+    "array.getitem": _getitem,
     "array.stack": _stack,
+    "array.unstack": _unstack,
     "array.transpose": _transpose,
-    "io.decode_csv": _lines,
-    "io.decode_raw": _raw,
-    **dict.fromkeys(
-        ("strings.to_number", "strings.lower", "strings.upper", "strings.strip", "strings.length"), _first_only
-    ),
-    **dict.fromkeys(("strings.regex_replace", "strings.regex_full_match"), _first_only),
-    **dict.fromkeys((f"strings.to_hash_bucket{kind}" for kind in ("", "_fast", "_strong")), _first_only),
-    "lookup.find": _found,
-    "strings.vectorize": _texts,
-    "image.convert_image_dtype": _first_only,
-    **dict.fromkeys(_OF_PICTURES, _pictures),
-    "image.flip_left_right": _first_only,
-    "image.flip_up_down": _first_only,
+    "io.decode_csv": _of_rank(0),
+    "io.decode_raw": _first_argument,
+    **{f"strings.{name}": _first_argument for name in _STRINGS},
+    "lookup.find": _find,
+    **{f"image.{name}": _first_argument for name in ("convert_image_dtype", "flip_left_right", "flip_up_down")},
+    **{f"image.{name}": _of_rank(3) for name in _IMAGES},
 }

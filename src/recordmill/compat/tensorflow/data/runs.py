@@ -1,4 +1,4 @@
-"""Batches cut out of runs of byte strings, without an element for each string."""
+"""Cut batches out of runs of byte strings, without an element for each string."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Run, Step
 from recordmill.types import Ragged
 
-# Fewer than this are not worth a run of their own; more take memory that is not used again.
-_LEAST, _MOST = 16, 4096
-# Mean bytes of a string from which on an object of its own costs little beside it.
-_LONG = 32 << 10
+# Smallest and largest number of strings that are read at a time.
+_MIN_RUN, _MAX_RUN = 16, 4096
+# Mean bytes of a string from which on one object per string is cheaper than copying the buffer.
+_LONG_BYTES = 32 << 10
 
 
 def run_length(size: int) -> int:
-    """Strings of a run that batches are cut out of."""
-    return min(size * -(-_LEAST // size), _MOST)
+    """Return the number of strings to read at a time for batches of a size."""
+    return min(size * -(-_MIN_RUN // size), _MAX_RUN)
 
 
 def batches_of(runs: Iterator[Run], size: int, drop_remainder: bool) -> Iterator[Step]:
-    """Batches of the strings of runs; a failure stands in the place of one, and spoils its batch."""
+    """Cut runs into batches; an error takes the place of one string, and of the batch that the string is in."""
     parts: list[Run] = []
     count = 0
     for part in _cut(runs, size):
-        parts.append(_held(part))
+        is_long = isinstance(part, Ragged) and len(part.data) > _LONG_BYTES * len(part)
+        parts.append(strings_of(part) if is_long else part)  # type: ignore[arg-type]
         count += 1 if isinstance(part, Failed) else len(part)
         if count == size:
             yield _joined(parts)
@@ -39,28 +40,25 @@ def batches_of(runs: Iterator[Run], size: int, drop_remainder: bool) -> Iterator
 
 
 def gathered(strings: Iterator[bytes | Failed], length: int) -> Iterator[Run]:
-    """Runs of strings that come one by one."""
-    held: list[bytes] = []
+    """Collect single strings to runs."""
+    run: list[bytes] = []
     for one in strings:
         if isinstance(one, Failed):
-            yield from _objects(held)
+            if run:
+                yield np.fromiter(run, object, len(run))
             yield one
-            held = []
+            run = []
             continue
-        held.append(one)
-        if len(held) == length:
-            yield from _objects(held)
-            held = []
-    yield from _objects(held)
-
-
-def _objects(held: list[bytes]) -> Iterator[NDArray[Any]]:
-    if held:
-        yield np.fromiter(held, object, len(held))
+        run.append(one)
+        if len(run) == length:
+            yield np.fromiter(run, object, len(run))
+            run = []
+    if run:
+        yield np.fromiter(run, object, len(run))
 
 
 def _cut(runs: Iterator[Run], size: int) -> Iterator[Run]:
-    """Runs, divided where a batch ends."""
+    """Divide runs where a batch ends."""
     left = size
     for run in runs:
         if isinstance(run, Failed):
@@ -73,13 +71,6 @@ def _cut(runs: Iterator[Run], size: int) -> Iterator[Run]:
             yield run if stop - start == len(run) else run[start:stop]
             left = left - (stop - start) or size
             start = stop
-
-
-def _held(part: Run) -> Run:
-    """Long strings as objects while they are in the processor's cache, so that joining does not copy them again."""
-    if isinstance(part, Ragged) and len(part.data) > _LONG * len(part):
-        return strings_of(part)
-    return part
 
 
 def _joined(parts: list[Run]) -> Step:

@@ -1,4 +1,4 @@
-"""Where elements come from: values in memory, ranges, generators, names of files."""
+"""Nodes that produce elements: values in memory, slices of tensors, ranges and generators."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, UnknownError
+from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.data.elements import (
@@ -27,32 +28,45 @@ from recordmill.compat.tensorflow.data.tables import Row, Table
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
-class Single(Node):
+class Source(Node):
+    """Node without inputs, whose elements are those of its sample."""
+
+    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
+        return map(Element, self.sample())
+
+
+class Values(Source):
+    """Elements given as a list of values with a common spec."""
+
+    def __init__(self, values: list[Any], spec: Any) -> None:
+        super().__init__()
+        self._values, self._spec = values, spec
+
+    def sample(self) -> Iterator[Any]:
+        return iter(self._values)
+
+    def cardinality(self) -> int:
+        return len(self._values)
+
+    def spec(self) -> Any:
+        return self._spec
+
+
+class Single(Values):
     """One element."""
 
     def __init__(self, value: Any) -> None:
-        super().__init__()
-        self._value = to_tensors(value)
+        element = to_tensors(value)
+        super().__init__([element], spec_of(element))
 
-    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
-        """Give the element."""
-        yield Element(self._value)
-
-    def cardinality(self) -> int:
-        """One."""
-        return 1
-
-    def spec(self) -> Any:
-        """Specs of the element."""
-        return spec_of(self._value)
-
-    def sample(self) -> Iterator[Any]:
-        """The element."""
-        yield self._value
+    @staticmethod
+    def spec_of_elements(spec: Any) -> Any:
+        """Return the spec of the elements, given the spec of the value."""
+        return spec
 
 
-class Slices(Node):
-    """Rows of tensors."""
+class Slices(Source):
+    """Slices of tensors along the first axis."""
 
     def __init__(self, value: Any) -> None:
         super().__init__()
@@ -66,92 +80,83 @@ class Slices(Node):
                 raise ValueError(f"Dimensions {lengths[0]} and {length} are not compatible")
         self._length = int(lengths[0]) if lengths else 0
 
-    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
-        """Give the rows; those of tensors are made when somebody looks at them."""
+    @staticmethod
+    def spec_of_elements(spec: Any) -> Any:
+        """Return the spec of the elements, given the spec of the value."""
+        return without_axis(spec)
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Yield the slices; slices of dense tensors are created when their value is read."""
         if not all(type(leaf) is Tensor for leaf in leaves(self._value)):
-            return (Element(value) for value in self.sample())
+            return super().iterate(way)
         table = Table(self._value)
         return (Row(table, position) for position in range(self._length))
 
     def cardinality(self) -> int:
-        """Number of rows."""
         return self._length
 
     def spec(self) -> Any:
-        """Specs of a row."""
         return without_axis(spec_of(self._value))
 
     def sample(self) -> Iterator[Any]:
-        """The rows."""
         for position in range(self._length):
-            yield mapped(lambda leaf, at=position: _row(leaf, at), self._value)
+            yield mapped(lambda leaf, at=position: _slice(leaf, at), self._value)
 
 
-def _row(leaf: Any, position: int) -> Any:
-    if isinstance(leaf, SparseTensor):
-        indices = leaf.indices.values
-        inside = indices[:, 0] == position
-        parts = indices[inside, 1:], leaf.values.values[inside], leaf.dense_shape.values[1:]
-        return SparseTensor(*map(Tensor, parts))
-    return row_of(leaf.values, position) if isinstance(leaf, Tensor) else ragged_row(leaf, position)
+def _slice(leaf: Any, position: int) -> Any:
+    if isinstance(leaf, Tensor):
+        return row_of(leaf.values, position)
+    if not isinstance(leaf, SparseTensor):
+        return ragged_row(leaf, position)
+    indices = leaf.indices.values
+    inside = indices[:, 0] == position
+    parts = indices[inside, 1:], leaf.values.values[inside], leaf.dense_shape.values[1:]
+    return SparseTensor(*map(Tensor, parts))
 
 
-class Range(Node):
-    """Whole numbers from a start to a stop."""
+class Range(Source):
+    """Integers of a range."""
 
     def __init__(self, *bounds: int, output_type: Any = dtypes.int64) -> None:
         super().__init__()
         if len(bounds) == 3 and bounds[2] == 0:
-            raise InvalidArgumentError("step must be a non-zero integer.")
+            raise InvalidArgumentError("step must be a non-zero integer")
         self._range, self._dtype = range(*bounds), dtypes.as_dtype(output_type)
 
-    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
-        """Give the numbers."""
-        return (Element(value) for value in self.sample())
-
     def cardinality(self) -> int:
-        """How many they are."""
         return len(self._range)
 
     def spec(self) -> Any:
-        """A number."""
         return TensorSpec([], self._dtype)
 
     def sample(self) -> Iterator[Any]:
-        """The numbers."""
-        numpy = self._dtype.numpy_dtype
-        for number in self._range:
-            yield Tensor(np.array(number, numpy))
+        dtype = self._dtype.numpy_dtype
+        return (Tensor(np.array(number, dtype)) for number in self._range)
 
 
-class Random(Node):
-    """Whole numbers of 32 bits without end; NumPy's generator, not TensorFlow's."""
+class RandomChoices(Source):
+    """Endless random positions of inputs, drawn with weights by a NumPy generator."""
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, weights: Any, seed: int | None, *, reshuffle: bool) -> None:
         super().__init__()
-        self._seed = np.random.SeedSequence(seed).entropy
+        self._weights = weights
+        self._seed: Any = np.random.SeedSequence(None if seed is None else abs(seed)).entropy
+        self._reshuffle = reshuffle
 
-    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
-        """Give the numbers."""
-        return (Element(value) for value in self.sample())
+    def sample(self) -> Iterator[Any]:
+        generator = np.random.default_rng([self._seed, self.begin() if self._reshuffle else 0])
+        while True:
+            yield Tensor(np.array(generator.choice(len(self._weights), p=self._weights), np.int64))
 
     def cardinality(self) -> int:
-        """Without end."""
         return INFINITE_CARDINALITY
 
     def spec(self) -> Any:
-        """A number."""
         return TensorSpec([], dtypes.int64)
-
-    def sample(self) -> Iterator[Any]:
-        """The numbers."""
-        drawn = np.random.default_rng(self._seed)
-        while True:
-            yield Tensor(np.array(drawn.integers(2**32), np.int64))
 
 
 class FromGenerator(Node):
-    """What a function of the user yields."""
+    """Values yielded by a user function, converted to a signature."""
 
     runs_python = True
 
@@ -161,50 +166,44 @@ class FromGenerator(Node):
         self._args = tuple(as_tensor(one).numpy() for one in args)
 
     def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
-        """Give what it yields, converted and checked."""
+        """Yield the values; an error raised by the generator ends the elements."""
         try:
             for value in iter(self._function(*self._args)):
-                yield self._step(value)
-        except Exception as error:  # noqa: BLE001 (it is told to the caller, as TensorFlow does)
+                yield self._convert_to_step(value)
+        except Exception as error:  # noqa: BLE001 (raised where the element is requested)
             kind = InvalidArgumentError if isinstance(error, TypeError | ValueError) else UnknownError
-            told = kind(f"{type(error).__name__}: {error}", hint="it was raised by the generator")
-            told.__cause__ = error
-            yield Failed(told)
+            translated = kind(f"{type(error).__name__}: {error}", hint="it was raised by the generator")
+            translated.__cause__ = error
+            yield Failed(translated)
 
-    def _step(self, value: Any) -> Step:
-        """Element of a value; one that is not as declared fails, and the generator goes on."""
+    def _convert_to_step(self, value: Any) -> Step:
         try:
-            return Element(self._checked(value))
-        except InvalidArgumentError as error:
+            return Element(self._convert(value))
+        except InvalidArgumentError as error:  # the generator continues after a value that does not match
             return Failed(error)
 
     def cardinality(self) -> int:
-        """Not known."""
         return UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
-        """What was declared."""
         return self._signature
 
     def sample(self) -> Iterator[Any]:
-        """What it yields."""
-        return (self._checked(value) for value in iter(self._function(*self._args)))
+        return map(self._convert, iter(self._function(*self._args)))
 
-    def _checked(self, value: Any) -> Any:
-        if isinstance(self._signature, TensorSpec):
-            return _as_declared(self._signature, value)  # a tuple, too, is one tensor
+    def _convert(self, value: Any) -> Any:
+        if isinstance(self._signature, TensorSpec):  # a tuple is then the value of one tensor
+            return _convert_leaf(self._signature, value)
         if isinstance(value, list) and isinstance(self._signature, tuple):
             value = tuple(value)
         if not same_form(self._signature, value):
-            expected = mapped(lambda leaf: leaf.dtype, self._signature)
             raise InvalidArgumentError(
-                "TypeError: `generator` yielded an element that did not match the expected structure. "
-                f"The expected structure was {expected}, but the yielded element was {value}."
+                f"`generator` yielded {value}, which does not have the declared structure {self._signature}"
             )
-        return mapped(_as_declared, self._signature, value)
+        return mapped(_convert_leaf, self._signature, value)
 
 
-def _as_declared(spec: Any, value: Any) -> Any:
+def _convert_leaf(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         return value
     try:
@@ -212,13 +211,18 @@ def _as_declared(spec: Any, value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         array = None
     if array is None or array.dtype != spec.dtype.numpy_dtype:
-        raise InvalidArgumentError(
-            "TypeError: `generator` yielded an element that could not be converted to the expected type. "
-            f"The expected type was {spec.dtype.name}, but the yielded element was {value}."
-        )
+        raise InvalidArgumentError(f"`generator` yielded {value}, which could not be converted to {spec.dtype.name}")
     if not spec.shape.is_compatible_with(array.shape):
-        raise InvalidArgumentError(
-            f"TypeError: `generator` yielded an element of shape {array.shape} where an element of shape "
-            f"{spec.shape} was expected."
-        )
+        raise InvalidArgumentError(f"`generator` yielded a value of shape {array.shape}, expected shape {spec.shape}")
     return Tensor(array)
+
+
+def signature_of(types: Any, shapes: Any = None) -> Any:
+    """Combine structures of dtypes and of shapes into a structure of specs."""
+    if shapes is None:
+        return mapped(lambda dtype: TensorSpec(None, dtype), types)
+    if isinstance(types, tuple):
+        return tuple(signature_of(dtype, shape) for dtype, shape in zip(types, shapes, strict=True))
+    if isinstance(types, dict):
+        return {key: signature_of(types[key], shapes[key]) for key in types}
+    return TensorSpec(TensorShape(shapes), types)

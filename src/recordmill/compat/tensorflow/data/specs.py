@@ -1,4 +1,4 @@
-"""What elements are: dtypes and shapes, as far as they are known."""
+"""Specs of elements: dtypes and shapes, as far as they are known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, type_spec_f
 
 
 class DatasetSpec:
-    """Spec of data sets whose elements are of a spec."""
+    """Spec of datasets whose elements have a spec."""
 
     __slots__ = ("element_spec",)
 
@@ -19,20 +19,17 @@ class DatasetSpec:
         self.element_spec = element_spec
 
     def __eq__(self, other: object) -> bool:
-        """Compare the specs of the elements."""
         return isinstance(other, DatasetSpec) and bool(self.element_spec == other.element_spec)
 
     def __hash__(self) -> int:
-        """Hash of the type: element specs may be dicts."""
         return hash(DatasetSpec)
 
     def __repr__(self) -> str:
-        """TensorFlow's spelling."""
         return f"DatasetSpec({self.element_spec!r}, TensorShape([]))"
 
 
 def spec_of(value: Any) -> Any:
-    """Structure of the specs of an element."""
+    """Return the structure of the specs of an element."""
     return mapped(_spec, value)
 
 
@@ -45,24 +42,23 @@ def _spec(leaf: Any) -> Any:
 
 
 def with_axis(spec: Any, length: int | None) -> Any:
-    """Specs of elements that are put together."""
-    return mapped(lambda leaf: _like(leaf, TensorShape([length]) + leaf.shape, 1), spec)
+    """Return the specs of batches of elements."""
+    return mapped(lambda leaf: _reshaped(leaf, TensorShape([length]) + leaf.shape, 1), spec)
 
 
 def without_axis(spec: Any) -> Any:
-    """Specs of the rows of elements."""
-    return mapped(lambda leaf: _like(leaf, leaf.shape[1:] if leaf.shape.rank is not None else None, -1), spec)
+    """Return the specs of the rows of elements."""
+    return mapped(lambda leaf: _reshaped(leaf, leaf.shape[1:] if leaf.shape.rank is not None else None, -1), spec)
 
 
-def _like(leaf: Any, shape: Any, axes: int = 0) -> Any:
-    """Spec of the same kind with another shape, which has so many axes more."""
+def _reshaped(leaf: Any, shape: Any, more_axes: int = 0) -> Any:
     if isinstance(leaf, RaggedTensorSpec):
-        return RaggedTensorSpec(shape, leaf.dtype, max(leaf.ragged_rank + axes, 0), leaf.row_splits_dtype)
+        return RaggedTensorSpec(shape, leaf.dtype, max(leaf.ragged_rank + more_axes, 0), leaf.row_splits_dtype)
     return type(leaf)(shape, leaf.dtype)
 
 
 def common(one: Any, other: Any) -> Any:
-    """Specs of which both are: lengths that differ are unknown."""
+    """Return the most specific specs that cover both; lengths that differ are unknown."""
     if not same_form(one, other) or any(
         getattr(a, "dtype", None) != getattr(b, "dtype", None) for a, b in zip(leaves(one), leaves(other), strict=True)
     ):
@@ -74,5 +70,5 @@ def _common(one: Any, other: Any) -> Any:
     if isinstance(one, DatasetSpec):
         return one
     if one.shape.rank is None or one.shape.rank != other.shape.rank:
-        return _like(one, None)
-    return _like(one, [a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)])
+        return _reshaped(one, None)
+    return _reshaped(one, [a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)])

@@ -1,4 +1,4 @@
-"""Elements put together to one, and padded."""
+"""Join elements to batches, with or without padding."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from recordmill.compat.tensorflow.data.structures import filled, leaves
 
 
 def stacked(values: Sequence[Any]) -> Any:
-    """One element of several, with a new first axis."""
+    """Return elements as one, with a new first axis."""
     if all(type(value) is Tensor for value in values):
-        return _column(values, 0)
+        return stack_leaf(values, 0)
     columns = zip(*map(leaves, values), strict=True)
-    return filled(values[0], iter([_column(list(rows), number) for number, rows in enumerate(columns)]))
+    return filled(values[0], iter([stack_leaf(rows, number) for number, rows in enumerate(columns)]))
 
 
-def _column(rows: Sequence[Any], component: int) -> Any:
+def stack_leaf(rows: Sequence[Any], component: int) -> Any:
+    """Return one leaf of several elements as one; `component` is its number in error messages."""
     if isinstance(rows[0], SparseTensor):
-        return _sparse(rows)
+        return _stack_sparse(rows)
     if isinstance(rows[0], RaggedRow | RaggedTensor):
         return ragged_of(rows)
     arrays = [row.values for row in rows]
@@ -36,32 +37,32 @@ def _column(rows: Sequence[Any], component: int) -> Any:
         if array.shape != first:
             raise InvalidArgumentError(
                 f"Cannot batch tensors with different shapes in component {component}. First element had shape "
-                f"{_spelled(first)} and element {position} had shape {_spelled(array.shape)}."
+                f"{_printed(first)} and element {position} had shape {_printed(array.shape)}."
             )
     return Tensor(join(arrays))
 
 
-def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    """Arrays of one shape and dtype as one."""
-    whole: NDArray[Any] = np.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
+def join(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return arrays of one shape and dtype as one."""
+    joined: NDArray[Any] = np.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
     for position, array in enumerate(arrays):
-        whole[position, ...] = array
-    return whole
+        joined[position, ...] = array
+    return joined
 
 
 def alike(rows: Sequence[Any]) -> bool:
-    """Whether values are tensors of one shape and dtype."""
+    """Return whether values are tensors of one shape and dtype."""
     if not all(type(row) is Tensor for row in rows):
         return False
     first = rows[0].values
     return all(row.values.shape == first.shape and row.values.dtype == first.dtype for row in rows)
 
 
-def _spelled(shape: tuple[int, ...]) -> str:
+def _printed(shape: tuple[int, ...]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
-def _sparse(rows: Sequence[SparseTensor]) -> SparseTensor:
+def _stack_sparse(rows: Sequence[SparseTensor]) -> SparseTensor:
     counts = [len(row.values.values) for row in rows]
     numbers = np.repeat(np.arange(len(rows), dtype=np.int64), counts)[:, None]
     indices = np.concatenate([numbers, np.concatenate([row.indices.values for row in rows])], axis=1)
@@ -70,15 +71,8 @@ def _sparse(rows: Sequence[SparseTensor]) -> SparseTensor:
     return SparseTensor(Tensor(indices), Tensor(values), Tensor(np.concatenate([[len(rows)], shape]).astype(np.int64)))
 
 
-def padded(values: Sequence[Any], shapes: Sequence[Any], fills: Sequence[Any]) -> Any:
-    """One element of several; short axes are filled up."""
-    columns = zip(*map(leaves, values), strict=True)
-    return filled(
-        values[0], iter([_padded(list(rows), *how) for rows, *how in zip(columns, shapes, fills, strict=True)])
-    )
-
-
-def _padded(rows: list[Any], shape: TensorShape | None, fill: Any) -> Tensor:
+def pad_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any) -> Tensor:
+    """Return one leaf of several elements as one, with short axes filled up to a shape or to the longest element."""
     if not all(isinstance(row, Tensor) for row in rows):
         raise UnimplementedError("padded_batch takes dense tensors only")
     arrays = [row.values for row in rows]
@@ -93,9 +87,9 @@ def _padded(rows: list[Any], shape: TensorShape | None, fill: Any) -> Tensor:
     if any(own > length for own, length in zip(longest, lengths, strict=True)):
         raise DataLossError("Attempted to pad to a smaller size than the input element.")
     dtype = arrays[0].dtype
-    whole: NDArray[Any] = np.empty((len(arrays), *lengths), dtype)
-    whole[...] = (b"" if dtype.hasobject else 0) if fill is None else fill
+    padded: NDArray[Any] = np.empty((len(arrays), *lengths), dtype)
+    padded[...] = (b"" if dtype.hasobject else 0) if fill is None else fill
     for position, array in enumerate(arrays):
-        place: Any = (position, *(slice(length) for length in array.shape), ...)
-        whole[place] = array
-    return Tensor(whole)
+        box: Any = (position, *(slice(length) for length in array.shape), ...)
+        padded[box] = array
+    return Tensor(padded)

@@ -1,4 +1,4 @@
-"""Elements of data sets: tuples, dicts and named tuples of tensors, nested."""
+"""Structures of elements: tuples, dicts and named tuples of tensors, nested."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TENSORS = (Tensor, SparseTensor, RaggedTensor)
 
 
 def children(value: Any) -> list[Any] | None:
-    """What a tuple or a mapping holds, in TensorFlow's order: mappings by key."""
+    """Return the parts of a tuple or a mapping in TensorFlow's order (mappings by key); None for a leaf."""
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, Mapping):
@@ -24,19 +24,19 @@ def children(value: Any) -> list[Any] | None:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Leaves of a structure, in TensorFlow's order."""
+    """Iterate over the leaves of a structure in TensorFlow's order."""
     return iter(_flat(value))
 
 
 def _flat(value: Any) -> list[Any]:
-    if type(value) is Tensor:  # which most are, and `children` takes longer
+    if type(value) is Tensor:  # the most frequent case; `children` is slower
         return [value]
     inside = children(value)
     return [value] if inside is None else [leaf for one in inside for leaf in _flat(one)]
 
 
 def mapped(function: Callable[..., Any], value: Any, *others: Any) -> Any:
-    """Structure with each leaf replaced."""
+    """Return the structure with a function applied to each leaf."""
     if type(value) is Tensor:
         return function(value, *others)
     if isinstance(value, tuple):
@@ -48,20 +48,20 @@ def mapped(function: Callable[..., Any], value: Any, *others: Any) -> Any:
 
 
 def filled(value: Any, new: Iterator[Any]) -> Any:
-    """Structure of the same form with other leaves."""
+    """Return a structure of the same form with other leaves."""
     if type(value) is Tensor:
         return next(new)
     if isinstance(value, tuple):
         rows = [filled(one, new) for one in value]
         return type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)
     if isinstance(value, Mapping):
-        made = {key: filled(value[key], new) for key in sorted(value)}
-        return {key: made[key] for key in value}
+        parts = {key: filled(value[key], new) for key in sorted(value)}
+        return {key: parts[key] for key in value}
     return next(new)
 
 
 def same_form(one: Any, other: Any) -> bool:
-    """Whether two structures nest alike."""
+    """Return whether two structures nest alike."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return sorted(one) == sorted(other) and all(same_form(one[key], other[key]) for key in one)
     if isinstance(one, tuple) and isinstance(other, tuple):
@@ -70,28 +70,28 @@ def same_form(one: Any, other: Any) -> bool:
 
 
 def to_tensors(value: Any) -> Any:
-    """Structure whose leaves are tensors."""
+    """Return the structure with tensors as leaves."""
     return mapped(lambda leaf: leaf if isinstance(leaf, TENSORS) else as_tensor(leaf), value)
 
 
 def to_numpy(value: Any) -> Any:
-    """Structure whose leaves are NumPy's."""
+    """Return the structure with NumPy arrays and scalars as leaves."""
     return mapped(lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf, value)
 
 
 def row_of(array: Any, position: int) -> Tensor:
-    """One row of an array as a tensor."""
+    """Return one row of an array as a tensor."""
     row = array[position]
     if isinstance(row, np.ndarray):
         return Tensor(row)
-    made = np.empty((), array.dtype)
-    made[()] = row
-    return Tensor(made)
+    scalar = np.empty((), array.dtype)
+    scalar[()] = row
+    return Tensor(scalar)
 
 
 def whole(value: Any, name: str) -> int:
-    """Argument that is a whole number, also as a tensor."""
+    """Return an argument as an integer; scalar integer tensors are accepted."""
     array = array_of(value)
     if array.ndim or array.dtype.kind not in "iu":
-        raise TypeError(f"{name} is a whole number, not {value!r}")
+        raise TypeError(f"{name} must be an integer, got {value!r}")
     return int(array[()])

@@ -1,1 +1,1 @@
-"""TensorFlow 1's graphs and sessions, as far as programs read and prepare data with them."""
+"""TensorFlow 1 graphs, sessions and queues, as far as programs read and prepare data with them."""

@@ -1,26 +1,125 @@
-"""The graph: what is done to values that a session will know."""
+"""The graph: symbols that stand for values, and the steps that compute these values when a session runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NoReturn, Protocol
 
-from recordmill.compat.tensorflow.core.dispatch import BESIDE, run
+from recordmill.compat.tensorflow.core.dispatch import BESIDE, op, run
+from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.data.inferring import inferred
-from recordmill.compat.tensorflow.data.recorded import Path, frozen, instances, picked, put, recorded_in
+from recordmill.compat.tensorflow.data.recorded import Path, Recorded, frozen, instances, picked, put, recorded_in
 from recordmill.compat.tensorflow.data.structures import filled, leaves
-from recordmill.compat.tensorflow.graphs.results import results_of
-from recordmill.compat.tensorflow.graphs.symbols import Operation, Step, Symbol
+from recordmill.compat.tensorflow.io.parsing import names_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.dataclass import dataclass
 
-# Operations whose functions hold values of the graph.
-_CLOSURES = frozenset({"control.case", "control.cond", "control.switch_case", "control.while_loop"})
+# Components of sparse and ragged tensors, which are symbols, too.
+_COMPONENTS = frozenset({"values", "indices", "dense_shape", "flat_values", "row_splits"})
+# Operations that take functions, whose values of the graph are not tracked.
+_WITH_FUNCTIONS = frozenset({"control.case", "control.cond", "control.switch_case", "control.while_loop"})
+# Sessions that are the default one, the innermost last.
+DEFAULT_SESSIONS: list[Any] = []
+
+
+class Step(Protocol):
+    """A computation of some values."""
+
+    def inputs(self) -> set[int]:
+        """Return the numbers of the values that it needs."""
+
+    def make(self, known: dict[int, Any]) -> None:
+        """Add its values to the known ones."""
+
+
+class Symbol(Recorded):
+    """Stand-in for a value that a session computes."""
+
+    __slots__ = ()
+    of_graph = True
+
+    @property
+    def dtype(self) -> DType:
+        """Dtype; AttributeError if it is unknown."""
+        if self.spec is None:
+            raise self._missing("known dtype")
+        return self.spec.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """Shape, as far as it is known."""
+        return TensorShape(None) if self.spec is None else self.spec.shape
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Return the value, computed by a session or by the default one."""
+        return (session or default_session()).run(self, feed_dict)
+
+    def _missing(self, name: str) -> AttributeError:
+        return AttributeError(f"a symbolic tensor has no {name}: fetch it with tf.Session().run", name=name, obj=self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a component of a sparse or ragged tensor as a symbol."""
+        if name in _COMPONENTS:
+            return run("graph.component", self, name)
+        raise self._missing(f"attribute {name!r}")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise NotImplementedError(
+            "a symbolic tensor has no value before a session runs: fetch it with tf.Session().run, or use it in the "
+            "function that is passed to Dataset.map"
+        )
+
+    def _refuse(self) -> NoReturn:
+        raise TypeError(
+            "A symbolic `tf.Tensor` cannot be used as a Python bool, number or sequence: fetch it with tf.Session().run"
+        )
+
+    __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = _refuse
+
+    def __eq__(self, other: object) -> bool:
+        """Compare identities, as TensorFlow 1 does."""
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash((Symbol, self.number))
+
+    def __repr__(self) -> str:
+        known = "unknown" if self.spec is None else f"shape={self.spec.shape}, dtype={self.spec.dtype.name}"
+        return f"<tf.Tensor 'value_{self.number}:0' {known}>"
+
+
+class Operation:
+    """Something that a session runs for its effect."""
+
+    def __init__(self, act: Callable[[], Any] | None = None) -> None:
+        self.act = act or (lambda: None)
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run it in a session, or in the default one."""
+        (session or default_session()).run(self, feed_dict)
+
+
+def default_session() -> Any:
+    """Return the session of the innermost ``with`` block; ValueError if there is none."""
+    if not DEFAULT_SESSIONS:
+        raise ValueError("No default session is registered. Use `with sess.as_default()` or pass `eval(session=sess)`.")
+    return DEFAULT_SESSIONS[-1]
+
+
+@op("graph.component")
+def component(value: Any, name: str) -> Any:
+    """Return a component of a sparse or ragged tensor."""
+    return getattr(value, name)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Call:
-    """One call of an operation."""
+    """Call of an operation."""
 
     name: str
     args: tuple[Any, ...]
@@ -28,74 +127,70 @@ class Call:
     outputs: tuple[tuple[int, tuple[Any, ...]], ...]
 
     def inputs(self) -> set[int]:
-        """Numbers of the values that it takes."""
         return {one.number for one in recorded_in((self.args, self.kwargs))}
 
     def make(self, known: dict[int, Any]) -> None:
-        """Run the operation."""
-        made = run(self.name, *put(self.args, known), **put(self.kwargs, known))
+        result = run(self.name, *put(self.args, known), **put(self.kwargs, known))
         for number, keys in self.outputs:
-            known[number] = picked(made, Path(keys))
+            known[number] = picked(result, Path(keys))
 
 
-class Graph:
-    """Notes the calls that touch values of the graph; all programs of a process share one."""
+class OperationGraph:
+    """All steps of the process. Registered in `dispatch.BESIDE`, it records the calls that take symbols."""
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []  # by number of the value that each makes
-        self.fed: dict[int, Any] = {}  # what placeholders are fed with while operations run
-        self.passes: dict[Any, Any] = {}  # how far the running session is with each iterator
+        self.steps: list[Step] = []  # by number of the value that each computes
+        self.fed: dict[int, Any] = {}  # values fed to the running session
+        self.passes: dict[Any, Any] = {}  # iterators of the running session
 
     def touches(self, value: Any) -> bool:
-        """Whether a value, or one inside it, belongs to the graph."""
+        """Return whether arguments contain symbols."""
         return any(next(instances(value, kind), None) is not None for kind in (Symbol, Operation))
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Note a call."""
+        """Record a call, and return symbols for its results."""
         if name == "control.group":
-            return _together(list(instances(args, Operation)))
-        if name in _CLOSURES:
+            return _group(list(instances(args, Operation)))
+        if name in _WITH_FUNCTIONS:
             raise NotImplementedError(
-                f"tf.{name.partition('.')[2]} of values of a graph is not supported: do it in the function that "
-                "is given to Dataset.map"
+                f"tf.{name.partition('.')[2]} of symbolic tensors is not supported: call it in the function that is "
+                "passed to Dataset.map"
             )
         args, kwargs = frozen(args), frozen(kwargs)
-        result, keys = results_of(name, args, kwargs, inferred(name, args, kwargs))
-        first = len(self.steps)
-        made = self.add(Call(name, args, kwargs, tuple(zip(range(first, first + len(keys)), keys, strict=True))), keys)
-        specs = [one if isinstance(one, TensorSpec) else None for one in leaves(result)]
-        for symbol, spec in zip(made, specs, strict=True):
-            symbol.spec = spec
-        return filled(result, iter(made))
+        structure = _find_structure(name, args, kwargs)
+        keys, first = list(_list_keys(structure)), len(self.steps)
+        outputs = tuple(zip(range(first, first + len(keys)), keys, strict=True))
+        specs = [one if isinstance(one, TensorSpec) else None for one in leaves(structure)]
+        return filled(structure, iter(self.add(Call(name, args, kwargs, outputs), specs)))
 
-    def add(self, step: Step, values: Iterable[Any]) -> list[Symbol]:
-        """Add a step that makes values."""
-        made = []
-        for _ in values:
-            made.append(Symbol(len(self.steps), None))
+    def add(self, step: Step, specs: Iterable[TensorSpec | None]) -> list[Symbol]:
+        """Add a step, and return a symbol for each of its values."""
+        symbols = []
+        for spec in specs:
+            symbols.append(Symbol(len(self.steps), spec))
             self.steps.append(step)
-        return made
+        return symbols
 
     def needed(self, numbers: Iterable[int], fed: Iterable[int] = ()) -> Iterator[Step]:
-        """Steps behind values, each before those that need it."""
+        """Return the steps that compute values, each before those that depend on it."""
         seen: set[int] = set()
-        there, waiting = set(fed), list(numbers)
-        while waiting:
-            number = waiting.pop()
-            if number not in seen and number not in there:
+        available, pending = set(fed), list(numbers)
+        while pending:
+            number = pending.pop()
+            if number not in seen and number not in available:
                 seen.add(number)
-                waiting += self.steps[number].inputs()
+                pending += self.steps[number].inputs()
         yield from dict.fromkeys(self.steps[number] for number in sorted(seen))
 
     def values(self, numbers: Iterable[int], known: dict[int, Any]) -> dict[int, Any]:
-        """Values by number."""
+        """Compute values, given some known ones."""
         found = dict(known)
         for step in self.needed(numbers, known):
             step.make(found)
         return found | known
 
 
-def _together(operations: list[Operation]) -> Operation:
+def _group(operations: list[Operation]) -> Operation:
     def act() -> None:
         for one in operations:
             one.act()
@@ -103,5 +198,88 @@ def _together(operations: list[Operation]) -> Operation:
     return Operation(act)
 
 
-GRAPH = Graph()
+def _find_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the structure of the result of a call, with specs as leaves where they are known."""
+    structure = inferred(name, args, kwargs)
+    if structure is None and name in _STRUCTURES:
+        structure = _STRUCTURES[name](*args, **kwargs)
+    return tuple(structure) if isinstance(structure, list) else structure
+
+
+def _list_keys(structure: Any) -> Iterator[tuple[Any, ...]]:
+    """Return the keys that lead to each leaf, in the order of `leaves`."""
+    if isinstance(structure, tuple | Mapping):
+        pairs = enumerate(structure) if isinstance(structure, tuple) else sorted(structure.items())
+        return iter([(key, *more) for key, one in pairs for more in _list_keys(one)])
+    return iter([()])
+
+
+def _sequence_structure(
+    serialized: Any, context_features: Any = None, sequence_features: Any = None, *unused: Any, **others: Any
+) -> Any:
+    del serialized, unused, others
+    return tuple(dict.fromkeys(names_of(one)) if one else {} for one in (context_features, sequence_features))
+
+
+def _split_structure(value: Any, num_or_size_splits: Any, *unused: Any, **others: Any) -> Any:
+    del value, unused, others
+    return (None,) * (num_or_size_splits if isinstance(num_or_size_splits, int) else len(num_or_size_splits))
+
+
+def _unstack_structure(value: Any, num: Any = None, axis: int = 0) -> Any:
+    count = value.shape[axis] if num is None else num
+    if count is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {value.shape}")
+    return (None,) * int(count)
+
+
+def _tuple_structure(count: int) -> Callable[..., Any]:
+    return lambda *unused, **others: (None,) * count  # noqa: ARG005
+
+
+# Structures of results of operations that return several values.
+_STRUCTURES: dict[str, Callable[..., Any]] = {
+    "array.split": _split_structure,
+    "array.unique": _tuple_structure(2),
+    "array.unique_with_counts": _tuple_structure(3),
+    "array.unstack": _unstack_structure,
+    "image.sample_distorted_bounding_box": _tuple_structure(3),
+    "io.parse_single_sequence_example": _sequence_structure,
+    "math.top_k": _tuple_structure(2),
+}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Feed:
+    """A value that the program must feed."""
+
+    number: int
+    spec: TensorSpec
+
+    def inputs(self) -> set[int]:
+        return set()
+
+    def make(self, known: dict[int, Any]) -> NoReturn:
+        del known
+        raise InvalidArgumentError(
+            f"You must feed a value for placeholder tensor 'value_{self.number}' with dtype {self.spec.dtype.name} "
+            f"and shape {self.spec.shape}"
+        )
+
+
+def placeholder(dtype: Any, shape: Any = None, name: Any = None) -> Symbol:
+    """Return a symbol whose value is given in ``feed_dict``."""
+    del name
+    spec = TensorSpec(shape, as_dtype(dtype))
+    return GRAPH.add(Feed(len(GRAPH.steps), spec), [spec])[0]
+
+
+def global_variables_initializer() -> Operation:
+    """Return an operation without effect: variables and tables are ready when they are created."""
+    return Operation()
+
+
+local_variables_initializer = tables_initializer = global_variables_initializer
+initialize_all_variables = initialize_local_variables = initialize_all_tables = global_variables_initializer
+GRAPH = OperationGraph()
 BESIDE.insert(0, GRAPH)

@@ -1,47 +1,46 @@
-"""Iterators whose elements are values of a graph."""
+"""Iterators of TensorFlow 1, and datasets of placeholders."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from recordmill.compat.tensorflow.core.tensor import as_tensor
-from recordmill.compat.tensorflow.data.making import signature_of
-from recordmill.compat.tensorflow.data.structures import filled, leaves
-from recordmill.compat.tensorflow.graphs.at_once import AtOnce
-from recordmill.compat.tensorflow.graphs.feeding import feed
-from recordmill.compat.tensorflow.graphs.graph import GRAPH
-from recordmill.compat.tensorflow.graphs.modes import are_eager
-from recordmill.compat.tensorflow.graphs.symbols import Operation, Symbol
+from recordmill.compat.tensorflow.data.elements import Node, Step, Way
+from recordmill.compat.tensorflow.data.recorded import put, recorded_in
+from recordmill.compat.tensorflow.data.sources import Single, Slices, signature_of
+from recordmill.compat.tensorflow.data.specs import spec_of
+from recordmill.compat.tensorflow.data.structures import filled, leaves, mapped
+from recordmill.compat.tensorflow.graphs.graph import GRAPH, Operation, Symbol
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.dataclass import dataclass
 
-_NAMED: dict[bytes, GraphIterator] = {}  # by the handle that programs feed
+_BY_HANDLE: dict[bytes, GraphIterator] = {}
 _COUNT = itertools.count()
+# Values of the last element that an eager iterator returned.
+_LAST_EAGER: list[Any] = []
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Draw:
-    """One element of an iterator in each run."""
+class NextElement:
+    """Step that reads one element of an iterator in each run."""
 
     iterator: GraphIterator | None
     numbers: tuple[int, ...]
     handle: Symbol | None = None
 
     def inputs(self) -> set[int]:
-        """The handle."""
         return set() if self.handle is None else {self.handle.number}
 
     def make(self, known: dict[int, Any]) -> None:
-        """Draw."""
-        chosen = self.iterator or _by_handle(known[self.handle.number].numpy())  # type: ignore[union-attr]
-        found = leaves(chosen.draw())
-        known.update(zip(self.numbers, found, strict=True))
+        iterator = self.iterator or _find_iterator(known[self.handle.number].numpy())  # type: ignore[union-attr]
+        known.update(zip(self.numbers, leaves(iterator.read()), strict=True))
 
 
 class GraphIterator:
-    """Iterator over a data set, or over one that it is given later; each session has a pass of its own."""
+    """Iterator over a dataset, or over one that it receives later; each session has its own position."""
 
     def __init__(self, spec: Any, dataset: Any = None, *, starts: bool = False, handle: Symbol | None = None) -> None:
         self.element_spec, self.dataset = spec, dataset
@@ -50,35 +49,33 @@ class GraphIterator:
 
     @property
     def initializer(self) -> Operation:
-        """What begins a pass."""
+        """Operation that starts from the first element."""
         if self.dataset is None:
             raise ValueError("Iterator does not have an initializer.")
         return self.make_initializer(self.dataset)
 
     def make_initializer(self, dataset: Any, name: Any = None) -> Operation:
-        """What begins a pass over a data set."""
+        """Return an operation that starts from the first element of a dataset."""
         del name
-        return Operation(lambda: self._begin(dataset))
+        return Operation(lambda: self._start(dataset))
 
-    def _begin(self, dataset: Any) -> None:
-        feed(dataset.node)
+    def _start(self, dataset: Any) -> None:
+        _feed(dataset.node)
         GRAPH.passes[self] = iter(dataset)
 
     def get_next(self, name: Any = None) -> Any:
-        """Values of the next element: each run that needs them draws one."""
+        """Return symbols for the next element; each run that needs them reads one."""
         del name
-        specs = list(leaves(self.element_spec))
+        specs = [spec if isinstance(spec, TensorSpec) else None for spec in leaves(self.element_spec)]
         first = len(GRAPH.steps)
-        source = None if self._handle is not None else self
-        made = GRAPH.add(Draw(source, tuple(range(first, first + len(specs))), self._handle), specs)
-        for symbol, spec in zip(made, specs, strict=True):
-            symbol.spec = spec if isinstance(spec, TensorSpec) else None
-        return filled(self.element_spec, iter(made))
+        iterator = None if self._handle is not None else self
+        symbols = GRAPH.add(NextElement(iterator, tuple(range(first, first + len(specs))), self._handle), specs)
+        return filled(self.element_spec, iter(symbols))
 
-    def draw(self) -> Any:
-        """Next element."""
+    def read(self) -> Any:
+        """Return the next element for the running session."""
         if self not in GRAPH.passes and self._starts:
-            self._begin(self.dataset)
+            self._start(self.dataset)
         if self not in GRAPH.passes:
             raise FailedPreconditionError(
                 "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
@@ -90,48 +87,86 @@ class GraphIterator:
             raise OutOfRangeError("End of sequence") from None
 
     def string_handle(self, name: Any = None) -> Any:
-        """Name of the iterator, to be fed."""
+        """Return the handle by which the iterator is fed."""
         del name
-        _NAMED[self._name] = self
+        _BY_HANDLE[self._name] = self
         return as_tensor(self._name)
 
 
-def one_shot(dataset: Any) -> Any:
-    """Iterator that needs no initializer."""
-    return (
-        AtOnce(dataset.node)
-        if are_eager(otherwise=False)
-        else GraphIterator(dataset.element_spec, dataset, starts=True)
-    )
-
-
-def initializable(dataset: Any) -> GraphIterator:
-    """Iterator that begins when its initializer runs."""
-    if are_eager(otherwise=False):
-        raise RuntimeError(
-            "dataset.make_initializable_iterator is not supported when eager execution is enabled. Use `for element in "
-            "dataset` instead."
-        )
-    return GraphIterator(dataset.element_spec, dataset)
-
-
 def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, **others: Any) -> GraphIterator:
-    """Iterator that is given its data set by `GraphIterator.make_initializer`."""
+    """Create an iterator that receives its dataset from `GraphIterator.make_initializer`."""
     del unused, others
     return GraphIterator(signature_of(output_types, output_shapes))
 
 
-def from_string_handle(
-    string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
-) -> GraphIterator:
-    """Iterator whose handle is a value."""
-    del output_classes
+def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> GraphIterator:
+    """Create an iterator over the dataset whose handle is given or fed."""
+    del unused
     if isinstance(string_handle, Symbol):
         return GraphIterator(signature_of(output_types, output_shapes), handle=string_handle)
-    return _by_handle(as_tensor(string_handle).numpy())
+    return _find_iterator(as_tensor(string_handle).numpy())
 
 
-def _by_handle(name: bytes) -> GraphIterator:
-    if name not in _NAMED:
-        raise InvalidArgumentError(f"there is no iterator of the handle {name!r}: feed what string_handle() gave")
-    return _NAMED[name]
+def _find_iterator(handle: bytes) -> GraphIterator:
+    if handle not in _BY_HANDLE:
+        raise InvalidArgumentError(f"unknown iterator handle {handle!r}: feed the result of string_handle()")
+    return _BY_HANDLE[handle]
+
+
+def remember_eager(value: Any) -> Any:
+    """Remember the values of an element for `refuse_eager`, and return the element."""
+    _LAST_EAGER[:] = leaves(value)
+    return value
+
+
+def refuse_eager(fetches: Iterable[Any]) -> None:
+    """Raise RuntimeError for values of an eager iterator: a session would fetch the same element without end."""
+    if any(one is other for one in fetches for other in _LAST_EAGER):
+        raise RuntimeError(
+            "The Session graph is empty. The iterator returned this element eagerly, and every run would fetch it "
+            "again: call tf.compat.v1.disable_eager_execution() first, create the iterator in "
+            "`with tf.Graph().as_default()`, or iterate over the dataset without a session."
+        )
+
+
+class FedNode(Node):
+    """Source of symbolic tensors; its elements are those of the values fed to the iterator's initializer."""
+
+    def __init__(self, value: Any, kind: type[Slices | Single]) -> None:
+        super().__init__()
+        self._value, self._kind = value, kind
+        self._source: Node | None = None
+
+    def feed(self) -> None:
+        """Take the values that the running session is fed."""
+        numbers = [one.number for one in recorded_in(self._value)]
+        self._source = self._kind(put(self._value, GRAPH.values(numbers, GRAPH.fed)))
+
+    def _get_source(self) -> Node:
+        if self._source is None:
+            self.feed()
+        return self._source  # type: ignore[return-value]
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        return self._get_source().iterate(way)
+
+    def spec(self) -> Any:
+        return self._kind.spec_of_elements(mapped(_symbol_spec, self._value))
+
+    def sample(self) -> Iterator[Any]:
+        return self._get_source().sample()
+
+
+def _feed(node: Node) -> None:
+    if isinstance(node, FedNode):
+        node.feed()
+    for one in node.inputs:
+        _feed(one)
+
+
+def _symbol_spec(leaf: Any) -> Any:
+    if isinstance(leaf, Symbol) and leaf.spec is None:
+        raise NotImplementedError(
+            "datasets of symbolic tensors of unknown dtype are not supported: use the placeholder"
+        )
+    return TensorSpec(leaf.shape, leaf.dtype) if isinstance(leaf, Symbol) else spec_of(leaf)

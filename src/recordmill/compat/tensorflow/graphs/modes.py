@@ -1,4 +1,4 @@
-"""Whether TensorFlow 1's iterators give values at once, and settings of sessions, which change nothing here."""
+"""Eager and graph execution, and settings of sessions, which have no effect here."""
 
 from __future__ import annotations
 
@@ -10,81 +10,61 @@ from typing import Any, Self
 
 
 class Mode:
-    """What the program asked for: None as long as it did not."""
+    """The execution mode that the program chose; None until it does."""
 
     eager: bool | None = None
 
 
-# How many `with graph.as_default()` are around a program's line.
-_INSIDE: ContextVar[int] = ContextVar("inside", default=0)
+# Number of enclosing `with graph.as_default()` blocks.
+_GRAPH_DEPTH: ContextVar[int] = ContextVar("graph_depth", default=0)
 
 
 def are_eager(otherwise: bool) -> bool:
-    """Whether iterators give values at once."""
-    if _INSIDE.get():
+    """Return whether iterators return values instead of symbols."""
+    if _GRAPH_DEPTH.get():
         return False
     return otherwise if Mode.eager is None else Mode.eager
 
 
-def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
-    """Iterators give values at once from now on."""
-    del config, device_policy, execution_mode
+def enable_eager_execution(*unused: Any, **others: Any) -> None:
+    """Let iterators return values."""
+    del unused, others
     Mode.eager = True
 
 
 def disable_eager_execution() -> None:
-    """Iterators give values of a graph from now on, which sessions fetch."""
+    """Let iterators return symbols, which sessions fetch."""
     Mode.eager = False
 
 
-def enable_v2_behavior() -> None:
-    """As `enable_eager_execution`."""
-    Mode.eager = True
-
-
-disable_v2_behavior = disable_eager_execution
-
-
-def nothing(*unused: Any, **others: Any) -> None:
-    """Nothing: a setting of TensorFlow's own."""
-    del unused, others
-
-
-enable_resource_variables = enable_v2_tensorshape = enable_control_flow_v2 = enable_tensor_equality = nothing
-disable_resource_variables = disable_v2_tensorshape = disable_control_flow_v2 = disable_tensor_equality = nothing
-
-
-class ConfigProto(SimpleNamespace):
-    """Settings of a session."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"gpu_options": GPUOptions(), **settings})
-
-
-class GPUOptions(SimpleNamespace):
-    """Settings of graphics processors."""
+enable_v2_behavior, disable_v2_behavior = enable_eager_execution, disable_eager_execution
 
 
 class Graph:
-    """The graph of the process: there is one, whatever programs call it."""
+    """The graph of the process; all instances stand for the same one."""
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Self]:
-        """Return the graph, for ``with``; inside it, iterators give values that a session fetches."""
-        token = _INSIDE.set(_INSIDE.get() + 1)
+        """Return a context in which iterators return symbols."""
+        token = _GRAPH_DEPTH.set(_GRAPH_DEPTH.get() + 1)
         try:
             yield self
         finally:
-            _INSIDE.reset(token)
+            _GRAPH_DEPTH.reset(token)
 
     def finalize(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
-def get_default_graph() -> Graph:
-    """The graph of the process."""
-    return Graph()
+@contextlib.contextmanager
+def control_dependencies(control_inputs: Any) -> Iterator[None]:
+    """Return a context without effect: operations run when they are called or fetched."""
+    del control_inputs
+    yield
 
 
-def reset_default_graph() -> None:
-    """Nothing: values of before stay what they are."""
+class ConfigProto(SimpleNamespace):
+    """Settings of a session, which have no effect."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"gpu_options": SimpleNamespace(), **settings})

@@ -1,28 +1,30 @@
-"""Queues of file names and of batches: ``tf.train.string_input_producer``, ``batch`` and their relatives."""
+"""Queues of TensorFlow 1: file names, readers and batches. No threads run: values are read when they are fetched."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from recordmill.compat.tensorflow.core.dtypes import as_dtype, string
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.dataset import Dataset
+from recordmill.compat.tensorflow.data.files import TextLineDataset, TFRecordDataset
 from recordmill.compat.tensorflow.data.recorded import put, recorded_in
 from recordmill.compat.tensorflow.data.structures import leaves
-from recordmill.compat.tensorflow.graphs.graph import GRAPH, Call
-from recordmill.compat.tensorflow.graphs.iterators import Draw, GraphIterator
-from recordmill.compat.tensorflow.graphs.symbols import Symbol
+from recordmill.compat.tensorflow.files.contents import read_file
+from recordmill.compat.tensorflow.graphs.graph import GRAPH, Call, Symbol
+from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, NextElement
+from recordmill.compat.tensorflow.io.records import TFRecordOptions
+from recordmill.dataclass import dataclass
 
 
 class FileQueue:
-    """Names of files, in order or shuffled, several times or without end."""
+    """File names for readers."""
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
-        self.opened: dict[Any, GraphIterator] = {}  # by what makes records of the names
+        self.iterators: dict[Any, GraphIterator] = {}  # by class and options of the reader
 
 
 def string_input_producer(
@@ -30,38 +32,87 @@ def string_input_producer(
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
-    capacity: int = 32,
     *unused: Any,
     **others: Any,
 ) -> FileQueue:
-    """Queue of file names."""
-    del capacity, unused, others
+    """Create a queue of file names, repeated without end unless `num_epochs` is given."""
+    del unused, others
     names = np.atleast_1d(array_of(string_tensor))
     if not names.size:
         raise ValueError("string_input_producer requires a non-null input tensor")
     if as_dtype(names.dtype) != string:
-        raise ValueError(f"string_input_producer takes names of files, not {as_dtype(names.dtype).name}")
-    return FileQueue(_epochs(Dataset.from_tensor_slices(names), len(names), num_epochs, shuffle, seed))
+        raise ValueError(f"string_input_producer takes file names, got {as_dtype(names.dtype).name}")
+    dataset = Dataset.from_tensor_slices(names)
+    return FileQueue((dataset.shuffle(len(names), seed) if shuffle else dataset).repeat(num_epochs))
 
 
-def slice_input_producer(
-    tensor_list: Any,
-    num_epochs: int | None = None,
-    shuffle: bool = True,
-    seed: int | None = None,
-    capacity: int = 32,
-    *unused: Any,
-    **others: Any,
-) -> list[Symbol]:
-    """Rows of tensors, one of each at a time; as `string_input_producer`."""
-    del capacity, unused, others
-    arrays = tuple(map(array_of, tensor_list))
-    rows = _epochs(Dataset.from_tensor_slices(arrays), len(arrays[0]), num_epochs, shuffle, seed)
-    return list(GraphIterator(rows.element_spec, rows, starts=True).get_next())
+@dataclass(frozen=True, eq=False, slots=True)
+class MissingKey:
+    """Key of a record, which cannot be fetched."""
+
+    reader: str
+
+    def inputs(self) -> set[int]:
+        return set()
+
+    def make(self, known: dict[int, Any]) -> NoReturn:
+        del known
+        raise NotImplementedError(
+            f"the keys of tf.{self.reader} are not supported: recordmill.open gives shard and offset of each record"
+        )
 
 
-def _epochs(dataset: Any, length: int, num_epochs: int | None, shuffle: bool, seed: int | None) -> Any:
-    return (dataset.shuffle(length, seed) if shuffle else dataset).repeat(num_epochs)
+class Reader:
+    """Base of the readers of files."""
+
+    def __init__(self, name: Any = None) -> None:
+        del name
+
+    def _read_files(self, names: Any) -> Any:
+        raise NotImplementedError
+
+    def read(self, queue: Any, name: Any = None) -> tuple[Symbol, Symbol]:
+        """Return symbols for the key and the value of the next record."""
+        del name
+        if not isinstance(queue, FileQueue):
+            raise TypeError(f"expected the result of tf.train.string_input_producer, got {queue!r}")
+        kind = type(self), tuple(vars(self).items())
+        if kind not in queue.iterators:
+            records = self._read_files(queue.dataset)
+            queue.iterators[kind] = GraphIterator(records.element_spec, records, starts=True)
+        element = queue.iterators[kind].get_next()
+        if isinstance(element, tuple):
+            return element
+        return GRAPH.add(MissingKey(type(self).__name__), [None])[0], element
+
+
+class TFRecordReader(Reader):
+    """Reader of the records of TFRecord files."""
+
+    def __init__(self, name: Any = None, options: Any = None) -> None:
+        super().__init__(name)
+        self._compression = TFRecordOptions.get_compression_type_string(options)
+
+    def _read_files(self, names: Any) -> Any:
+        return TFRecordDataset(names, self._compression)
+
+
+class TextLineReader(Reader):
+    """Reader of the lines of text files."""
+
+    def __init__(self, skip_header_lines: int | None = None, name: Any = None) -> None:
+        super().__init__(name)
+        self._skipped = skip_header_lines or 0
+
+    def _read_files(self, names: Any) -> Any:
+        return names.flat_map(lambda name: TextLineDataset(name).skip(self._skipped))
+
+
+class WholeFileReader(Reader):
+    """Reader of complete files; the keys are their names."""
+
+    def _read_files(self, names: Any) -> Any:
+        return names.map(lambda name: (name, read_file(name)))
 
 
 def batch(
@@ -76,12 +127,11 @@ def batch(
     *unused: Any,
     **others: Any,
 ) -> Any:
-    """Batches of values, in order."""
+    """Return symbols for batches of the values of one reader, in order."""
     del num_threads, capacity, shapes, unused, others
-    rows = _rows(tensors, enqueue_many)
-    if dynamic_pad:
-        return _given(tensors, rows.padded_batch(batch_size, drop_remainder=not allow_smaller_final_batch))
-    return _given(tensors, rows.batch(batch_size, drop_remainder=not allow_smaller_final_batch))
+    rows = _make_rows(tensors, enqueue_many)
+    combine = rows.padded_batch if dynamic_pad else rows.batch
+    return _get_next(tensors, combine(batch_size, drop_remainder=not allow_smaller_final_batch))
 
 
 def shuffle_batch(
@@ -97,77 +147,66 @@ def shuffle_batch(
     *unused: Any,
     **others: Any,
 ) -> Any:
-    """Batches of values drawn from a buffer of `min_after_dequeue` values and a batch; as `batch`."""
+    """Return symbols for batches of the values of one reader, shuffled in a buffer."""
     del capacity, num_threads, shapes, unused, others
-    rows = _rows(tensors, enqueue_many).shuffle(max(min_after_dequeue, 0) + batch_size, seed)
-    return _given(tensors, rows.batch(batch_size, drop_remainder=not allow_smaller_final_batch))
+    rows = _make_rows(tensors, enqueue_many).shuffle(max(min_after_dequeue, 0) + batch_size, seed)
+    return _get_next(tensors, rows.batch(batch_size, drop_remainder=not allow_smaller_final_batch))
 
 
-def _rows(tensors: Any, several: bool) -> Any:
-    values = tuple(tensors.values()) if isinstance(tensors, dict) else tuple(tensors)
-    draw, function = _function(values)
-    rows = draw.iterator.dataset.map(function, _threads(values))  # type: ignore[union-attr]
-    return rows.unbatch() if several else rows
-
-
-def _threads(values: Any) -> int | None:
-    """As many as there are processors for pictures; Python's functions run one after the other."""
-    steps = GRAPH.needed(one.number for one in recorded_in(values))
-    names = [step.name for step in steps if isinstance(step, Call)]
-    if any(name.startswith("control.") for name in names):
-        return None
-    return -1 if any(name.startswith(("image.", "io.decode_jpeg", "io.decode_png")) for name in names) else None
-
-
-def _given(tensors: Any, batches: Any) -> Any:
-    made = GraphIterator(batches.element_spec, batches, starts=True).get_next()
+def _get_next(tensors: Any, batches: Any) -> Any:
+    symbols = GraphIterator(batches.element_spec, batches, starts=True).get_next()
     if isinstance(tensors, dict):
-        return dict(zip(tensors, made, strict=True))
-    return made[0] if len(made) == 1 else list(made)
+        return dict(zip(tensors, symbols, strict=True))
+    return symbols[0] if len(symbols) == 1 else list(symbols)
 
 
-def _function(values: tuple[Any, ...]) -> tuple[Draw, Callable[..., Any]]:
-    """Where values come from, and what makes them of an element."""
+def _make_rows(tensors: Any, enqueue_many: bool) -> Any:
+    """Return a dataset of the tensors' values: the steps between the reader and the tensors become a map function."""
+    values = tuple(tensors.values()) if isinstance(tensors, dict) else tuple(tensors)
     steps = list(GRAPH.needed(one.number for one in recorded_in(values)))
-    draws = [step for step in steps if isinstance(step, Draw)]
-    if len(draws) != 1 or draws[0].iterator is None or draws[0].iterator.dataset is None:
-        raise NotImplementedError(
-            f"batches of the values of {len(draws)} readers are not supported, only of one: make a tf.data.Dataset and "
-            "batch that"
-        )
-    others = [step for step in steps if step is not draws[0]]
+    reads = [step for step in steps if isinstance(step, NextElement)]
+    if len(reads) != 1 or reads[0].iterator is None or reads[0].iterator.dataset is None:
+        raise NotImplementedError(f"batches take the values of one reader, got {len(reads)}: use tf.data instead")
+    read, others = reads[0], [step for step in steps if step is not reads[0]]
 
-    def function(*element: Any) -> Any:
-        known = dict(zip(draws[0].numbers, leaves(element), strict=True))
+    def compute(*element: Any) -> Any:
+        known = dict(zip(read.numbers, leaves(element), strict=True))
         for step in others:
             step.make(known)
         return put(values, known)
 
-    return draws[0], function
+    rows = reads[0].iterator.dataset.map(compute, _choose_threads(others))
+    return rows.unbatch() if enqueue_many else rows
+
+
+def _choose_threads(steps: list[Any]) -> int | None:
+    """Use all processors for images, but one thread if Python functions run."""
+    names = [step.name for step in steps if isinstance(step, Call)]
+    decodes = any(name.startswith(("image.", "io.decode_jpeg", "io.decode_png")) for name in names)
+    return -1 if decodes and not any(name.startswith("control.") for name in names) else None
 
 
 class Coordinator:
-    """Threads of queues: there are none to be coordinated."""
+    """Remembers whether a stop was requested; there are no threads to coordinate."""
 
     def __init__(self, *unused: Any, **others: Any) -> None:
         del unused, others
-        self._stopped = False
+        self._is_stopped = False
 
     def should_stop(self) -> bool:
-        """Whether a stop was asked for."""
-        return self._stopped
+        """Return whether a stop was requested."""
+        return self._is_stopped
 
     def request_stop(self, ex: Any = None) -> None:
-        """Ask for a stop."""
+        """Request a stop."""
         del ex
-        self._stopped = True
+        self._is_stopped = True
 
     def join(self, *unused: Any, **others: Any) -> None:
-        """Wait for nothing."""
-        del unused, others
+        """Do nothing."""
 
 
-def start_queue_runners(sess: Any = None, coord: Any = None, *unused: Any, **others: Any) -> list[Any]:
-    """No threads: values are made when they are fetched."""
-    del sess, coord, unused, others
+def start_queue_runners(*unused: Any, **others: Any) -> list[Any]:
+    """Return no threads."""
+    del unused, others
     return []

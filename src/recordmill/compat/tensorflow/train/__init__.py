@@ -19,13 +19,9 @@ MEMBERS: dict[str, str] = {
     "latest_checkpoint": "train.checkpoints",
     # queues and sessions of TensorFlow 1
     "Coordinator": "graphs.queues",
-    "MonitoredSession": "graphs.sessions",
-    "MonitoredTrainingSession": "graphs.sessions:MonitoredSession",
-    "SingularMonitoredSession": "graphs.sessions:MonitoredSession",
     "batch": "graphs.queues",
     "match_filenames_once": "files.contents:matching_files",
     "shuffle_batch": "graphs.queues",
-    "slice_input_producer": "graphs.queues",
     "start_queue_runners": "graphs.queues",
     "string_input_producer": "graphs.queues",
 }

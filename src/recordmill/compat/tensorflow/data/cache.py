@@ -1,0 +1,153 @@
+"""Nodes that keep elements after the first complete pass, in memory or in a record file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+import recordmill as rm
+from recordmill.compat.tensorflow.core.errors import DataLossError, UnimplementedError
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor
+from recordmill.compat.tensorflow.core.sparse import SparseTensor
+from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.data.elements import Element, Node, Step, Way
+from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
+from recordmill.compat.tensorflow.data.structures import leaves
+from recordmill.compat.tensorflow.data.tables import kept
+from recordmill.compat.tensorflow.files.errors import translate_errors
+from recordmill.compat.tensorflow.io.records import tf_record_iterator
+from recordmill.compat.tensorflow.io.tensor_protos import parse_tensor, serialize_tensor
+
+# Appended to the given name, so that TensorFlow's own cache files of that name are left alone.
+SUFFIX = ".cache.tfrecord"
+
+
+class Cache(Node):
+    """Elements kept in memory after the first complete pass."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self._elements: list[Element] | None = None
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Yield the kept elements, or keep the input's elements while yielding them."""
+        if self._elements is not None:
+            yield from self._elements
+            return
+        elements: list[Element] = []
+        has_failed = False
+        for step in self.input.iterate(way):
+            if isinstance(step, Element):
+                elements.append(step)
+            else:
+                has_failed = True
+            yield step
+        if not has_failed:
+            self._elements = kept(elements)
+
+
+class CacheFile(Node):
+    """Elements kept in a record file, which appears after the first pass that ends without an error."""
+
+    def __init__(self, node: Node, filename: str) -> None:
+        super().__init__(node)
+        self._path = filename + SUFFIX
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Yield the elements of the file, or write the file while yielding the input's elements."""
+        return self._read() if os.path.exists(self._path) else self._write(way)
+
+    def _read(self) -> Iterator[Step]:
+        for number, record in enumerate(tf_record_iterator(self._path)):
+            try:
+                yield Element(_unpack(record))
+            except (ValueError, LookupError, TypeError, RecursionError) as error:
+                hint = "delete the file to write it again"
+                message = f"the record is not a cached element: {error}"
+                raise DataLossError(message, shard=self._path, record=number, hint=hint) from error
+
+    def _write(self, way: Way) -> Iterator[Step]:
+        with translate_errors(self._path):
+            writer = rm.PayloadWriter(self._path, format="tfrecord", index="never")
+        is_complete = has_failed = False
+        try:
+            for step in self.input.iterate(way):
+                if isinstance(step, Element):
+                    writer.write(_pack(step.value))
+                else:
+                    has_failed = True
+                yield step
+            is_complete = True
+        finally:
+            if is_complete and not has_failed:
+                writer.close()
+            else:
+                writer.discard()
+
+
+def _pack(value: Any) -> bytes:
+    """Serialize an element as a string tensor: its structure in JSON, then its parts."""
+    structure = json.dumps(_describe(value)).encode()
+    parts = [serialize_tensor(part).numpy() for leaf in leaves(value) for part in _split(leaf)]
+    record: bytes = serialize_tensor(Tensor(array_of(np.array([structure, *parts], object)))).numpy()
+    return record
+
+
+def _unpack(record: bytes) -> Any:
+    structure, *parts = parse_tensor(record, "string").values.tolist()
+    return _restore(json.loads(structure), iter(parts))
+
+
+def _describe(value: Any) -> Any:
+    """Return the structure of an element as JSON values; a leaf is its class and the dtypes of its parts."""
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {"dict": [[key, _describe(one)] for key, one in value.items()]}
+    if type(value) is tuple:
+        return {"tuple": [_describe(one) for one in value]}
+    for name, kind in _CLASSES.items():
+        if isinstance(value, kind):
+            return {"leaf": [name, [part.dtype.name for part in _split(value)]]}
+    raise UnimplementedError(
+        f"cache(filename) takes elements of tensors in tuples and dicts, got a {type(value).__name__}"
+    )
+
+
+def _restore(structure: Any, parts: Iterator[bytes]) -> Any:
+    if "dict" in structure:
+        values = {key: _restore(one, parts) for key, one in sorted(structure["dict"])}  # in the order of `leaves`
+        return {str(key): values[key] for key, _ in structure["dict"]}
+    if "tuple" in structure:
+        return tuple(_restore(one, parts) for one in structure["tuple"])
+    name, dtypes = structure["leaf"]
+    return _join(_CLASSES[name], [parse_tensor(part, dtype) for dtype, part in zip(dtypes, parts, strict=False)])
+
+
+def _split(leaf: Any) -> list[Tensor]:
+    """Return the dense tensors that a tensor consists of."""
+    if isinstance(leaf, SparseTensor):
+        return [leaf.indices, leaf.values, leaf.dense_shape]
+    if isinstance(leaf, RaggedTensor):
+        return [leaf.flat_values, *leaf.nested_row_splits]
+    if isinstance(leaf, RaggedRow):
+        return [Tensor(leaf.values), Tensor(np.empty(0, leaf.splits_dtype))]
+    return [leaf]
+
+
+def _join(kind: type, parts: list[Any]) -> Any:
+    """Create a tensor from its parts."""
+    if kind is SparseTensor:
+        return SparseTensor(*parts)
+    if kind is RaggedRow:
+        return RaggedRow(parts[0].values, parts[1].values.dtype)
+    value = parts[0]
+    for splits in reversed(parts[1:]):
+        value = RaggedTensor(value, splits.values)
+    return value
+
+
+# A RaggedRow is a Tensor, too, and must be found first.
+_CLASSES: dict[str, type] = {kind.__name__: kind for kind in (RaggedRow, Tensor, SparseTensor, RaggedTensor)}

@@ -1,0 +1,243 @@
+"""Nodes that combine datasets: interleave, zip, concatenate, enumerate and choose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Set as AbstractSet
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.elements import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Element,
+    Failed,
+    Node,
+    NoElementsError,
+    Step,
+    Way,
+)
+from recordmill.compat.tensorflow.data.functions import Function, placed
+from recordmill.compat.tensorflow.data.specs import common
+from recordmill.compat.tensorflow.data.structures import filled, whole
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
+from recordmill.concurrency.threads import num_cpus
+
+# TensorFlow reserves so many threads for each dataset that interleave opens: one that reads, two that prefetch.
+_THREADS_PER_DATASET = 3
+
+
+class Interleave(Node):
+    """Elements of the datasets that a function returns, in turn; `flat_map` is a cycle of length 1."""
+
+    runs_python = True
+
+    def __init__(self, node: Node, function: Callable[..., Any], cycle_length: int, block_length: int) -> None:
+        super().__init__(node)
+        for name, value in (("cycle_length", cycle_length), ("block_length", block_length)):
+            if value < 1:
+                raise InvalidArgumentError(f"{name} must be greater than zero.")
+        self._function, self._cycle, self._block = Function(function, node), cycle_length, block_length
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Yield the elements; the slot of a dataset that ends opens the next one at its next turn."""
+        inputs = self.input.iterate(way)
+        slots: list[Iterator[Step] | None] = [None] * self._cycle
+        has_more, turn = True, 0
+        while has_more or any(slot is not None for slot in slots):
+            if slots[turn] is None and has_more:
+                element = next(inputs, None)
+                if element is None:
+                    has_more = False
+                    continue
+                opened = self._open(element, way)
+                if isinstance(opened, Failed):
+                    yield opened
+                    continue
+                slots[turn] = opened
+            slot = slots[turn]
+            if slot is not None:
+                count = 0
+                for step in islice(slot, self._block):
+                    count += 1
+                    yield step
+                if count < self._block:
+                    slots[turn] = None
+            turn = (turn + 1) % self._cycle
+
+    def _open(self, element: Step, way: Way) -> Iterator[Step] | Failed:
+        if isinstance(element, Failed):
+            return element
+        try:
+            return self._node_of(element.value).iterate(way)
+        except Exception as error:  # noqa: BLE001 (raised where the element is requested)
+            return Failed(placed(error, element))
+
+    def _node_of(self, value: Any) -> Node:
+        result = self._function.direct(value)
+        node = getattr(result, "node", None)
+        if not isinstance(node, Node):
+            raise TypeError(f"The function must return a `tf.data.Dataset` object, not {result!r}.")
+        return node
+
+    def cardinality(self) -> int:
+        return UNKNOWN_CARDINALITY
+
+    def declares_spec(self) -> bool:
+        """Return False: datasets after the first one may have other elements."""
+        return False
+
+    def spec(self) -> Any:
+        for value in self.input.sample():
+            return self._node_of(value).spec()
+        raise NoElementsError("the element spec is found from the first dataset, and there is none")
+
+    def sample(self) -> Iterator[Any]:
+        for value in self.input.sample():
+            yield from self._node_of(value).sample()
+
+
+def choose_cycle_length(cycle_length: Any, num_parallel_calls: Any) -> int:
+    """Return the number of datasets that `interleave` opens at once."""
+    if cycle_length in (None, -1):
+        return default_cycle_length(num_parallel_calls)
+    cycle = whole(cycle_length, "cycle_length")
+    if num_parallel_calls is not None and cycle > 0 and whole(num_parallel_calls, "num_parallel_calls") > cycle:
+        raise InvalidArgumentError(
+            f"num_parallel_calls must be at most cycle_length ({cycle}), got {num_parallel_calls}"
+        )
+    return cycle
+
+
+def default_cycle_length(num_parallel_calls: Any = None) -> int:
+    """Return the number of datasets that TensorFlow opens at once on as many processors."""
+    cpus = num_cpus()
+    if num_parallel_calls is None:
+        return cpus
+    calls = whole(num_parallel_calls, "num_parallel_calls")
+    return -(-cpus // _THREADS_PER_DATASET) if calls == -1 else min(max(calls, 1), cpus)
+
+
+class Zip(Node):
+    """Elements of several datasets in one structure, until one dataset ends."""
+
+    def __init__(self, form: Any, *inputs: Node) -> None:
+        super().__init__(*inputs)
+        self._form = form
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Yield the structures; a failure of one input stands for all elements of its position."""
+        for steps in zip(*(node.iterate(way) for node in self.inputs), strict=False):
+            failed = next((step for step in steps if isinstance(step, Failed)), None)
+            if failed is not None:
+                yield failed
+                continue
+            elements = [step for step in steps if isinstance(step, Element)]
+            place = next((element.place for element in elements if element.place is not None), None)
+            yield Element(filled(self._form, iter([element.value for element in elements])), place)
+
+    def cardinality(self) -> int:
+        lengths = [node.cardinality() for node in self.inputs]
+        if UNKNOWN_CARDINALITY in lengths:
+            return UNKNOWN_CARDINALITY
+        return min((length for length in lengths if length >= 0), default=INFINITE_CARDINALITY)
+
+    def spec(self) -> Any:
+        return filled(self._form, iter([node.spec() for node in self.inputs]))
+
+    def sample(self) -> Iterator[Any]:
+        for values in zip(*(node.sample() for node in self.inputs), strict=False):
+            yield filled(self._form, iter(values))
+
+
+class Concatenate(Node):
+    """Elements of one dataset, then those of another."""
+
+    def __init__(self, first: Node, second: Node) -> None:
+        super().__init__(first, second)
+        if not (calls_python(first) or calls_python(second)):
+            self.spec()  # raises if the elements are incompatible
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        for node in self.inputs:
+            yield from node.iterate(way)
+
+    def cardinality(self) -> int:
+        lengths = [node.cardinality() for node in self.inputs]
+        if INFINITE_CARDINALITY in lengths:
+            return INFINITE_CARDINALITY
+        return UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in lengths else sum(lengths)
+
+    def spec(self) -> Any:
+        return common(self.inputs[0].spec(), self.inputs[1].spec())
+
+
+class Enumerate(Node):
+    """Pairs of a number and an element; failed elements are counted, too."""
+
+    def __init__(self, node: Node, start: int) -> None:
+        super().__init__(node)
+        self._start = start
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        for number, element in enumerate(self.input.iterate(way), self._start):
+            if isinstance(element, Failed):
+                yield element
+            else:
+                yield Element((Tensor(np.array(number, np.int64)), element.value), element.place)
+
+    def spec(self) -> Any:
+        return TensorSpec([], dtypes.int64), self.input.spec()
+
+    def sample(self) -> Iterator[Any]:
+        for number, value in enumerate(self.input.sample(), self._start):
+            yield Tensor(np.array(number, np.int64)), value
+
+
+class Choose(Node):
+    """Elements of the inputs in the order that a dataset of input positions gives."""
+
+    def __init__(self, nodes: list[Node], choices: Node, stop: bool, unused: AbstractSet[int] = frozenset()) -> None:
+        super().__init__(*nodes)
+        self._choices, self._stop, self._unused = choices, stop, unused
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Yield the elements; stop at the first exhausted input if `stop`, else when all are exhausted."""
+        active: list[Iterator[Step] | None] = [
+            None if number in self._unused else node.iterate(way) for number, node in enumerate(self.inputs)
+        ]
+        for choice in self._choices.iterate(way):
+            if isinstance(choice, Failed):
+                yield choice
+                continue
+            number = int(choice.value.values)
+            if not 0 <= number < len(active):
+                yield Failed(InvalidArgumentError(f"Selector index out of range: {number} >= {len(active)}"))
+                continue
+            chosen = active[number]
+            step = None if chosen is None else next(chosen, None)
+            if step is not None:
+                yield step
+                continue
+            active[number] = None
+            if self._stop or all(one is None for one in active):
+                return
+
+    def cardinality(self) -> int:
+        is_infinite = any(node.cardinality() == INFINITE_CARDINALITY for node in self.inputs)
+        return INFINITE_CARDINALITY if is_infinite else UNKNOWN_CARDINALITY
+
+    def spec(self) -> Any:
+        spec = self.inputs[0].spec()
+        for node in self.inputs[1:]:
+            spec = common(spec, node.spec())
+        return spec
+
+
+def calls_python(node: Node) -> bool:
+    """Return whether user functions run in a node or in its inputs."""
+    return node.runs_python or any(map(calls_python, node.inputs))

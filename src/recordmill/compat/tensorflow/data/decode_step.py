@@ -1,0 +1,182 @@
+"""Decode the images of a batch, and resize them, in one native call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.tensorflow.core.rows import Rows
+from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.data.recorded import Recorded, recorded_in
+from recordmill.compat.tensorflow.data.rules import Column
+from recordmill.compat.tensorflow.data.trace import Call, gives_float32
+
+_JPEG, _PNG = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
+# Offset of the bit depth in a PNG, and bytes that are searched for its transparency chunk.
+_PNG_DEPTH, _HEAD_BYTES = 24, 1200
+_DCT = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
+_CHANNELS: dict[Any, Any] = {0: "stored", None: "stored", 1: 1, 3: 3}
+_CROP = "io.decode_and_crop_jpeg"
+_OPTIONS = ("channels", "ratio", "fancy_upscaling", "try_recover_truncated", "acceptable_fraction", "dct_method")
+_DECODE_ARGUMENTS = {
+    "io.decode_jpeg": ("contents", *_OPTIONS),
+    _CROP: ("contents", "crop_window", *_OPTIONS),
+    "io.decode_png": ("contents", "channels", "dtype"),
+    "io.decode_image": ("contents", "channels", "dtype", "expand_animations"),
+}
+_RESIZE_ARGUMENTS = ("images", "size", "method", "preserve_aspect_ratio", "antialias")
+
+
+class DecodeStep:
+    """A decoder and the operations behind it that the same native call does."""
+
+    def __init__(self, calls: Sequence[Call], image: rm.Image, window: Recorded | float | None) -> None:
+        self.calls, self._image = tuple(calls), image
+        self._contents: int = _arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])["contents"].number
+        self._window = window
+        self.inputs, self.outputs = calls[0].inputs, calls[-1].outputs
+        self.output = self.outputs[0][0]
+        self._resizes = image.resize is not None or window is not None
+        self.description = f"images {'decoded and resized' if self._resizes else 'of one size decoded'} together"
+
+    def run(self, known: Mapping[int, Any], empty: Callable[..., NDArray[Any]]) -> Column | None:
+        """Decode the images of all samples; None if they cannot be decoded together."""
+        contents = known[self._contents]
+        if isinstance(contents, list) or contents.tensor.ndim != 1:
+            return None
+        rows = contents.tensor.rows if isinstance(contents.tensor, Rows) else None
+        files = contents.array.tolist() if rows is None else rows
+        if not all(map(self._is_supported, _heads(files))) or not (self._resizes or _have_one_size(files)):
+            return None
+        data: Any = files
+        if self._window is not None:
+            windows = self._windows(known, files)
+            if windows is None:
+                return None
+            data = {"image": files, "window": windows}
+        return Column(Tensor(rm.decode_batch(data, {"image": self._image}, empty=empty)["image"]))
+
+    def _windows(self, known: Mapping[int, Any], files: list[bytes] | rm.Ragged) -> NDArray[Any] | None:
+        """Crop windows as (x, y, width, height); None if they or the sizes of the images are not known."""
+        if isinstance(self._window, Recorded):
+            given = known[self._window.number]
+            is_whole = isinstance(given, Column) and given.array.shape == (len(files), 4)
+            return given.array[:, [1, 0, 3, 2]] if is_whole else None
+        fraction = self._window or 1.0
+        sizes = np.asarray(rm.image_sizes(files, like="tensorflow"), np.int64)
+        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # as central_crop computes
+        return np.hstack([offsets, sizes - 2 * offsets])[:, [1, 0, 3, 2]] if sizes.all() else None
+
+    def _is_supported(self, head: bytes) -> bool:
+        """Return whether the native call decodes a file as TensorFlow does: JPEG, and PNG with 8 bits per sample."""
+        if head[:3] == _JPEG:
+            return True
+        is_png = self._image.reduce == 1 and head[:8] == _PNG and head[_PNG_DEPTH : _PNG_DEPTH + 1] == b"\x08"
+        # TensorFlow turns a transparency chunk into an alpha channel if the channels are those of the file.
+        return is_png and (self._image.channels != "stored" or (b"IDAT" in head and b"tRNS" not in head))
+
+
+def _have_one_size(files: list[bytes] | rm.Ragged) -> bool:
+    sizes = rm.image_sizes(files, like="tensorflow")
+    return bool((sizes == sizes[:1]).all() and sizes.all())
+
+
+def _heads(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
+    """First bytes of each file."""
+    if isinstance(files, list):
+        return (file[:_HEAD_BYTES] for file in files)
+    data, splits = memoryview(files.data), files.row_splits.tolist()
+    return (bytes(data[start : min(start + _HEAD_BYTES, stop)]) for start, stop in pairwise(splits))
+
+
+def decode_step(calls: Sequence[Call]) -> DecodeStep | None:
+    """Plan a native call for a decoder and, if possible, the conversion to floats, crop and resize behind it.
+
+    `calls` is the decoder and the operations that follow, each of which only uses the result of the one before.
+    """
+    if calls[0].name not in _DECODE_ARGUMENTS:
+        return None
+    conversion = crop = None
+    for count, call in enumerate(calls[1:4], 2):
+        if call.name == "image.resize":
+            step = _planned(calls[:count], conversion, crop)
+            if step is not None:
+                return step
+            break
+        if conversion is None and gives_float32(call):
+            conversion = call.name
+        elif crop is None and call.name == "image.central_crop":
+            crop = call
+        else:
+            break
+    return _planned(calls[:1], None, None)
+
+
+def _planned(calls: Sequence[Call], conversion: str | None, crop: Call | None) -> DecodeStep | None:
+    decode = _arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])
+    resize = _arguments(calls[-1], _RESIZE_ARGUMENTS) if len(calls) > 1 else {}
+    contents, window = decode.pop("contents", None), decode.pop("crop_window", None)
+    resize.pop("images", None)
+    constants = [*decode.values(), *resize.values()]
+    if not isinstance(contents, Recorded) or any(next(recorded_in(one), None) is not None for one in constants):
+        return None
+    options = _decode_options(decode) | (_resize_options(resize) if resize else {"layout": "hwc", "dtype": "uint8"})
+    if None in options.values() or (conversion and options["dtype"] != "float32"):
+        return None
+    if crop is not None:
+        if window is not None or options["reduce"] != 1:
+            return None
+        window = _fraction(crop)
+    if calls[0].name == _CROP or crop is not None:
+        if not isinstance(window, Recorded | float) or not resize:
+            return None
+        options["crop"] = rm.GivenCrop("window", options.pop("resize"))
+    if conversion == "image.convert_image_dtype":
+        options |= {"scale_first": True, "white": 1.0}
+    return DecodeStep(calls, rm.Image(**options), window)
+
+
+def _fraction(crop: Call) -> float | None:
+    """Part of the image that a `central_crop` keeps, if it is a valid constant."""
+    fraction: Any = crop.args[1]  # the tracer passes both arguments by position
+    return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
+
+
+def _arguments(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
+    return dict(zip(names, call.args, strict=False)) | call.kwargs
+
+
+def _decode_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Options of `rm.Image` for the arguments of a decoder; None for those that it has no counterpart for."""
+    ratio = given.get("ratio", 1)
+    is_plain = (
+        not given.get("try_recover_truncated", False)
+        and given.get("acceptable_fraction", 1) >= 1
+        and given.get("dtype", "uint8") == "uint8"
+        and ratio in (1, 2, 4, 8)
+    )
+    return {
+        "like": "tensorflow" if is_plain else None,
+        "channels": _CHANNELS.get(given.get("channels", 0)),
+        "dct": _DCT.get(given.get("dct_method", "")),
+        "upsampling": "fancy" if given.get("fancy_upscaling", True) else "plain",
+        "reduce": ratio,
+    }
+
+
+def _resize_options(given: dict[str, Any]) -> dict[str, Any]:
+    method, antialias = given.get("method", "bilinear"), bool(given.get("antialias", False))
+    size = array_of(given.get("size"))
+    is_plain = size.shape == (2,) and size.dtype.kind in "iu" and size.min() > 0
+    if not is_plain or given.get("preserve_aspect_ratio") or method not in ("area", "bilinear", "nearest"):
+        return {"resize": None}
+    prefix = "antialiased_" if antialias and method == "bilinear" else ""
+    options = {"resize": (int(size[0]), int(size[1])), "kernel": f"tensorflow:{prefix}{method}", "layout": "hwc"}
+    if method == "nearest":
+        return options | {"dtype": "uint8"}
+    return options | {"dtype": "float32", "white": 255.0}

@@ -1,0 +1,149 @@
+"""Static methods of ``tf.data.Dataset`` that create datasets."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.data.base import DatasetBase
+from recordmill.compat.tensorflow.data.combine import Choose, Zip
+from recordmill.compat.tensorflow.data.elements import Node
+from recordmill.compat.tensorflow.data.order import Shuffle
+from recordmill.compat.tensorflow.data.recorded import recorded_in
+from recordmill.compat.tensorflow.data.sources import (
+    FromGenerator,
+    RandomChoices,
+    Range,
+    Single,
+    Slices,
+    signature_of,
+)
+from recordmill.compat.tensorflow.data.structures import leaves, whole
+from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, SparseTensorSpec, TensorSpec
+
+# TensorFlow's `name` arguments have no effect here.
+# ruff: noqa: ARG003
+
+
+class DatasetFactories(DatasetBase):
+    """Constructors of `Dataset`. The subclasses that read files inherit them, as in TensorFlow."""
+
+    @classmethod
+    def _from_node(cls, node: Node) -> Self:
+        dataset = cls.__new__(cls)
+        DatasetBase.__init__(dataset, node)
+        return dataset
+
+    @classmethod
+    def from_tensors(cls, tensors: Any, name: str | None = None) -> Self:
+        """Create a dataset with one element."""
+        return cls._from_node(source(tensors, Single))
+
+    @classmethod
+    def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Self:
+        """Create a dataset of the slices of tensors along the first axis."""
+        return cls._from_node(source(tensors, Slices))
+
+    @classmethod
+    def range(cls, *args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Self:
+        """Create a dataset of the integers of a range."""
+        if not 1 <= len(args) <= 3:
+            raise ValueError(f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}.")
+        return cls._from_node(Range(*(whole(one, "a bound of range") for one in args), output_type=output_type))
+
+    @classmethod
+    def from_generator(
+        cls,
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: tuple[Any, ...] | None = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Create a dataset of what a function yields, converted to the dtypes and checked against the shapes."""
+        if not callable(generator):
+            raise TypeError("`generator` must be a Python callable.")
+        if output_signature is not None and (output_types is not None or output_shapes is not None):
+            raise TypeError("`output_signature` cannot be combined with `output_types` or `output_shapes`")
+        if output_signature is None:
+            if output_types is None:
+                raise TypeError("either `output_signature` or `output_types` must be given")
+            output_signature = signature_of(output_types, output_shapes)
+        for leaf in leaves(output_signature):
+            if not isinstance(leaf, TensorSpec | SparseTensorSpec | RaggedTensorSpec):
+                raise TypeError(
+                    "`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
+                    f"{type(leaf)} which is not."
+                )
+        return cls._from_node(FromGenerator(generator, output_signature, args or ()))
+
+    @classmethod
+    def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Self:
+        """Combine the elements of datasets in the structure in which the datasets are given."""
+        if bool(args) == (datasets is not None):
+            raise TypeError("zip takes either datasets as arguments or `datasets`")
+        form = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        return cls._from_node(Zip(form, *[_node_to_zip(leaf) for leaf in leaves(form)]))
+
+    @classmethod
+    def list_files(
+        cls, file_pattern: Any, shuffle: Any = None, seed: int | None = None, name: str | None = None
+    ) -> Self:
+        """Create a dataset of the file names that match patterns: shuffled (default), or sorted."""
+        patterns = [os.fsdecode(one) for one in array_of(file_pattern).ravel()]
+        names = sorted({os.fsencode(path) for pattern in patterns for path in glob.glob(pattern)})
+        if not names:
+            raise InvalidArgumentError(f"No files matched pattern: {', '.join(patterns)}")
+        array = np.empty(len(names), object)
+        array[:] = names
+        node: Node = Slices(Tensor(array))
+        return cls._from_node(node if shuffle is False else Shuffle(node, len(names), seed, again=True))
+
+    @classmethod
+    def choose_from_datasets(cls, datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True) -> Self:
+        """Take each element from the dataset whose position `choice_dataset` yields."""
+        return cls._from_node(Choose([one.node for one in datasets], choice_dataset.node, stop_on_empty_dataset))
+
+    @classmethod
+    def sample_from_datasets(
+        cls,
+        datasets: Any,
+        weights: Any = None,
+        seed: int | None = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Self:
+        """Take each element from a random dataset; the random numbers are NumPy's."""
+        shares = np.ones(len(datasets)) if weights is None else array_of(weights).astype(np.float64)
+        if shares.shape != (len(datasets),) or not (shares >= 0).all() or not shares.sum():
+            raise ValueError(f"weights must be {len(datasets)} numbers that are not negative, got {weights!r}")
+        choices = RandomChoices(shares / shares.sum(), seed, reshuffle=bool(rerandomize_each_iteration))
+        unused = frozenset(np.flatnonzero(shares == 0).tolist())
+        return cls._from_node(Choose([one.node for one in datasets], choices, stop_on_empty_dataset, unused))
+
+
+def source(value: Any, kind: type[Slices | Single]) -> Node:
+    """Create a source of values; values of a TensorFlow 1 graph are read when a session feeds them."""
+    if any(one.of_graph for one in recorded_in(value)):
+        from recordmill.compat.tensorflow.graphs.iterators import FedNode
+
+        return FedNode(value, kind)
+    return kind(value)
+
+
+def _node_to_zip(dataset: Any) -> Node:
+    node = getattr(dataset, "node", None)
+    if not isinstance(node, Node):
+        raise TypeError(
+            "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects. "
+            f"Encountered object of type {type(dataset)}."
+        )
+    return node

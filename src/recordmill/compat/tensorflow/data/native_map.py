@@ -1,0 +1,355 @@
+"""Run a traced function on whole batches: records parsed together, images decoded together, arithmetic on arrays."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import recordmill as rm
+from recordmill.compat.tensorflow.core import draws
+from recordmill.compat.tensorflow.core.dispatch import run
+from recordmill.compat.tensorflow.core.rows import Rows
+from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.decode_step import DecodeStep, decode_step
+from recordmill.compat.tensorflow.data.elements import Element
+from recordmill.compat.tensorflow.data.recorded import Recorded, picked, recorded_in
+from recordmill.compat.tensorflow.data.rules import RULES, Column
+from recordmill.compat.tensorflow.data.stacking import alike, join
+from recordmill.compat.tensorflow.data.structures import leaves, row_of
+from recordmill.compat.tensorflow.data.tables import are_rows, column_of_rows
+from recordmill.compat.tensorflow.data.trace import Call, Trace, uses_of
+from recordmill.compat.tensorflow.images.limits import check_size
+from recordmill.compat.tensorflow.images.moves import chosen_of, window
+from recordmill.compat.tensorflow.images.random import chance, corner
+from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
+
+# A value of all samples of a batch: one array, or a list where the samples differ in shape.
+Values = Column | list[Any]
+# Bytes of one value of the samples that arithmetic runs on at a time, so that they stay in the processor's cache.
+_CHUNK_BYTES = 1 << 20
+# Memory of results that is kept for the next batches.
+_KEPT_BYTES = 256 << 20
+# Operations with small results that run sample by sample within a native batch.
+_PER_SAMPLE = frozenset({"sparse.to_dense", "io.extract_jpeg_shape", "image.sample_distorted_bounding_box"})
+
+
+class NotNativeError(ValueError):
+    """The samples of this batch cannot be processed together."""
+
+
+class Samples:
+    """The samples of a batch, each with its own random numbers."""
+
+    def __init__(self, positions: Sequence[tuple[int, ...]], contexts: list[contextvars.Context] | None = None) -> None:
+        self._positions = positions
+        if contexts is not None:
+            self.contexts = contexts
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @cached_property
+    def contexts(self) -> list[contextvars.Context]:
+        """A context per sample, in which its random numbers continue from one operation to the next."""
+        contexts = [contextvars.copy_context() for _ in self._positions]
+        for context, position in zip(contexts, self._positions, strict=True):
+            context.run(draws.begin, *position)
+        return contexts
+
+    def generators(self, seed: int | None) -> Iterator[np.random.Generator]:
+        """Iterate over the samples' random generators for the seed of an operation."""
+        for context in self.contexts:
+            yield context.run(draws.generator, seed)
+
+    def part(self, start: int, stop: int) -> Samples:
+        """Return some of the samples."""
+        return Samples(self._positions[start:stop], self.contexts[start:stop])
+
+
+class NativeMap:
+    """A traced function, planned for whole batches."""
+
+    def __init__(self, found: Trace, steps: list[Call | DecodeStep]) -> None:
+        self.trace, self._memory = found, rm.Memory(_KEPT_BYTES)
+        last = max((place for place, step in enumerate(steps) if _is_native(step)), default=-1)
+        self._first, self._arithmetic = steps[: last + 1], steps[last + 1 :]
+        self.parses = any(isinstance(step, Call) and _is_parse(step) for step in steps)
+        self.decoders = [step.description for step in steps if isinstance(step, DecodeStep)]
+        results = {leaf.number for leaf in leaves(found.result) if isinstance(leaf, Recorded)}
+        used = results.union(*(step.inputs for step in steps))
+        self.used = sorted(number for number in used if number < found.num_inputs)
+        created = {number for step in self._arithmetic for number, _ in step.outputs}
+        self._chunk_inputs = set().union(*(step.inputs for step in self._arithmetic)) - created
+        self._chunk_outputs = results & created
+
+    @classmethod
+    def plan(cls, found: Trace) -> NativeMap | str:
+        """Return the plan for a traced function, or the reason why it runs element by element."""
+        if not found.calls:
+            return "it runs no operations"
+        uses = uses_of(found.calls, found.result)
+        steps: list[Call | DecodeStep] = []
+        skipped: set[int] = set()
+        for place, call in enumerate(found.calls):
+            if place in skipped:
+                continue
+            followers = list(_followers(place, found.calls, uses))
+            step = decode_step([found.calls[one] for one in followers])
+            if step is not None:
+                skipped.update(followers[: len(step.calls)])
+                steps.append(step)
+            elif _is_parse(call) or call.name in RULES or call.name in _RANDOM or call.name in _PER_SAMPLE:
+                steps.append(call)
+            else:
+                return f"{call.name} has no batch rule for these arguments"
+        return cls(found, steps)
+
+    def run(self, columns: Sequence[Values], positions: Sequence[tuple[int, ...]]) -> list[Values]:
+        """Run the function on samples, given as the columns of its inputs; return the leaves of its result."""
+        samples, known = Samples(positions), dict(enumerate(columns))
+        self._run_steps(self._first, known, samples)
+        size = self._chunk_size(known, len(samples))
+        if size < len(samples):
+            self._run_chunks(known, samples, size)
+        else:
+            self._run_steps(self._arithmetic, known, samples)
+        return [_values_of(leaf, known, len(samples)) for leaf in leaves(self.trace.result)]
+
+    def _chunk_size(self, known: Mapping[int, Values], count: int) -> int:
+        if len(self._arithmetic) < 2:
+            return count
+        num_bytes = 1
+        for number in self._chunk_inputs:
+            column = known[number]
+            if isinstance(column, list):
+                return count
+            if not isinstance(column.tensor, Rows):
+                num_bytes = max(num_bytes, column.array.nbytes // count)
+        return max(_CHUNK_BYTES // num_bytes, 1)
+
+    def _run_chunks(self, known: dict[int, Values], samples: Samples, size: int) -> None:
+        results: dict[int, NDArray[Any]] = {}
+        for start in range(0, len(samples), size):
+            stop = min(start + size, len(samples))
+            chunk: dict[int, Any] = {
+                number: Column(Tensor(known[number].array[start:stop]))  # type: ignore[union-attr]
+                for number in self._chunk_inputs
+            }
+            self._run_steps(self._arithmetic, chunk, samples.part(start, stop))
+            for number in self._chunk_outputs:
+                if isinstance(chunk[number], list):
+                    raise NotNativeError("samples of different shapes")
+                part = chunk[number].array
+                if number not in results:
+                    results[number] = self._memory.empty((len(samples), *part.shape[1:]), part.dtype)
+                results[number][start:stop] = part
+        known.update({number: Column(Tensor(array)) for number, array in results.items()})
+
+    def _run_steps(self, steps: Sequence[Call | DecodeStep], known: dict[int, Values], samples: Samples) -> None:
+        for step in steps:
+            if isinstance(step, DecodeStep):
+                column = step.run(known, self._memory.empty)
+                if column is None:
+                    raise NotNativeError("these images cannot be decoded together")
+                known[step.output] = column
+            elif _is_parse(step):
+                known.update(_parse(step, known))
+            elif step.name in _PER_SAMPLE or any(isinstance(known[number], list) for number in step.inputs):
+                known.update(_run_per_sample(step, known, samples))
+            elif step.name in _RANDOM:
+                known.update(_run_random(step, known, samples))
+            else:
+                known.update(_run_rule(step, known, samples))
+
+
+def _is_native(step: Call | DecodeStep) -> bool:
+    return isinstance(step, DecodeStep) or _is_parse(step)
+
+
+def _followers(place: int, calls: Sequence[Call], uses: Mapping[int, int]) -> Iterator[int]:
+    """Positions of a call and of those behind it, as long as each only uses a result that nothing else uses."""
+    yield place
+    while len(calls[place].outputs) == 1 and uses[number := calls[place].outputs[0][0]] == 1:
+        place = next((at for at, call in enumerate(calls) if number in call.inputs), -1)
+        if place < 0 or len(calls[place].inputs) > 1:
+            return
+        yield place
+
+
+def _values_of(leaf: Any, known: Mapping[int, Values], count: int) -> Values:
+    if isinstance(leaf, Recorded):
+        return known[leaf.number]
+    if type(leaf) is Tensor:
+        return Column(Tensor(np.broadcast_to(leaf.values, (count, *leaf.values.shape))))
+    return [leaf] * count
+
+
+def _run_rule(call: Call, known: Mapping[int, Values], samples: Samples) -> dict[int, Values]:
+    """Run an operation once for all samples."""
+    args, kwargs = RULES[call.name](*call.arguments(known), len(samples))
+    result = run(call.name, *args, **kwargs)
+    columns: dict[int, Values] = {}
+    for number, path in call.outputs:
+        tensor = picked(result, path)
+        if tensor.values.shape[:1] != (len(samples),):
+            raise NotNativeError(f"{call.name} does not give one result per sample")
+        columns[number] = Column(tensor)
+    return columns
+
+
+def _run_per_sample(call: Call, known: Mapping[int, Values], samples: Samples) -> dict[int, Values]:
+    """Run an operation on one sample after the other."""
+    columns = {number: rows_of(known[number]) for number in call.inputs}
+    results = []
+    for row, context in enumerate(samples.contexts):
+        sample = {number: column[row] for number, column in columns.items()}
+        context.run(call.run, sample)
+        results.append(sample)
+    return {number: column_of([sample[number] for sample in results]) for number, _ in call.outputs}
+
+
+def rows_of(values: Values) -> list[Any]:
+    """Return the values of the samples."""
+    if isinstance(values, list):
+        return values
+    return [row_of(values.array, row) for row in range(len(values.array))]
+
+
+def column_of(rows: Sequence[Any]) -> Values:
+    """Return the values of samples as one array if they have one shape and dtype."""
+    return Column(Tensor(join([row.values for row in rows]))) if alike(rows) else list(rows)
+
+
+def columns_of(elements: Sequence[Element], used: Sequence[int] | None = None) -> list[Values]:
+    """Return the leaves of elements as columns; those that are not in `used` are left empty."""
+    if are_rows(elements):
+        count = len(elements[0].table.arrays)  # type: ignore[attr-defined]
+        return [
+            Column(Tensor(column_of_rows(elements, number))) if used is None or number in used else []
+            for number in range(count)
+        ]
+    columns = zip(*(leaves(element.value) for element in elements), strict=True)
+    return [column_of(rows) if used is None or number in used else [] for number, rows in enumerate(columns)]
+
+
+# Random operations: each sample is changed by its own random numbers, as if it were processed alone.
+
+
+def _run_random(call: Call, known: Mapping[int, Values], samples: Samples) -> dict[int, Values]:
+    (value, *args), kwargs = call.arguments(known)
+    if type(value) is not Column or next(recorded_in((call.args[1:], call.kwargs)), None) is not None:
+        raise NotNativeError(f"an argument of {call.name} differs between samples")
+    array = _RANDOM[call.name](samples.generators, value.array, *args, **kwargs)
+    return {call.outputs[0][0]: Column(Tensor(array))}
+
+
+_Generators = Callable[[int | None], Iterator[np.random.Generator]]
+
+
+def _random_crop(
+    generators: _Generators, values: NDArray[Any], size: Any, seed: int | None = None, name: Any = None
+) -> NDArray[Any]:
+    del name
+    lengths = check_size(values[0], size).tolist()
+    out = np.empty((len(values), *lengths), values.dtype)
+    for target, value, generator in zip(out, values, generators(seed), strict=True):
+        target[...] = window(value, corner(generator, value.shape, lengths), lengths)
+    return out
+
+
+def _random_flip(axis: int) -> Callable[..., NDArray[Any]]:
+    def flip(generators: _Generators, pixels: NDArray[Any], seed: int | None = None) -> NDArray[Any]:
+        if pixels.ndim != 4:
+            raise NotNativeError("samples must be single images")
+        return chosen_of(np.flip(pixels, axis), pixels, (chance(one) < 0.5 for one in generators(seed)))
+
+    return flip
+
+
+_RANDOM: dict[str, Callable[..., NDArray[Any]]] = {
+    "image.random_crop": _random_crop,
+    "image.random_flip_left_right": _random_flip(-2),
+    "image.random_flip_up_down": _random_flip(-3),
+}
+
+# Parsing: the records of a batch in one native call.
+
+_PARSE_ARGUMENTS = {
+    "io.parse_single_example": ("serialized", "features"),
+    "io.parse_single_sequence_example": ("serialized", "context_features", "sequence_features"),
+}
+
+
+def _parse_arguments(call: Call) -> dict[str, Any] | None:
+    """Arguments by name; None if there are others than those that the batch form takes."""
+    names = _PARSE_ARGUMENTS.get(call.name, ())
+    given = dict(zip(names, call.args, strict=False)) | call.kwargs
+    return given if set(given) <= set(names) and len(given) == len(call.args) + len(call.kwargs) else None
+
+
+def _is_parse(call: Call) -> bool:
+    """Return whether a call parses a record in a way that works for many records at once."""
+    given = _parse_arguments(call)
+    if given is None or not isinstance(given.get("serialized"), Recorded):
+        return False
+    is_example = call.name == "io.parse_single_example"
+    features = (given.get("features" if is_example else "context_features") or {}).values()
+    frames = (given.get("sequence_features") or {}).values()
+    return all(isinstance(one, FixedLenFeature) or (is_example and _has_any_length(one)) for one in features) and all(
+        isinstance(one, FixedLenSequenceFeature) for one in frames
+    )
+
+
+def _has_any_length(feature: Any) -> bool:
+    is_sequence = isinstance(feature, FixedLenSequenceFeature) and feature.allow_missing
+    return is_sequence or isinstance(feature, VarLenFeature)
+
+
+def _parse(call: Call, known: Mapping[int, Values]) -> dict[int, Values]:
+    (number,) = call.inputs
+    records = known[number]
+    if isinstance(records, list) or records.tensor.ndim != 1:
+        raise NotNativeError("there is not one record per sample")
+    given = _parse_arguments(call) or {}
+    if "features" in given:
+        return _parse_examples(call, given["features"], records.tensor)
+    context, frames = given.get("context_features"), given.get("sequence_features")
+    *parsed, lengths = run("io.parse_sequence_example", records.tensor, context, frames)
+    columns: dict[int, Values] = {}
+    for output, path in call.outputs:
+        found = picked(parsed, path)
+        if path[0] == 0:
+            columns[output] = Column(found)
+        else:
+            counts = lengths[path[1]].values.tolist()
+            columns[output] = [Tensor(row[:count]) for row, count in zip(found.values, counts, strict=True)]
+    return columns
+
+
+def _parse_examples(call: Call, features: Mapping[str, Any], records: Tensor) -> dict[int, Values]:
+    wanted = {key: VarLenFeature(one.dtype) if _has_any_length(one) else one for key, one in features.items()}
+    parsed = run("io.parse_example", records, wanted)
+    columns: dict[int, Values] = {}
+    for number, (key,) in call.outputs:
+        found = parsed[key]
+        is_sparse = isinstance(found, SparseTensor)
+        columns[number] = _vectors(found, len(records), features[key]) if is_sparse else Column(found)
+    return columns
+
+
+def _vectors(sparse: SparseTensor, count: int, feature: Any) -> list[Any]:
+    """Values of each record, as parsing it alone gives them."""
+    values = sparse.values.values
+    splits = np.searchsorted(sparse.indices.values[:, 0], np.arange(count + 1)).tolist()
+    rows = [values[start:stop] for start, stop in pairwise(splits)]
+    if isinstance(feature, VarLenFeature):
+        return [FullVector(Tensor(row)) for row in rows]
+    shape = (-1, *np.atleast_1d(feature.shape).astype(int).tolist())
+    return [Tensor(row.reshape(shape)) for row in rows]

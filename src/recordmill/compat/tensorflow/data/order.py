@@ -1,0 +1,247 @@
+"""Nodes that select and reorder elements without looking at their values."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count as count_from, islice
+from typing import Any, TypeVar
+
+import numpy as np
+
+from recordmill.compat.tensorflow.core.draws import entropy_of, global_seed
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.data.elements import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Failed,
+    Node,
+    Run,
+    Step,
+    Way,
+)
+from recordmill.compat.tensorflow.data.runs import gathered
+from recordmill.concurrency.prefetch import Prefetcher
+
+Item = TypeVar("Item")
+# Largest number of header lines that `skip` removes from a sample.
+_MAX_HEADER_ELEMENTS = 16
+_AUTOTUNE_DEPTH = 2
+# Positions that are drawn at once, because single draws from a NumPy generator are slow.
+_DRAWS = 256
+
+
+class Repeat(Node):
+    """Elements repeated a number of times, or without end."""
+
+    hands_on = True
+
+    def __init__(self, node: Node, count: int) -> None:
+        super().__init__(node)
+        self._count = count
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Yield the elements of one pass after the other; an empty pass ends it."""
+        return self._repeat(lambda: self.input.iterate(way))
+
+    def runs(self, way: Way, length: int) -> Iterator[Run] | None:
+        if self.input.runs(way, length) is None:
+            return None
+        return self._repeat(lambda: self.input.runs(way, length) or iter(()))
+
+    def _repeat(self, start: Callable[[], Iterator[Item]]) -> Iterator[Item]:
+        passes: Any = count_from() if self._count < 0 else range(self._count)
+        for _ in passes:
+            is_empty = True
+            for item in start():
+                is_empty = False
+                yield item
+            if is_empty:
+                return
+
+    def cardinality(self) -> int:
+        length = self.input.cardinality()
+        if self._count == 0 or length == 0:
+            return 0
+        if self._count < 0:
+            return INFINITE_CARDINALITY
+        return length if length < 0 else length * self._count
+
+
+class Take(Node):
+    """The first elements."""
+
+    hands_on = True
+
+    def __init__(self, node: Node, count: int) -> None:
+        super().__init__(node)
+        self._count = count
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Yield the elements; the input is not advanced beyond them."""
+        left = self._count
+        if left == 0:
+            return
+        for element in self.input.iterate(way):
+            yield element
+            left -= not isinstance(element, Failed)
+            if left == 0:
+                return
+
+    def cardinality(self) -> int:
+        length = self.input.cardinality()
+        if self._count < 0 or length == UNKNOWN_CARDINALITY:
+            return length
+        return self._count if length == INFINITE_CARDINALITY else min(length, self._count)
+
+
+class Skip(Node):
+    """All but the first elements."""
+
+    hands_on = True
+
+    def __init__(self, node: Node, count: int) -> None:
+        super().__init__(node)
+        self._count = count
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        if self._count < 0:
+            return
+        left = self._count
+        for element in self.input.iterate(way):
+            if isinstance(element, Failed) or left == 0:
+                yield element
+            else:
+                left -= 1
+
+    def cardinality(self) -> int:
+        length = self.input.cardinality()
+        if length < 0:
+            return length
+        return 0 if self._count < 0 else max(length - self._count, 0)
+
+    def sample(self) -> Iterator[Any]:
+        """Return the input's sample; without its first values if these are few, as they may be header lines."""
+        values = self.input.sample()
+        return islice(values, self._count, None) if 0 < self._count <= _MAX_HEADER_ELEMENTS else values
+
+
+class Shard(Node):
+    """Elements whose position modulo the number of shards is an index."""
+
+    hands_on = True
+
+    def __init__(self, node: Node, num_shards: int, index: int) -> None:
+        super().__init__(node)
+        if num_shards < 1:
+            raise InvalidArgumentError(
+                f"Number of shards must be greater than zero (currently num_shards = {num_shards})."
+            )
+        if not 0 <= index < num_shards:
+            raise InvalidArgumentError(f"Index must be between 0 and {num_shards - 1} (currently index = {index}).")
+        self._num_shards, self._index = num_shards, index
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        position = 0
+        for element in self.input.iterate(way):
+            if isinstance(element, Failed):
+                yield element
+                continue
+            if position % self._num_shards == self._index:
+                yield element
+            position += 1
+
+    def cardinality(self) -> int:
+        length = self.input.cardinality()
+        return length if length < 0 else len(range(self._index, length, self._num_shards))
+
+
+class Prefetch(Node):
+    """Elements produced ahead of the consumer by a thread."""
+
+    hands_on = True
+
+    def __init__(self, node: Node, buffer_size: int) -> None:
+        super().__init__(node)
+        if buffer_size < -1:
+            raise InvalidArgumentError("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
+        self._depth = _AUTOTUNE_DEPTH if buffer_size < 0 else buffer_size
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        steps = self.input.iterate(way)
+        return prefetch(steps, self._depth) if self._depth else steps
+
+
+def prefetch(items: Iterator[Item], depth: int) -> Iterator[Item]:
+    """Advance an iterator in a thread, which ends when the returned generator is closed or collected."""
+    prefetcher = Prefetcher(items, depth, "recordmill-data")
+    try:
+        yield from prefetcher
+    finally:
+        # Garbage collection may run this in the thread itself, which stops then, but cannot join itself.
+        with contextlib.suppress(RuntimeError):
+            prefetcher.close()
+
+
+class Shuffle(Node):
+    """Elements drawn from a buffer with TensorFlow's algorithm and NumPy's random numbers."""
+
+    hands_on = True
+
+    def __init__(self, node: Node, buffer_size: int, seed: int | None, again: bool) -> None:
+        super().__init__(node)
+        if buffer_size < 1 and buffer_size != UNKNOWN_CARDINALITY:
+            raise InvalidArgumentError("buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
+        self._size, self._seed, self._again = buffer_size, seed, again
+        self._own_entropy = np.random.SeedSequence().entropy
+
+    def iterate(self, way: Way) -> Iterator[Step]:
+        """Fill the buffer, exchange one drawn element for each input element, then drain the buffer."""
+        return self._draw([step] for step in self.input.iterate(way))
+
+    def runs(self, way: Way, length: int) -> Iterator[Run] | None:
+        runs = self.input.runs(way, length)
+        if runs is None:
+            return None
+        return gathered(self._draw([run] if isinstance(run, Failed) else run for run in runs), length)
+
+    def _draw(self, groups: Iterator[Iterable[Any]]) -> Iterator[Any]:
+        """Draw from items that come in groups; failures pass at once."""
+        generator = np.random.default_rng(self._entropy(self.begin() if self._again else 0))
+        positions = _draw_positions(generator, self._size)
+        buffer: list[Any] = []
+        for group in groups:
+            for item in group:
+                if isinstance(item, Failed):
+                    yield item
+                    continue
+                buffer.append(item)
+                if len(buffer) == self._size:
+                    yield _pop(buffer, next(positions))
+        for position in _draw_last_positions(generator, len(buffer)):
+            yield _pop(buffer, position)
+
+    def _entropy(self, epoch: int) -> list[Any]:
+        program_seed = global_seed()
+        if self._seed is None and program_seed is None:
+            return [self._own_entropy, epoch]
+        # Without a seed of their own, shuffles of one pipeline differ by their depth.
+        place = (self.depth, epoch) if self._seed is None else (epoch,)
+        return entropy_of(program_seed or 0, self._seed, place)
+
+
+def _draw_positions(generator: np.random.Generator, size: int) -> Iterator[int]:
+    """Draw positions in a full buffer without end."""
+    while True:
+        yield from generator.integers(size, size=_DRAWS).tolist()
+
+
+def _draw_last_positions(generator: np.random.Generator, count: int) -> Iterator[int]:
+    """Draw positions in a buffer that loses an element with each draw."""
+    for upper in range(count, 0, -_DRAWS):
+        yield from generator.integers(np.arange(upper, max(upper - _DRAWS, 0), -1)).tolist()
+
+
+def _pop(buffer: list[Any], position: int) -> Any:
+    buffer[position], buffer[-1] = buffer[-1], buffer[position]
+    return buffer.pop()
