@@ -69,22 +69,6 @@ OPTIONAL: dict[str, set[str]] = {
     "sklearn": {"demo"},
     "skimage": {"demo"},
 }
-# Import cycles at run time that are still there, by their modules; no other cycle is allowed.
-KNOWN_CYCLES: list[set[str]] = [
-    {f"compat.mxnet.image.{name}" for name in ("augmenters", "colours")},
-    {f"compat.tensorflow.core.{name}" for name in ("ragged", "ragged_making", "ragged_ops", "ragged_sparse")},
-    {f"compat.tensorflow.data.{name}" for name in ("base", "dataset", "iterators", "keeping", "making")}
-    | {f"compat.tensorflow.data.{name}" for name in ("older_ways", "saved", "together")}
-    | {
-        f"compat.tensorflow.graphs.{name}"
-        for name in ("at_once", "feeding", "graph", "iterators", "sessions", "symbols")
-    },
-    {f"compat.tensorflow.files.{name}" for name in ("file", "gfile")},
-    {
-        f"compat.tensorflow.keras.{name}"
-        for name in ("adapting", "folders", "loading", "operations", "operations_table")
-    },
-]
 EVERYWHERE = set(sys.stdlib_module_names) | {PACKAGE}
 # layer: third-party modules that it may import at the top of a module
 AT_TOP: dict[str, set[str]] = {layer: {"numpy"} for layer in MAY_IMPORT} | {
@@ -278,7 +262,7 @@ def test_members_of_a_folder_when_importing_then_do_not_know_one_another(folder:
 
 
 def test_modules_do_not_import_each_other_at_run_time() -> None:
-    cycles = [cycle for cycle in _find_cycles(_import_graph()) if not any(known >= {*cycle} for known in KNOWN_CYCLES)]
+    cycles = _find_cycles(_import_graph())
     assert cycles == [], "\n\n".join(map(_report_cycle, cycles))
 
 

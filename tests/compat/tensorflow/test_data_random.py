@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.core.seeding import seeded
+from recordmill.compat.tensorflow.core.draws import seeded
 from tests.compat.tensorflow.pipelines import check_equal
 
 IMAGES = np.arange(30 * 6 * 7 * 3, dtype=np.uint16).reshape(30, 6, 7, 3)

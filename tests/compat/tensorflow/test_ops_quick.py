@@ -10,7 +10,6 @@ import pytest
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.core import arrays, dtypes
-from recordmill.compat.tensorflow.ops import numerals, patterns
 
 RNG = np.random.default_rng(8)
 
@@ -52,58 +51,6 @@ def test_max_pool_when_rows_come_before_columns_then_windows_are_the_same(window
 def test_max_pool_when_a_window_is_larger_than_the_image_then_says_so() -> None:
     with pytest.raises(ValueError, match="larger than the image of 3 x 3 pixels"):
         tf.nn.max_pool2d(np.zeros((1, 3, 3, 1), np.float32), 5, 1, "VALID")
-
-
-PATTERNS = [
-    "[aeiou]",
-    "a+",
-    "a*",
-    r"\s+",
-    " +",
-    "[^a-z ]",
-    "[[:alpha:]]",
-    "x|",
-    "x?",
-    r"\.",
-    r"\b",
-    "(a)",
-    "[]a]",
-    "",
-    ".",
-    r"\d",
-]
-
-
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_regex_replace_when_no_match_can_be_empty_then_equals_the_careful_way(pattern, monkeypatch) -> None:
-    texts = [b"the quick (brown) fox", b"a.b.c  d", b"\xff\xfex a", b"", "äöü x1".encode(), b"aaa", b"x\ny"]
-    calls = [(rewrite, many) for rewrite in ("", "-", "$1 &", r"\0") for many in (True, False)]
-    quick = [tf.strings.regex_replace(texts, pattern, rewrite, many).numpy().tolist() for rewrite, many in calls]
-    monkeypatch.setattr(patterns, "_CONSUMING", patterns.re.compile("(?!)"))
-    assert quick == [
-        tf.strings.regex_replace(texts, pattern, rewrite, many).numpy().tolist() for rewrite, many in calls
-    ]
-
-
-TEXTS = [
-    *(["1"], ["1", " 2\t", "+3", "-4"], ["1_0"], ["1.5", "2e3", ".5", "5."], ["inf"], ["nan", "1"], ["0x10"], [""]),
-    *(["1\x002"], ["99999999999"], ["1e400", "1e39", "1"], ["18446744073709551615"], ["-1"], ["1", "x"], ["1 2"], []),
-    *(["9" * 5000], ["٣"], ["1\x1c"], ["1", "99999999999999999999"], ["\x0b1\x0c\r"]),
-]
-
-
-@pytest.mark.parametrize("dtype", [tf.int32, tf.int64, tf.uint32, tf.uint64, tf.float32, tf.float64])
-@pytest.mark.parametrize("texts", TEXTS, ids=lambda texts: repr(texts)[:30])
-def test_to_number_when_texts_are_read_together_then_each_is_what_it_is_alone(texts, dtype) -> None:
-    def told(read) -> object:
-        try:
-            with np.errstate(over="ignore"):
-                return np.array(read(), dtype.numpy_dtype).tobytes()
-        except tf.errors.InvalidArgumentError as error:
-            return str(error)
-
-    together = told(lambda: tf.strings.to_number(tf.constant(texts, tf.string), dtype).numpy())
-    assert together == told(lambda: [numerals.number_of(text.encode(), dtype) for text in texts])
 
 
 def test_to_number_when_there_are_thousands_of_digits_then_only_leading_zeros_pass() -> None:

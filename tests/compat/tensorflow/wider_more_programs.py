@@ -6,7 +6,6 @@ import numpy as np
 
 from tests.compat.tensorflow import wider_programs
 from tests.compat.tensorflow.data_programs import listed, plain, spelled
-from tests.compat.tensorflow.owned_programs import failed
 from tests.compat.tensorflow.public_programs import bytes_of, ints, write
 from tests.compat.tensorflow.wider_programs import rounded
 
@@ -65,64 +64,6 @@ def folds(tf, folder):
     return [plain(by_place), by_hash]
 
 
-def balanced(tf, folder):
-    """Classes brought to equal shares, by rejection and by sampling."""
-    data = tf.data.Dataset.range(3000).map(lambda x: (x, tf.cast(x % 10 == 0, tf.int32)))
-    shares = {}
-    for name, options in (("counted", {}), ("given", {"initial_dist": [0.9, 0.1]})):
-        found = data.rejection_resample(lambda x, y: y, [0.5, 0.5], seed=3, **options)
-        pairs = [(int(kind), int(label)) for kind, (_, label) in found]
-        share = float(np.mean([kind for kind, _ in pairs]))
-        shares[name] = [all(kind == label for kind, label in pairs), abs(share - 0.5) < 0.1, len(pairs) > 400]
-    one = data.filter(lambda x, y: y == 1).repeat()
-    none = data.filter(lambda x, y: y == 0).repeat()
-    sampled = tf.data.Dataset.sample_from_datasets([one, none], [0.5, 0.5], seed=1).take(400)
-    share = float(np.mean([int(y) for _, y in sampled]))
-    older = data.take(30).apply(tf.data.experimental.rejection_resample(lambda x, y: y, [1.0, 0.0]))
-    return [shares, abs(share - 0.5) < 0.1, sorted({int(kind) for kind, _ in older}), spelled(older.element_spec)]
-
-
-def kept_elements(tf, folder):
-    """Elements saved, loaded, taken by shard, and in snapshots."""
-    d = tf.data.Dataset
-    data = d.range(5).map(lambda x: {"a": x, "b": (tf.cast(x, tf.float32) / 2, tf.strings.as_string(x))})
-    data.save(f"{folder}/one")
-    loaded = d.load(f"{folder}/one")
-    data.save(f"{folder}/two", compression="GZIP", shard_func=lambda x: x["a"] % 2)
-    turned = d.load(f"{folder}/two", compression="GZIP", reader_func=lambda shards: shards.flat_map(lambda one: one))
-    rows = d.from_tensor_slices(tf.ragged.constant([[1, 2], [], [3]]))
-    rows.save(f"{folder}/rows")
-    sparse = d.from_tensors(tf.sparse.from_dense([[0, 1], [2, 0]]))
-    tf.data.experimental.save(sparse, f"{folder}/sparse")
-    again = tf.data.experimental.load(f"{folder}/sparse")
-    snapshots = [listed(data.snapshot(f"{folder}/shot")) for _ in range(2)]
-    first = listed(loaded)
-    data.take(2).save(f"{folder}/one")
-    d.range(0).save(f"{folder}/none")
-    return [
-        *(first, int(loaded.cardinality()), spelled(dict(sorted(loaded.element_spec.items())))),
-        *(sorted(one["a"] for one in listed(turned)), snapshots, listed(d.load(f"{folder}/none"))),
-        [plain(one.numpy()) for one in d.load(f"{folder}/rows")],
-        [plain(tf.sparse.to_dense(one).numpy()) for one in again],
-        listed(d.load(f"{folder}/one")),
-        failed(lambda: d.load(f"{folder}/nowhere"))[0],
-    ]
-
-
-def given_lists(tf, folder):
-    """Elements of lists, of several lengths and forms."""
-    from_list = tf.data.experimental.from_list
-    return [
-        listed(from_list([(1, "a"), (2, "b")])),
-        listed(from_list([{"a": [1, 2]}, {"a": [3, 4]}])),
-        listed(from_list([[1, 2], [3]]).padded_batch(2)),
-        spelled(from_list([[1, 2], [3]]).element_spec),
-        int(from_list([1, 2, 3]).cardinality()),
-        failed(lambda: from_list([])),
-        failed(lambda: from_list((1, 2))),
-    ]
-
-
 def several_inputs(tf, folder):
     """A model of two inputs trained with weights of samples, and measured."""
     rng = np.random.RandomState(0)
@@ -150,6 +91,4 @@ def several_inputs(tf, folder):
     ]
 
 
-PROGRAMS = wider_programs.PROGRAMS | {
-    one.__name__: one for one in (contrastive_views, folds, balanced, kept_elements, given_lists, several_inputs)
-}
+PROGRAMS = wider_programs.PROGRAMS | {one.__name__: one for one in (contrastive_views, folds, several_inputs)}

@@ -112,13 +112,12 @@ MEMBERS |= table(
         "app": "flags",
         "core.draws": "set_random_seed:set_seed",
         "files.contents": "matching_files read_file write_file",
-        "graphs.modes": "ConfigProto GPUOptions Graph disable_eager_execution disable_resource_variables "
-        "disable_tensor_equality disable_v2_behavior disable_v2_tensorshape enable_eager_execution "
-        "enable_resource_variables enable_v2_behavior enable_v2_tensorshape get_default_graph reset_default_graph",
-        "graphs.placeholders": "global_variables_initializer initialize_all_variables initialize_local_variables "
-        "local_variables_initializer placeholder placeholder_with_default tables_initializer",
-        "graphs.readers": "FixedLengthRecordReader TFRecordReader TextLineReader WholeFileReader",
-        "graphs.sessions": "InteractiveSession Session SparseTensorValue get_default_session",
+        "graphs.graph": "global_variables_initializer initialize_all_tables initialize_all_variables "
+        "initialize_local_variables local_variables_initializer placeholder tables_initializer",
+        "graphs.modes": "ConfigProto Graph control_dependencies disable_eager_execution disable_v2_behavior "
+        "enable_eager_execution enable_v2_behavior",
+        "graphs.queues": "TFRecordReader TextLineReader WholeFileReader",
+        "graphs.sessions": "Session get_default_session",
         "images.random": "random_crop",
         "io.csv_lines": "decode_csv",
         "io.features": "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from recordmill.compat.tensorflow import __version__
 from recordmill.compat.tensorflow.core.lazy import lazy
 
 # Names and the modules that define them.
@@ -13,7 +14,6 @@ MEMBERS: dict[str, str] = {
     "FixedLenSequenceFeature": "io.features",
     "SparseFeature": "io.features",
     "VarLenFeature": "io.features",
-    "__version__": "version:VERSION",
     "decode_csv": "io.csv_lines",
     "decode_raw": "ops.numerals",
     "matching_files": "files.contents",
@@ -27,6 +27,7 @@ MEMBERS: dict[str, str] = {
 }
 MODULES = {name: name for name in ("gfile", "io", "logging", "python_io", "train")}
 MODULES |= {"data": "compat.v1_data", "image": "compat.v1_image"}
+__all__ = ["__version__"]
 _load, __dir__ = lazy(__name__, MEMBERS, MODULES)
 
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.core.arrays import array_of
-from recordmill.compat.tensorflow.lookup.initializers import KeyValueTensorInitializer
-from recordmill.compat.tensorflow.lookup.static import StaticHashTable
-from recordmill.compat.tensorflow.lookup.vocabulary import StaticVocabularyTable
+from recordmill.compat.tensorflow.lookup.tables import KeyValueTensorInitializer, StaticHashTable, StaticVocabularyTable
 
 __all__ = ["HashTable", "KeyValueTensorInitializer", "index_table_from_tensor"]
 __getattr__ = missing(__name__)

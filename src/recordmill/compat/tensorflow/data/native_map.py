@@ -25,9 +25,13 @@ from recordmill.compat.tensorflow.data.stacking import alike, join
 from recordmill.compat.tensorflow.data.structures import leaves, row_of
 from recordmill.compat.tensorflow.data.tables import are_rows, column_of_rows
 from recordmill.compat.tensorflow.data.trace import Call, Trace, uses_of
-from recordmill.compat.tensorflow.images.limits import check_size
-from recordmill.compat.tensorflow.images.moves import chosen_of, window
-from recordmill.compat.tensorflow.images.random import chance, corner
+from recordmill.compat.tensorflow.images.random import (
+    check_crop_size,
+    draw_crop_offsets,
+    draw_unit,
+    flip_selected,
+    slice_window,
+)
 from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 
 # A value of all samples of a batch: one array, or a list where the samples differ in shape.
@@ -257,10 +261,10 @@ def _random_crop(
     generators: _Generators, values: NDArray[Any], size: Any, seed: int | None = None, name: Any = None
 ) -> NDArray[Any]:
     del name
-    lengths = check_size(values[0], size).tolist()
+    lengths = check_crop_size(values[0], size).tolist()
     out = np.empty((len(values), *lengths), values.dtype)
     for target, value, generator in zip(out, values, generators(seed), strict=True):
-        target[...] = window(value, corner(generator, value.shape, lengths), lengths)
+        target[...] = slice_window(value, draw_crop_offsets(generator, value.shape, lengths), lengths)
     return out
 
 
@@ -268,7 +272,8 @@ def _random_flip(axis: int) -> Callable[..., NDArray[Any]]:
     def flip(generators: _Generators, pixels: NDArray[Any], seed: int | None = None) -> NDArray[Any]:
         if pixels.ndim != 4:
             raise NotNativeError("samples must be single images")
-        return chosen_of(np.flip(pixels, axis), pixels, (chance(one) < 0.5 for one in generators(seed)))
+        is_flipped = np.array([draw_unit(generator) < 0.5 for generator in generators(seed)])
+        return flip_selected(pixels, axis, is_flipped)
 
     return flip
 
