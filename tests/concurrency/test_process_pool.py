@@ -268,7 +268,7 @@ def test_repeated_pools_leave_nothing_behind() -> None:
             short_cycle(number)
 
 
-@pytest.mark.deep
+@pytest.mark.campaign
 def test_thousand_pools_leave_nothing_behind() -> None:
     with nothing_left():
         for number in range(1_000):

@@ -193,7 +193,7 @@ def test_hundred_pools_leave_nothing_behind() -> None:
             cycle(number)
 
 
-@pytest.mark.deep
+@pytest.mark.campaign
 def test_thousand_pools_leave_nothing_behind() -> None:
     with nothing_left():
         for number in range(1000):

@@ -59,7 +59,7 @@ def cycle(number: int) -> None:
         run.close()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(1_000, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("count", [40, pytest.param(1_000, marks=pytest.mark.campaign)])
 def test_loaders_when_started_and_stopped_again_and_again_then_leave_nothing(count: int) -> None:
     before = left()
     for number in range(count):

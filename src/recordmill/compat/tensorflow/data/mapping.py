@@ -32,6 +32,8 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import map_ordered, num_cpus
 
 THREAD_NAME = "recordmill-data"
+# Finished elements that may wait while a batch is put together, so that no thread is idle meanwhile.
+_RESULTS_AHEAD = 4
 # A chunk has at most so many elements, and results of about so many bytes.
 MAX_CHUNK, _CHUNK_BYTES = 64, 4 << 20
 # Elements with more bytes than this are processed one by one: joining them costs more than it saves.
@@ -69,7 +71,11 @@ class Map(Node):
         if isinstance(native, NativeMap):
             return in_chunks(numbered, Fallback(partial(_run_chunk, native), self.finish), self.num_parallel_calls)
         threads = self.num_threads() if way.native else self.num_parallel_calls
-        return map_ordered(self.finish, numbered, threads, name=THREAD_NAME) if threads else map(self.finish, numbered)
+        return (
+            map_ordered(self.finish, numbered, threads, _RESULTS_AHEAD, name=THREAD_NAME)
+            if threads
+            else map(self.finish, numbered)
+        )
 
     def native(self) -> NativeMap | str:
         """Return the plan for chunks of elements, or why the function runs element by element."""
