@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill.compat.oneflow as flow
-from recordmill.compat.oneflow import normalizing, resizing, stepwise
-from recordmill.compat.oneflow.pending import Encoded, PendingBuffer
+from recordmill.compat.oneflow import image_decoders, normalize, resize
+from recordmill.compat.oneflow.lazy_images import Encoded, LazyBuffer
 from recordmill.compat.oneflow.tensors import Place, Records
 from recordmill.errors import RecordmillError
 from recordmill.types import Ragged
@@ -89,7 +89,7 @@ def test_chain_when_values_are_asked_for_at_its_end_then_does_no_step_by_itself(
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a step was done by itself")
 
-    steps = [(stepwise, "decode_windows"), (resizing, "in_threads"), (normalizing, "in_threads")]
+    steps = [(image_decoders, "decode_windows"), (resize, "map_range"), (normalize, "map_range")]
     records = batch_of(*map(stored, NAMES))
     with patch.object(*steps[0], refuse), patch.object(*steps[1], refuse), patch.object(*steps[2], refuse):
         assert imagenet(records).shape == (len(NAMES), 3, 7, 9)
@@ -117,7 +117,7 @@ def test_resized_pictures_when_used_as_an_array_then_are_one() -> None:
     decode = flow.nn.OFRecordImageDecoder("images", "RGB")
     buffer = decode(batch_of(stored("jpeg_0"), stored("png_RGB")))
     resized = flow.nn.image.Resize((5, 4))(buffer)[0]
-    assert isinstance(buffer, PendingBuffer) and isinstance(resized, flow.Tensor)
+    assert isinstance(buffer, LazyBuffer) and isinstance(resized, flow.Tensor)
     assert (resized.shape, resized.dtype, resized.ndim, len(resized)) == ((2, 4, 5, 3), flow.uint8, 4, 2)
     assert not resized.is_decoded and not buffer.is_decoded
     values = resized.numpy()

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 import recordmill as rm
 import recordmill.compat.oneflow as flow
-from recordmill.compat.oneflow.windows import WindowRule
+from recordmill.compat.oneflow.image_decoders import WindowRule
 from recordmill.errors import ImageError, RecordmillError
 from tests.compat.oneflow.parts import PICTURES, RECORDED, batch_of, message
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill.compat.oneflow as flow
-from recordmill.compat.oneflow.casting import cast
+from recordmill.compat.oneflow.raw_decoders import cast
 from recordmill.compat.oneflow.record_pb2 import BytesList, DoubleList, Feature, FloatList, Int64List, OFRecord
 from recordmill.errors import FeatureError, PayloadError
 from tests.compat.oneflow.parts import batch_of, message

@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 
 import recordmill.compat.oneflow as flow
 from recordmill.compat.oneflow.environment import share_of
-from recordmill.compat.oneflow.orders import Slots, seed_words, shuffle, uniform
+from recordmill.compat.oneflow.shuffle import Slots, seed_words, shuffle, uniform
+from recordmill.concurrency.forks import Forks
 from recordmill.errors import FeatureError, FormatError, FramingError, PayloadError, TruncatedError
 from tests.compat.oneflow.parts import frame, labels_of, message, recorded_readers, take_labels, write_labels
 from tests.golden import RECORDINGS, load
@@ -273,7 +274,7 @@ def test_reader_when_its_process_was_forked_then_refuses_in_the_child(tmp_path: 
     write_large(tmp_path, 30)
     reader = flow.nn.OFRecordReader(str(tmp_path), 5)
     reader()
-    with pytest.raises(RuntimeError, match="before the process was forked"), patch("os.getpid", return_value=-1):
+    with pytest.raises(RuntimeError, match="fork"), patch.object(Forks, "depth", -1):
         reader()
     assert labels_of(reader()) == [5, 6, 7, 8, 9]
 

@@ -7,8 +7,8 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.oneflow as flow
+from recordmill.compat.oneflow.image_decoders import WindowRule
 from recordmill.compat.oneflow.tensors import Place, TensorBuffer, tensor_of
-from recordmill.compat.oneflow.windows import WindowRule
 
 TENSOR = tensor_of(np.array([[0.7, -0.7, 1], [1.7, -1.7, 2]], np.float32))
 

@@ -15,9 +15,7 @@ from recordmill.compat.oneflow import (
     typing,
 )
 from recordmill.compat.oneflow.absent import absent
-from recordmill.compat.oneflow.jobs import FunctionConfig, function_config, global_function
-from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_buffer_to_tensor
-from recordmill.compat.oneflow.types import (
+from recordmill.compat.oneflow.dtypes import (
     double,
     float,  # noqa: A004 (OneFlow's name)
     float32,
@@ -29,6 +27,8 @@ from recordmill.compat.oneflow.types import (
     tensor_buffer,
     uint8,
 )
+from recordmill.compat.oneflow.functions import FunctionConfig, function_config, global_function
+from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_buffer_to_tensor
 
 __getattr__ = absent("flow")
 # The version whose behaviour this is.

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recordmill.compat.oneflow import pictures, raw, reader
+from recordmill.compat.oneflow import image_decoders, raw_decoders, reader
 from recordmill.compat.oneflow.absent import absent
-from recordmill.compat.oneflow.sites import kept
+from recordmill.compat.oneflow.module import module_at_call_site
 from recordmill.compat.oneflow.tensors import Records, Tensor, TensorBuffer
 
 __getattr__ = absent("flow.data")
@@ -29,7 +29,7 @@ def ofrecord_reader(
     name: str | None = None,
 ) -> Records:
     """Next batch of records of the reader at this place; options as in `nn.OFRecordReader`."""
-    return kept(  # type: ignore[no-any-return]
+    return module_at_call_site(  # type: ignore[no-any-return]
         reader.OFRecordReader,
         ofrecord_dir=ofrecord_dir,
         batch_size=batch_size,
@@ -55,8 +55,8 @@ def OFRecordRawDecoder(
     name: str | None = None,
 ) -> Tensor:
     """Numbers of a feature; options as in `nn.OFRecordRawDecoder`."""
-    return kept(  # type: ignore[no-any-return]
-        raw.OFRecordRawDecoder,
+    return module_at_call_site(  # type: ignore[no-any-return]
+        raw_decoders.OFRecordRawDecoder,
         blob_name=blob_name,
         shape=shape,
         dtype=dtype,
@@ -69,7 +69,7 @@ def OFRecordRawDecoder(
 
 def OFRecordBytesDecoder(input_blob: Records, blob_name: str, name: str | None = None) -> TensorBuffer:
     """Byte strings of a feature."""
-    return kept(raw.OFRecordBytesDecoder, blob_name=blob_name, name=name)(input_blob)  # type: ignore[no-any-return]
+    return module_at_call_site(raw_decoders.OFRecordBytesDecoder, blob_name=blob_name, name=name)(input_blob)  # type: ignore[no-any-return]
 
 
 def OFRecordImageDecoder(
@@ -77,7 +77,7 @@ def OFRecordImageDecoder(
 ) -> TensorBuffer:
     """Pictures of a feature; options as in `nn.OFRecordImageDecoder`."""
     del name
-    decoder = kept(pictures.OFRecordImageDecoder, blob_name=blob_name, color_space=color_space)
+    decoder = module_at_call_site(image_decoders.OFRecordImageDecoder, blob_name=blob_name, color_space=color_space)
     return decoder(input_blob)  # type: ignore[no-any-return]
 
 
@@ -93,8 +93,8 @@ def OFRecordImageDecoderRandomCrop(
 ) -> TensorBuffer:
     """Random windows of the pictures of a feature; options as in `nn.OFRecordImageDecoderRandomCrop`."""
     del name
-    return kept(  # type: ignore[no-any-return]
-        pictures.OFRecordImageDecoderRandomCrop,
+    return module_at_call_site(  # type: ignore[no-any-return]
+        image_decoders.OFRecordImageDecoderRandomCrop,
         blob_name=blob_name,
         color_space=color_space,
         num_attempts=num_attempts,

@@ -7,10 +7,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from recordmill.compat.oneflow import normalizing, pictures, resizing
+from recordmill.compat.oneflow import image_decoders, normalize, resize
 from recordmill.compat.oneflow.absent import absent
+from recordmill.compat.oneflow.dtypes import float32, uint8
 from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer
-from recordmill.compat.oneflow.types import float32, uint8
 
 __getattr__ = absent("flow.image")
 
@@ -20,14 +20,14 @@ def decode(
 ) -> TensorBuffer:
     """Pictures of byte strings; options as in `nn.image.decode`."""
     del name
-    return pictures.ImageDecode(dtype, color_space)(images_bytes_buffer)  # type: ignore[no-any-return]
+    return image_decoders.ImageDecode(dtype, color_space)(images_bytes_buffer)  # type: ignore[no-any-return]
 
 
 def Resize(
     image: TensorBuffer, target_size: int | Sequence[int] | None = None, **options: Any
 ) -> tuple[Tensor | TensorBuffer, Tensor, Tensor | None]:
     """Pictures, scales and new sizes; options as in `nn.image.Resize`."""
-    return resizing.Resize(target_size, **options)(image)  # type: ignore[no-any-return]
+    return resize.Resize(target_size, **options)(image)  # type: ignore[no-any-return]
 
 
 def CropMirrorNormalize(
@@ -46,7 +46,7 @@ def CropMirrorNormalize(
 ) -> Tensor:
     """Normalised windows of pictures; options as in `nn.CropMirrorNormalize`."""
     del name
-    normalise = normalizing.CropMirrorNormalize(
+    normalise = normalize.CropMirrorNormalize(
         color_space, output_layout, crop_h, crop_w, crop_pos_y, crop_pos_x, mean, std, output_dtype
     )
     return normalise(input_blob, mirror_blob)  # type: ignore[no-any-return]

@@ -1,8 +1,10 @@
-"""What OneFlow's modules have in common as far as readers and decoders need it."""
+"""Base class of modules, and modules that belong to a call site of an older function."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+import sys
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 
 class Module:
@@ -41,3 +43,17 @@ class Module:
     def cpu(self) -> Self:
         """Return the module itself."""
         return self
+
+
+T = TypeVar("T")
+_MADE: dict[tuple[Any, ...], Any] = {}
+
+
+def module_at_call_site(make: Callable[..., T], **options: Any) -> T:
+    """Module of the place from which the function that asks was called, made at its first call."""
+    caller = sys._getframe(2)
+    key = (caller.f_code.co_filename, caller.f_lineno, caller.f_lasti, make, repr(options))
+    if key not in _MADE:
+        _MADE[key] = make(**options)
+    found: T = _MADE[key]
+    return found

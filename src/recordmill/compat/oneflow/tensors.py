@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.oneflow.types import OpaqueType, number_type, of_record, tensor_buffer
+from recordmill.compat.oneflow.dtypes import OpaqueType, number_type, of_record, tensor_buffer
 from recordmill.dataclass import dataclass
 from recordmill.types import Ragged
 

@@ -1,4 +1,4 @@
-"""Cuts, mirrors and normalises pictures, and throws the coins that say which are mirrored."""
+"""Crop, mirror and normalize images, and draw which ones are mirrored."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import recordmill as rm
-from recordmill.compat.oneflow.faults import unsupported
+from recordmill.compat.oneflow.dtypes import float32
+from recordmill.compat.oneflow.features import raise_unsupported
+from recordmill.compat.oneflow.lazy_images import LazyTensor
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.scaled import ScaledTensor
 from recordmill.compat.oneflow.tensors import Place, Tensor, TensorBuffer, tensor_of
-from recordmill.compat.oneflow.threads import in_threads
-from recordmill.compat.oneflow.types import float32
+from recordmill.concurrency.threads import map_range
 from recordmill.errors import ImageError
 
 _STAGE = 20_001
@@ -41,9 +41,9 @@ class CropMirrorNormalize(Module):
         if color_space not in ("BGR", "RGB", "GRAY"):
             raise ValueError(f"color_space is one of BGR, RGB, GRAY, not {color_space!r}")
         if output_layout != "NCHW":
-            unsupported("output_layout", output_layout, "transpose the arrays afterwards")
+            raise_unsupported("output_layout", output_layout, "transpose the arrays afterwards")
         if output_dtype != float32:
-            unsupported("output_dtype", output_dtype, "cast the arrays afterwards")
+            raise_unsupported("output_dtype", output_dtype, "cast the arrays afterwards")
         for name, value in (("crop_pos_y", crop_pos_y), ("crop_pos_x", crop_pos_x)):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} is 0 to 1, not {value}")
@@ -52,21 +52,21 @@ class CropMirrorNormalize(Module):
         self._size, self._at = (crop_h, crop_w), (crop_pos_y, crop_pos_x)
         self._mean, self._std = mean, std
 
-    def forward(self, pictures: Tensor | ScaledTensor | TensorBuffer, mirror: ArrayLike | None = None) -> Tensor:
+    def forward(self, pictures: Tensor | LazyTensor | TensorBuffer, mirror: ArrayLike | None = None) -> Tensor:
         """Normalise a batch."""
         if isinstance(pictures, TensorBuffer) and 0 in self._size:
             raise ValueError("crop_h and crop_w are needed for pictures of several sizes")
         turned = np.zeros(len(pictures), np.bool_) if mirror is None else np.asarray(mirror) != 0
         if turned.shape != (len(pictures),):
             raise ValueError(f"mirror has one number for each of {len(pictures)} pictures, not shape {turned.shape}")
-        done = self._at_once(pictures, turned) if isinstance(pictures, ScaledTensor) else None
+        done = self._at_once(pictures, turned) if isinstance(pictures, LazyTensor) else None
         return tensor_of(self._one_by_one(pictures, turned) if done is None else done)
 
-    def _at_once(self, pictures: ScaledTensor, turned: NDArray[np.bool_]) -> NDArray[Any] | None:
+    def _at_once(self, pictures: LazyTensor, turned: NDArray[np.bool_]) -> NDArray[Any] | None:
         """Normalised pictures that one call decodes too, if it can."""
         if any(self._size) or pictures.is_decoded:
             return None
-        return pictures.scaled.normalised(turned, self._mean, self._std, _memory().empty)
+        return pictures.plan.normalize(turned, self._mean, self._std, _memory().empty)
 
     def _one_by_one(self, pictures: Any, turned: NDArray[np.bool_]) -> NDArray[Any]:
         if isinstance(pictures, TensorBuffer):
@@ -74,11 +74,11 @@ class CropMirrorNormalize(Module):
         else:
             given, places = list(np.asarray(pictures)), []
 
-        def normalised(row: int) -> NDArray[Any]:
+        def normalize(row: int) -> NDArray[Any]:
             place = places[row] if places else None
             return self._one(given[row], bool(turned[row]), place)
 
-        return np.stack(in_threads(normalised, len(given)))
+        return np.stack(map_range(normalize, len(given)))
 
     def _one(self, picture: NDArray[Any], turned: bool, place: Place | None) -> NDArray[Any]:
         whole = picture.shape[:2]
@@ -106,7 +106,7 @@ class CoinFlip(Module):
     ) -> None:
         for option, value in (("device", device), ("placement", placement), ("sbp", sbp)):
             if value is not None and not (option == "device" and str(value) == "cpu"):
-                unsupported(option, value, "coins are NumPy arrays")
+                raise_unsupported(option, value, "coins are NumPy arrays")
         if batch_size < 1 or not 0 <= probability <= 1:
             raise ValueError(f"batch_size is at least 1 and probability 0 to 1, not {batch_size} and {probability}")
         self._batch_size, self._probability = batch_size, probability

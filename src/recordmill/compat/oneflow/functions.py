@@ -1,4 +1,4 @@
-"""Functions of OneFlow's older programs that were graphs: ``flow.global_function``."""
+"""``flow.global_function``: functions of older programs that return arrays, also through ``get()`` and callbacks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,57 @@ from collections.abc import Callable
 from typing import Any
 
 from recordmill.compat.oneflow.absent import AbsentError
-from recordmill.compat.oneflow.answers import answer_of, plain_arrays
+from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_of
+
+
+class _Result:
+    """The ways in which programs of OneFlow's first versions ask for a result."""
+
+    def get(self, *args: Any) -> Any:
+        """Return the result, which is there already; with arguments, what a dict's `get` does."""
+        return super().get(*args) if args else self  # type: ignore[misc]
+
+    def async_get(self, callback: Callable[[Any], Any]) -> None:
+        """Hand the result to a function."""
+        callback(self)
+
+
+class _Array(_Result, Tensor):
+    pass
+
+
+class _Tuple(_Result, tuple):  # type: ignore[type-arg]
+    __slots__ = ()
+
+
+class _List(_Result, list):  # type: ignore[type-arg]
+    pass
+
+
+class _Dict(_Result, dict):  # type: ignore[type-arg]
+    pass
+
+
+def to_numpy(value: Any) -> Any:
+    """Arrays of NumPy's own in place of tensors, and lists of them in place of tensor buffers."""
+    return _map_tensors(value, lambda tensor: tensor.numpy())
+
+
+def to_result(value: Any) -> Any:
+    """Result of a function that does not say what it gives: with ``get`` and ``async_get``."""
+    found = _map_tensors(value, lambda tensor: tensor if isinstance(tensor, Tensor) else tensor.numpy())
+    if isinstance(found, Tensor):
+        return tensor_of(found).view(_Array)
+    kinds: dict[Any, Any] = {tuple: _Tuple, list: _List, dict: _Dict}
+    return kinds[type(found)](found) if type(found) in kinds else found
+
+
+def _map_tensors(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, Tensor | TensorBuffer):
+        return change(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_map_tensors(one, change) for one in value)
+    return {key: _map_tensors(one, change) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 class FunctionConfig:
@@ -62,9 +112,9 @@ def _job(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         found = function(*args, **kwargs)
         if says is None:
-            return answer_of(found)
+            return to_result(found)
         if typing.get_origin(says) is not Callable and "Callback" not in str(says):
-            return plain_arrays(found)
-        return lambda callback: callback(plain_arrays(found))
+            return to_numpy(found)
+        return lambda callback: callback(to_numpy(found))
 
     return run

@@ -1,4 +1,4 @@
-"""OneFlow's names of dtypes; those of numbers are NumPy's."""
+"""OneFlow's names of dtypes; numeric ones are NumPy dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brings pictures to a size."""
+"""Resize images."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.oneflow.faults import unsupported
+from recordmill.compat.oneflow.dtypes import uint8
+from recordmill.compat.oneflow.features import raise_unsupported
+from recordmill.compat.oneflow.lazy_images import LazyBuffer, LazyTensor, ResizePlan
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.pending import PendingBuffer, Scaled
-from recordmill.compat.oneflow.scaled import ScaledTensor
 from recordmill.compat.oneflow.tensors import Place, Tensor, TensorBuffer, tensor_of
-from recordmill.compat.oneflow.threads import in_threads
-from recordmill.compat.oneflow.types import uint8
+from recordmill.concurrency.threads import map_range
 from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError
 
@@ -53,7 +52,7 @@ class Resize(Module):
     ) -> None:
         del name
         if dtype is not None and dtype != uint8:
-            unsupported("dtype", dtype, "pictures are uint8; cast the arrays afterwards")
+            raise_unsupported("dtype", dtype, "pictures are uint8; cast the arrays afterwards")
         if color_space is not None:
             channels = _old("color_space", color_space.upper(), _OLD_CHANNELS)
         if interp_type is not None:
@@ -71,9 +70,9 @@ class Resize(Module):
             _side(target_size, resize_side, min_size, max_size) if keep_aspect_ratio else _fixed(target_size)
         )
 
-    def forward(self, pictures: TensorBuffer) -> tuple[Tensor | ScaledTensor | TensorBuffer, Tensor, Tensor | None]:
+    def forward(self, pictures: TensorBuffer) -> tuple[Tensor | LazyTensor | TensorBuffer, Tensor, Tensor | None]:
         """Resize a batch."""
-        if isinstance(pictures, PendingBuffer) and isinstance(self._rule, _Fixed):
+        if isinstance(pictures, LazyBuffer) and isinstance(self._rule, _Fixed):
             return self._pending(pictures, self._rule)
         given = pictures.numpy()
         for picture, place in zip(given, pictures.places, strict=True):
@@ -86,17 +85,17 @@ class Resize(Module):
             return tensor_of(np.stack(done)), scale, None
         return TensorBuffer(done, pictures.places), scale, tensor_of(np.array(sizes, np.int32))
 
-    def _pending(self, pictures: PendingBuffer, fixed: _Fixed) -> tuple[ScaledTensor, Tensor, None]:
+    def _pending(self, pictures: LazyBuffer, fixed: _Fixed) -> tuple[LazyTensor, Tensor, None]:
         size = fixed.width, fixed.height
         for shape, place in zip(pictures.encoded.shapes, pictures.places, strict=True):
             self._check(shape, np.dtype(np.uint8), place)
 
-        def step() -> NDArray[Any]:
+        def decode_stepwise() -> NDArray[Any]:
             given = pictures.numpy()
             return np.stack(self._resized(given, [size] * len(given)))
 
         scale = np.array(size, np.float32) / pictures.encoded.windows[:, 2:].astype(np.float32)
-        return ScaledTensor(Scaled(pictures, size[::-1], self._kernel, step)), tensor_of(scale), None
+        return LazyTensor(ResizePlan(pictures, size[::-1], self._kernel, decode_stepwise)), tensor_of(scale), None
 
     def _check(self, shape: tuple[int, ...], dtype: np.dtype[Any], place: Place) -> None:
         if len(shape) == 3 and shape[2] == self._channels and dtype == np.uint8:
@@ -116,7 +115,7 @@ class Resize(Module):
         def resized(row: int) -> NDArray[Any]:
             return rm.resize(pictures[row], sizes[row][::-1], kernel=self._kernel)
 
-        return in_threads(resized, len(pictures))
+        return map_range(resized, len(pictures))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,44 @@
-"""Features of a batch of records, whatever kind of list each record keeps them in."""
+"""Parse one feature of a batch of records, and raise errors that name the record."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 import recordmill as rm
 from recordmill.compat.oneflow import record_pb2
-from recordmill.compat.oneflow.faults import placed, refuse
 from recordmill.compat.oneflow.tensors import Place, Records
-from recordmill.errors import FeatureError, PayloadError
+from recordmill.errors import FeatureError, PayloadError, RecordmillError
 from recordmill.types import Ragged
+
+
+def raise_feature_error(
+    feature: str, place: Place, message: str, expected: str | None = None, found: str | None = None
+) -> NoReturn:
+    """Raise a FeatureError about a feature of a record."""
+    raise FeatureError(
+        f"{message}, in feature {feature!r}",
+        kind="feature_mismatch",
+        expected=expected,
+        found=found,
+        shard=place.shard,
+        record=place.record,
+        offset=place.offset,
+    )
+
+
+def locate_error(error: RecordmillError, place: Place) -> RecordmillError:
+    """Copy of an error that names the record."""
+    parts: dict[str, Any] = error.parts() | {"shard": place.shard, "record": place.record, "offset": place.offset}
+    return type(error)(error.message, **parts)
+
+
+def raise_unsupported(name: str, value: Any, hint: str) -> NoReturn:
+    """Refuse an option by name."""
+    raise NotImplementedError(f"{name}={value!r} is not supported: {hint}")
+
 
 KINDS = {
     "bytes_list": "bytes",
@@ -53,7 +79,7 @@ class Field:
         except FeatureError:
             return None
         except PayloadError as error:
-            raise placed(error, records.places[error.record or 0]) from None
+            raise locate_error(error, records.places[error.record or 0]) from None
         records.wanted[self.name] = feature
         return found
 
@@ -68,14 +94,14 @@ class Field:
     def _string(self, records: Records, position: int) -> bytes:
         (kind, values), place = self.row(records, position), records.places[position]
         if kind != "bytes_list":
-            refuse(self.name, place, "Check failed: feature.has_bytes_list()", "bytes_list", kind)
+            raise_feature_error(self.name, place, "Check failed: feature.has_bytes_list()", "bytes_list", kind)
         return self.only(values, place)
 
     def only(self, values: Sequence[bytes], place: Place) -> bytes:
         """Refuse any number of byte strings but one, and return it."""
         if len(values) != 1:
             check = f"Check failed: feature.bytes_list().value_size() == 1 ({len(values)} vs. 1)"
-            refuse(self.name, place, check, "one byte string", str(len(values)))
+            raise_feature_error(self.name, place, check, "one byte string", str(len(values)))
         return values[0]
 
     def row(self, records: Records, position: int) -> tuple[str, Any]:
@@ -89,11 +115,15 @@ class Field:
         try:
             message = record_pb2.OFRecord.FromString(records.payloads[position])
         except PayloadError as error:
-            raise placed(error, place) from None
+            raise locate_error(error, place) from None
         if self.name not in message.feature:
-            refuse(self.name, place, f"Field {self.name} not found", self.name, ", ".join(message.feature) or "nothing")
+            raise_feature_error(
+                self.name, place, f"Field {self.name} not found", self.name, ", ".join(message.feature) or "nothing"
+            )
         feature = message.feature[self.name]
         kind = feature.WhichOneof("kind")
         if kind is None:
-            refuse(self.name, place, "UNIMPLEMENTED: the feature holds no list", "a list of values", "none")
+            raise_feature_error(
+                self.name, place, "UNIMPLEMENTED: the feature holds no list", "a list of values", "none"
+            )
         return kind, feature

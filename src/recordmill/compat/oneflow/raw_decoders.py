@@ -10,14 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.oneflow.casting import cast
-from recordmill.compat.oneflow.faults import refuse, unsupported
-from recordmill.compat.oneflow.fields import Field
+from recordmill.compat.oneflow.dtypes import number_type
+from recordmill.compat.oneflow.features import Field, raise_feature_error, raise_unsupported
+from recordmill.compat.oneflow.image_decoders import split_rows
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.stepwise import rows_of
 from recordmill.compat.oneflow.tensors import Place, Records, Tensor, TensorBuffer, tensor_of
-from recordmill.compat.oneflow.types import number_type
 from recordmill.types import Ragged
+
+
+def cast(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Cut fractions, keep low bits of whole numbers; floats that do not fit become the smallest number."""
+    if values.dtype.kind == "f" and dtype.kind in "iu":
+        wide = np.dtype("int64") if dtype.itemsize == 8 else np.dtype("int32")
+        return _whole(values, wide).astype(dtype)
+    with np.errstate(over="ignore"):
+        return values.astype(dtype)
+
+
+def _whole(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    cut, top = np.trunc(values.astype(np.float64)), 2.0 ** (8 * dtype.itemsize - 1)
+    fits = (cut >= -top) & (cut < top)
+    return np.where(fits, cut, -top).astype(dtype)
 
 
 class OFRecordRawDecoder(Module):
@@ -35,7 +48,7 @@ class OFRecordRawDecoder(Module):
     ) -> None:
         del name
         if dim1_varying_length:
-            unsupported("dim1_varying_length", True, "read lists of different lengths with `recordmill.open`")
+            raise_unsupported("dim1_varying_length", True, "read lists of different lengths with `recordmill.open`")
         if auto_zero_padding:
             warnings.warn("auto_zero_padding is deprecated, use truncate", DeprecationWarning, stacklevel=2)
         if not isinstance(shape, list | tuple) or any(not isinstance(size, int) or size < 0 for size in shape):
@@ -77,7 +90,7 @@ class OFRecordRawDecoder(Module):
 
     def _refuse(self, found: int, place: Place) -> None:
         check = f"Check failed: sample_elem_cnt == list.value_size() ({self._count} vs. {found})"
-        refuse(self._field.name, place, check, f"{self._count} values", str(found))
+        raise_feature_error(self._field.name, place, check, f"{self._count} values", str(found))
 
 
 class OFRecordBytesDecoder(Module):
@@ -89,4 +102,4 @@ class OFRecordBytesDecoder(Module):
 
     def forward(self, records: Records) -> TensorBuffer:
         """Byte strings of a batch, as arrays of uint8 of one dimension."""
-        return TensorBuffer(rows_of(self._field.strings(records)), records.places)
+        return TensorBuffer(split_rows(self._field.strings(records)), records.places)
