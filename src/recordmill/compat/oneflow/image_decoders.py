@@ -20,7 +20,6 @@ from recordmill.compat.oneflow.features import Field, locate_error, raise_unsupp
 from recordmill.compat.oneflow.lazy_images import Encoded, LazyBuffer
 from recordmill.compat.oneflow.module import Module
 from recordmill.compat.oneflow.tensors import Place, Records, TensorBuffer
-from recordmill.compat.pixel_copies import reordered
 from recordmill.concurrency.threads import map_range, num_cpus
 from recordmill.dataclass import dataclass
 from recordmill.errors import DecodeError, RecordmillError
@@ -124,7 +123,7 @@ def _decode_window(data: Any, window: Any, channels: Channels) -> Pixels:
 def _coloured(data: Any, pixels: Pixels, window: Any, channels: str) -> Pixels:
     if channels == "grey":
         return rm.decode_jpeg(data, window=window, channels="grey")[:, :, None]
-    return pixels if channels == "rgb" else reordered(pixels, (2, 1, 0))
+    return pixels if channels == "rgb" else np.ascontiguousarray(pixels[..., ::-1])
 
 
 def split_rows(strings: Ragged) -> list[Any]:
