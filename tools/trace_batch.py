@@ -23,7 +23,9 @@ from types import CodeType, FrameType
 from typing import Any
 
 import recordmill as rm
-from tools.behavior.images import COLOR_JPEGS, read_image
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that it also runs as a script
+from tools.behavior.images import COLOR_JPEGS, read_image  # noqa: E402
 
 PACKAGE = f"{Path(rm.__file__).parent}/"
 NUM_IMAGES, BATCH_SIZE = 64, 16
