@@ -25,7 +25,7 @@ from typing import Any
 import recordmill as rm
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that it also runs as a script
-from tools.behavior.images import COLOR_JPEGS, read_image  # noqa: E402
+from tools.behavior.images import COLOR_JPEGS, read_image
 
 PACKAGE = f"{Path(rm.__file__).parent}/"
 NUM_IMAGES, BATCH_SIZE = 64, 16
