@@ -24,8 +24,19 @@ class Flaky:
         return number
 
 
+_EARLIER: set[threading.Thread] = set()
+
+
+@pytest.fixture(autouse=True)
+def _ignore_threads_of_other_tests() -> None:
+    """Remember the threads that objects of earlier tests still own."""
+    _EARLIER.clear()
+    _EARLIER.update(threading.enumerate())
+
+
 def _threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name == "recordmill-prefetch"]
+    own = [thread.name for thread in threading.enumerate() if thread not in _EARLIER]
+    return [name for name in own if name == "recordmill-prefetch"]
 
 
 @pytest.mark.parametrize("depth", [0, 1, 5, 100])
@@ -117,6 +128,21 @@ def test_error_of_a_generator_ends_the_iteration() -> None:
     assert list(items) == []
     items.close()
     assert _threads() == []
+
+
+def test_close_in_the_prefetching_thread_does_not_wait_for_itself() -> None:
+    started, closed = threading.Event(), threading.Event()
+
+    def generate():
+        started.wait(5)
+        items.close()
+        closed.set()
+        yield 1
+
+    items = Prefetcher(generate(), 1)
+    started.set()
+    assert closed.wait(5)
+    assert list(items) == []
 
 
 def _next_in_child(items: Prefetcher[int], answers: multiprocessing.Queue[str]) -> None:

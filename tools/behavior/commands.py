@@ -1,4 +1,4 @@
-"""What the commands print with --json, and their exit codes; messages in sentences are left out."""
+"""What the commands print with --json, and their exit codes; messages in sentences are omitted."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from threading import Condition, Thread
+from threading import Condition, Thread, current_thread
 from typing import Generic, Self, TypeVar
 
 from recordmill.concurrency.forks import Forks
@@ -66,7 +66,8 @@ class Prefetcher(Generic[T]):
             self._is_closed = True
             self._results.clear()
             self._changed.notify_all()
-        self._thread.join(_JOIN_TIMEOUT_S)
+        if current_thread() is not self._thread:  # garbage collection may call this in the thread itself
+            self._thread.join(_JOIN_TIMEOUT_S)
 
     def _work(self) -> None:
         error: BaseException | None = None

@@ -275,7 +275,7 @@ class WorkerGroup:
         try:
             return 0 if self.tasks is None else send_tasks(self.tasks, tasks)
         except BrokenPipeError:
-            return 0  # all workers have exited, which is reported to whoever waits for a result
+            return 0  # all workers have exited, which is reported to the caller that waits for a result
 
     def ignore_link(self, worker: WorkerProcess) -> None:
         """Stop polling the socket of a worker that sends no more messages."""

@@ -137,7 +137,7 @@ class ResizePlan:
 
 
 class LazyTensor(NDArrayOperatorsMixin):
-    """Pictures of one size, decoded by whoever needs them; otherwise as `Tensor`."""
+    """Images of one size, decoded when their values are needed; otherwise like `Tensor`."""
 
     stands_for_tensor = True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count as count_from, islice
 from typing import Any, TypeVar
@@ -178,9 +177,7 @@ def prefetch(items: Iterator[Item], depth: int) -> Iterator[Item]:
     try:
         yield from prefetcher
     finally:
-        # Garbage collection may run this in the thread itself, which stops then, but cannot join itself.
-        with contextlib.suppress(RuntimeError):
-            prefetcher.close()
+        prefetcher.close()
 
 
 class Shuffle(Node):
