@@ -6,5 +6,4 @@ pub(crate) mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod planes;
 pub mod slot;
-pub mod sums;
 pub(crate) mod writer;

@@ -11,7 +11,6 @@ mod plain;
 mod recode;
 mod resizing;
 mod single;
-mod sums;
 mod warping;
 
 use pyo3::create_exception;
@@ -49,7 +48,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(colours::change_colours, module)?)?;
     module.add_function(wrap_pyfunction!(colours::change_hls, module)?)?;
     module.add_function(wrap_pyfunction!(warping::warp_fixed, module)?)?;
-    module.add_function(wrap_pyfunction!(sums::add_compensated, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::cut_boxes, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::pick_pixels, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::resize_floats, module)?)?;
