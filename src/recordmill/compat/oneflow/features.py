@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-import numpy as np
-
 import recordmill as rm
-from recordmill.compat.oneflow import record_pb2
 from recordmill.compat.oneflow.tensors import Place, Records
 from recordmill.errors import FeatureError, PayloadError, RecordmillError
+from recordmill.schema import Kind
 from recordmill.types import Ragged
 
 
@@ -40,13 +38,15 @@ def raise_unsupported(name: str, value: Any, hint: str) -> NoReturn:
     raise NotImplementedError(f"{name}={value!r} is not supported: {hint}")
 
 
-KINDS = {
+# The kind of value in each list that a feature can hold, and the reverse.
+KINDS: dict[str, Kind] = {
     "bytes_list": "bytes",
     "float_list": "float32",
     "double_list": "float64",
     "int32_list": "int32",
     "int64_list": "int64",
 }
+_LISTS = {kind: name for name, kind in KINDS.items()}
 
 
 def _need_records(records: Any) -> None:
@@ -64,8 +64,8 @@ class Field:
     def values(self, records: Records) -> tuple[str, Ragged] | None:
         """Values of every record as rows, if all records hold one kind, and byte strings one by one."""
         _need_records(records)
-        kind = self._kind or self._look(records, 0)[0]
-        feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(KINDS[kind], (None,))  # type: ignore[arg-type]
+        kind = self._kind or self._find_kind(records, 0)
+        feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(KINDS[kind], (None,))
         found = self._parsed(records, feature)
         self._kind = None if found is None else kind
         return None if found is None else (kind, found)
@@ -106,24 +106,27 @@ class Field:
 
     def row(self, records: Records, position: int) -> tuple[str, Any]:
         """Kind and values of one record."""
-        kind, feature = self._look(records, position)
-        values = getattr(feature, kind).value
-        return kind, list(values) if kind == "bytes_list" else np.array(values, KINDS[kind])
+        kind = self._find_kind(records, position)
+        values = self._parse_one(records, position, kind)
+        return kind, list(values) if kind == "bytes_list" else values
 
-    def _look(self, records: Records, position: int) -> tuple[str, record_pb2.Feature]:
+    def _parse_one(self, records: Records, position: int, kind: str) -> Any:
+        feature = rm.Feature(KINDS[kind], (None,))
+        payload = [records.payloads[position]]
+        return rm.parse_payloads(payload, {self.name: feature}, payload="ofrecord")[self.name][0]
+
+    def _find_kind(self, records: Records, position: int) -> str:
+        """Return the name of the list that the feature of one record holds."""
         place = records.places[position]
         try:
-            message = record_pb2.OFRecord.FromString(records.payloads[position])
+            self._parse_one(records, position, "bytes_list")
         except PayloadError as error:
             raise locate_error(error, place) from None
-        if self.name not in message.feature:
-            raise_feature_error(
-                self.name, place, f"Field {self.name} not found", self.name, ", ".join(message.feature) or "nothing"
-            )
-        feature = message.feature[self.name]
-        kind = feature.WhichOneof("kind")
-        if kind is None:
-            raise_feature_error(
-                self.name, place, "UNIMPLEMENTED: the feature holds no list", "a list of values", "none"
-            )
-        return kind, feature
+        except FeatureError as error:
+            if error.found in _LISTS:
+                return _LISTS[error.found]
+            if error.found == "no such feature":
+                raise_feature_error(self.name, place, f"Field {self.name} not found", self.name, error.found)
+            message = "UNIMPLEMENTED: the feature holds no list"
+            raise_feature_error(self.name, place, message, "a list of values", "none")
+        return "bytes_list"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,17 +12,17 @@ from typing import Any
 import numpy as np
 
 import recordmill as rm
+from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import DataLossError, UnimplementedError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
-from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import Element, Node, Step, Way
 from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
-from recordmill.compat.tensorflow.data.structures import leaves
 from recordmill.compat.tensorflow.data.tables import kept
 from recordmill.compat.tensorflow.files.errors import translate_errors
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
-from recordmill.compat.tensorflow.io.tensor_protos import parse_tensor, serialize_tensor
 
 # Appended to the given name, so that TensorFlow's own cache files of that name are left alone.
 SUFFIX = ".cache.tfrecord"
@@ -90,40 +92,58 @@ class CacheFile(Node):
 
 
 def _pack(value: Any) -> bytes:
-    """Serialize an element as a string tensor: its structure in JSON, then its parts."""
-    structure = json.dumps(_describe(value)).encode()
-    parts = [serialize_tensor(part).numpy() for leaf in leaves(value) for part in _split(leaf)]
-    record: bytes = serialize_tensor(Tensor(array_of(np.array([structure, *parts], object)))).numpy()
-    return record
+    """Serialize an element: its structure as one line of JSON, then the bytes of its parts."""
+    content: list[bytes] = []
+    structure = json.dumps(_describe(value, content)).encode()
+    return b"".join((structure, b"\n", *content))
 
 
 def _unpack(record: bytes) -> Any:
-    structure, *parts = parse_tensor(record, "string").values.tolist()
-    return _restore(json.loads(structure), iter(parts))
+    structure, _, content = record.partition(b"\n")
+    return _restore(json.loads(structure), io.BytesIO(content))
 
 
-def _describe(value: Any) -> Any:
-    """Return the structure of an element as JSON values; a leaf is its class and the dtypes of its parts."""
+def _describe(value: Any, content: list[bytes]) -> Any:
+    """Return the structure of an element as JSON values, and append the bytes of its parts to `content`."""
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {"dict": [[key, _describe(one)] for key, one in value.items()]}
+        return {"dict": [[key, _describe(one, content)] for key, one in value.items()]}
     if type(value) is tuple:
-        return {"tuple": [_describe(one) for one in value]}
+        return {"tuple": [_describe(one, content) for one in value]}
     for name, kind in _CLASSES.items():
         if isinstance(value, kind):
-            return {"leaf": [name, [part.dtype.name for part in _split(value)]]}
+            return {"leaf": [name, *[_describe_part(part, content) for part in _split(value)]]}
     raise UnimplementedError(
         f"cache(filename) takes elements of tensors in tuples and dicts, got a {type(value).__name__}"
     )
 
 
-def _restore(structure: Any, parts: Iterator[bytes]) -> Any:
+def _describe_part(part: Tensor, content: list[bytes]) -> list[Any]:
+    """Return the dtype and the shape of a part, and the lengths of its strings."""
+    if part.dtype != dtypes.string:
+        content.append(part.values.tobytes())
+        return [part.dtype.name, part.values.shape]
+    strings = part.values.reshape(-1).tolist()
+    content += strings
+    return ["string", part.values.shape, [len(string) for string in strings]]
+
+
+def _restore(structure: Any, content: io.BytesIO) -> Any:
     if "dict" in structure:
-        values = {key: _restore(one, parts) for key, one in sorted(structure["dict"])}  # in the order of `leaves`
-        return {str(key): values[key] for key, _ in structure["dict"]}
+        return {str(key): _restore(one, content) for key, one in structure["dict"]}
     if "tuple" in structure:
-        return tuple(_restore(one, parts) for one in structure["tuple"])
-    name, dtypes = structure["leaf"]
-    return _join(_CLASSES[name], [parse_tensor(part, dtype) for dtype, part in zip(dtypes, parts, strict=False)])
+        return tuple(_restore(one, content) for one in structure["tuple"])
+    name, *parts = structure["leaf"]
+    return _join(_CLASSES[name], [_restore_part(content, *part) for part in parts])
+
+
+def _restore_part(content: io.BytesIO, name: str, shape: list[int], lengths: list[int] | None = None) -> Tensor:
+    if lengths is None:
+        dtype = as_dtype(name).numpy_dtype
+        array = np.frombuffer(content.read(math.prod(shape) * dtype.itemsize), dtype)
+    else:
+        array = np.empty(len(lengths), object)
+        array[:] = [content.read(length) for length in lengths]
+    return Tensor(array.reshape(shape))
 
 
 def _split(leaf: Any) -> list[Tensor]:
