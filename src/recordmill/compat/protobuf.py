@@ -79,8 +79,7 @@ def _build(module: str, package: str, syntax: str, files: Mapping[str, Declarati
         for name, members in declarations.items():
             if not isinstance(members, str):
                 cls = GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}"))
-                # Pickle finds the class by these.
-                cls.__module__, cls.__qualname__ = module, name
+                cls.__module__ = module  # Pickle looks for the class there.
                 classes[name] = cls
     return {name: cls for name, cls in classes.items() if "." not in name}
 

@@ -46,7 +46,17 @@ def test_cache_file_keeps_structures_and_kinds_of_tensors(tmp_path: Path) -> Non
     assert next(iter(make().map(lambda pairs, row, nested: nested).batch(3))).shape.as_list() == [3, None, None]
 
 
-@pytest.mark.parametrize("record", [b"something", b"", tf.io.serialize_tensor([b"{}"]).numpy()])
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"something",
+        b"",
+        b"{}\n",
+        b'{"leaf": ["Tensor", ["int64", [2]]]}\n12345678',
+        b'{"leaf": ["Tensor", ["nothing", [2]]]}\n',
+        b'{"leaf": ["Tensor", ["string", [2], [1]]]}\nab',
+    ],
+)
 def test_cache_file_that_holds_something_else_raises_data_loss(tmp_path: Path, record: bytes) -> None:
     with tf.io.TFRecordWriter(str(tmp_path / "kept.cache.tfrecord")) as writer:
         writer.write(record)

@@ -13,7 +13,6 @@ from hypothesis import given, strategies as st
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.messages import wire
 
 SPEC = {"a": tf.io.FixedLenFeature([], tf.int64), "b": tf.io.VarLenFeature(tf.string)}
 
@@ -51,13 +50,30 @@ def test_any_bytes_when_parsed_as_a_tensor_then_are_one_or_refused(data: bytes) 
         assert found.dtype == dtype
 
 
-def test_tensor_when_a_few_bytes_stand_for_a_huge_one_then_is_refused() -> None:
-    length = wire.varint(1 << 40)
-    dim = b"\x08" + length
-    shape = b"\x12" + wire.varint(len(dim)) + dim
-    proto = b"\x08\x03\x12" + wire.varint(len(shape)) + shape + b"\x3a\x01\x07"
+def test_parse_tensor_refuses_few_bytes_that_stand_for_a_huge_tensor() -> None:
+    proto = tf.make_tensor_proto(7, tf.int32)
+    proto.tensor_shape.dim.add(size=1 << 40)
     with pytest.raises(tf.errors.ResourceExhaustedError, match="1 values stand for"):
-        tf.io.parse_tensor(proto, tf.int32)
+        tf.io.parse_tensor(proto.SerializeToString(), tf.int32)
+
+
+@pytest.mark.parametrize("content", [b"\x80" * 20, b"\x02\x80", b"\x05\x01ab", b"\x01\x01"])
+def test_parse_tensor_refuses_malformed_lengths_of_strings(content: bytes) -> None:
+    proto = tf.make_tensor_proto(["", ""])
+    proto.ClearField("string_val")
+    proto.tensor_content = content
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot parse tensor from proto"):
+        tf.io.parse_tensor(proto.SerializeToString(), tf.string)
+    proto.tensor_content = b"\x01\x02abc"
+    assert tf.io.parse_tensor(proto.SerializeToString(), tf.string).numpy().tolist() == [b"a", b"bc"]
+
+
+@pytest.mark.parametrize("dtype", [tf.uint64, tf.int64, tf.uint32, tf.int8, tf.float16, tf.bool, tf.float64])
+def test_parse_tensor_reads_values_of_lists(dtype: tf.DType) -> None:
+    highest = dtype.max if dtype.is_integer else 1
+    proto = tf.make_tensor_proto(np.array(highest, dtype.as_numpy_dtype), shape=[2])
+    assert not proto.tensor_content
+    assert tf.io.parse_tensor(proto.SerializeToString(), dtype).numpy().tolist() == [highest] * 2
 
 
 def test_error_of_a_record_when_pickled_then_keeps_its_place() -> None:
