@@ -18,7 +18,7 @@ from benches.tasks.programs import AS_WRITTEN, AUTOTUNE, BY_KEY, IN_ORDER
 
 LABEL = "ours"
 ENVIRONMENT = ""
-REQUIREMENTS = ("recordmill", "numpy", "pillow")
+REQUIREMENTS = ("recordmill", "numpy", "pillow", "protobuf")
 VARIANTS = {
     "tf-photos": (AS_WRITTEN, AUTOTUNE),
     **{name: ("",) for name in for_tensorflow.PROGRAMS if name != "tf-photos"},

@@ -58,11 +58,16 @@ for use in uses:
 
 
 def make_example() -> Any:
-    return messages.Example(features={"feature": {"a": {"int64_list": {"value": [1, -2]}}}})
+    example = messages.Example()
+    example.features.feature["a"].int64_list.value.extend([1, -2])
+    return example
 
 
 def make_ofrecord() -> Any:
-    return record_pb2.OFRecord(feature={"a": {"double_list": {"value": [0.1]}}, "b": {"int32_list": {"value": [-1]}}})
+    record = record_pb2.OFRecord()
+    record.feature["a"].double_list.value.append(0.1)
+    record.feature["b"].int32_list.value.append(-1)
+    return record
 
 
 def make_tensor_shape() -> Any:
@@ -79,7 +84,8 @@ def append_value(example: Any) -> Any:
 
 
 def test_messages_without_protobuf_name_the_extra_and_the_rest_works(tmp_path: Any) -> None:
-    example = messages.Example(features={"feature": {"label": {"int64_list": {"value": [7]}}}})
+    example = messages.Example()
+    example.features.feature["label"].int64_list.value.append(7)
     with tf.io.TFRecordWriter(str(tmp_path / "train.tfrecord")) as writer:
         writer.write(example.SerializeToString())
     labels = message(label=7), message(label=record_pb2.Feature(float_list=record_pb2.FloatList(value=[0.5])))
