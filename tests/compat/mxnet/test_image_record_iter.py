@@ -47,7 +47,8 @@ def test_batches_equal_mxnet(name) -> None:
 @pytest.mark.parametrize("name", programs.CLOSE)
 def test_bicubic_batches_differ_by_at_most_one(name) -> None:
     found = programs.batches_of(mx, count=programs.NUM_IMAGES, **programs.CLOSE[name])
-    recorded = np.load(FOLDER / f"{name.replace(' ', '_')}.npz")["arr_0"]
+    with np.load(FOLDER / f"{name.replace(' ', '_')}.npz") as stored:
+        recorded = stored["arr_0"]
     assert np.abs(found[0][0].astype(int) - recorded.astype(int)).max() <= 1
     assert [label.tolist() for _, label, _ in found] == EXPECTED["close"][name]
 

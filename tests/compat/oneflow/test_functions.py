@@ -33,9 +33,9 @@ def chain(folder: str) -> tuple[Any, Any]:
 
 
 def test_chain_of_functions_when_called_then_gives_what_modules_give(tmp_path: Path) -> None:
-    pictures = np.load(PICTURES)
     names = ("png_RGB", "jpeg_0", "png_L", "bmp")
-    rows = [message(images=pictures[name].tobytes(), labels=place) for place, name in enumerate(names)]
+    with np.load(PICTURES) as pictures:
+        rows = [message(images=pictures[name].tobytes(), labels=place) for place, name in enumerate(names)]
     (tmp_path / "part-0").write_bytes(b"".join(map(frame, rows)))
     reader = flow.nn.OFRecordReader(str(tmp_path), batch_size=3, shuffle_after_epoch=True)
     crop = flow.nn.OFRecordImageDecoderRandomCrop("images", color_space="GRAY", random_seed=1)
@@ -49,7 +49,8 @@ def test_chain_of_functions_when_called_then_gives_what_modules_give(tmp_path: P
 
 
 def test_decode_functions_when_called_then_take_the_batch_first(tmp_path: Path) -> None:
-    data = np.load(PICTURES)["png_RGB"].tobytes()
+    with np.load(PICTURES) as pictures:
+        data = pictures["png_RGB"].tobytes()
     (tmp_path / "part-0").write_bytes(frame(message(images=data)))
     records = flow.data.ofrecord_reader(str(tmp_path))
     encoded = flow.data.OFRecordBytesDecoder(records, "images")
