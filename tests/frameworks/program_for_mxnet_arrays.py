@@ -100,5 +100,5 @@ found = [
 print([tell(array) for array in found])
 print(table.reshape((-1, 0, 2)).shape, table.expand_dims(0).flatten().shape, table[:, 1:3].sum().shape)
 print(mx.nd.concat(table, table, dim=0).shape, mx.nd.stack(table, table, axis=1).shape)
-print(tell(mx.nd.arange(3)), tell(mx.nd.full((2,), 7)), tell(mx.nd.clip(table, 3, 6)[1]))
+print(tell(mx.nd.ones(3)), tell(mx.nd.full((2,), 7)), tell(mx.nd.clip(table, 3, 6)[1]))
 print(table.astype("int32")[0].asnumpy().tolist(), table.context)

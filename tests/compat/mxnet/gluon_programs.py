@@ -44,7 +44,7 @@ def datasets(mx, folder):
     rows["chosen"] = [[one[place][1] for place in range(len(one))] for one in chosen]
     records = data.RecordFileDataset(path)
     rows["records"] = [len(records), type(records[0]).__name__, mx.recordio.unpack(records[6])[0].id]
-    arrays = data.ArrayDataset(mx.nd.arange(6).reshape((3, 2)), np.array([1, 2, 3]))
+    arrays = data.ArrayDataset(mx.nd.array(np.arange(6)).reshape((3, 2)), np.array([1, 2, 3]))
     rows["arrays"] = [len(arrays), *(summarize(part) for part in arrays[1])]
     numbers = data.SimpleDataset([1, 2, 3]).transform(lambda x: x + 1)
     rows["numbers"] = [[numbers[place] for place in range(3)], numbers.transform(lambda x: -x, lazy=False)[0]]
@@ -69,7 +69,6 @@ def steps(mx, folder):
         "nearest": names.Resize(13, interpolation=0),
         "area": names.Resize(9, interpolation=3),
         "crop": names.CenterCrop((50, 20)),
-        "cast": names.Cast("float32"),
         "tensor": names.ToTensor(),
     }
     rows = {name: summarize(step(image)) for name, step in single.items()}
@@ -80,7 +79,6 @@ def steps(mx, folder):
     drawn = names.Compose(
         [
             names.RandomFlipLeftRight(),
-            names.RandomFlipTopBottom(),
             names.RandomColorJitter(0.4, 0.4, 0.4, 0.1),
             names.RandomLighting(0.1),
             names.ToTensor(),

@@ -1,7 +1,8 @@
-"""``mx.image.ImageDetIter`` and its augmenters, compared with recordings of MXNet."""
+"""``mx.image.ImageDetIter``, compared with recordings of MXNet."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,6 @@ def test_image_det_iter_names_record_without_boxes(label: list[float], message: 
 
 def test_image_det_iter_rejects_invalid_options(tmp_path: Path) -> None:
     iterator = programs.create_iterator(mx, str(tmp_path))
-    image = mx.image
     wrong: list[Any] = [
         lambda: iterator.reshape(label_shape=(1, 5)),
         lambda: iterator.reshape(label_shape=(9, 6)),
@@ -49,5 +49,30 @@ def test_image_det_iter_rejects_invalid_options(tmp_path: Path) -> None:
     for run in wrong:
         with pytest.raises(ValueError, match=r"."):
             run()
-    with pytest.raises(TypeError):
-        image.DetBorrowAug(3)
+
+
+def test_image_det_iter_options_augment_images_and_boxes(tmp_path: Path) -> None:
+    plain, mirrored = (
+        programs.create_iterator(mx, str(tmp_path), **options) for options in ({}, {"rand_mirror": True, "mean": True})
+    )
+    random.seed(1)
+    is_mirrored = set()
+    for before, after in zip(plain, mirrored, strict=True):
+        pixels = after.data[0].asnumpy() + np.array([123.68, 116.28, 103.53], np.float32)[:, None, None]
+        for row in range(3 - before.pad):
+            original, label = before.data[0].asnumpy()[row], before.label[0].asnumpy()[row]
+            is_mirrored.add(not np.allclose(pixels[row], original))
+            if not np.allclose(pixels[row], original):
+                original = original[:, :, ::-1]
+                boxes = label[label[:, 0] >= 0]
+                boxes[:, 1], boxes[:, 3] = 1 - boxes[:, 3], 1 - boxes[:, 1]
+                label[: len(boxes)] = boxes
+            np.testing.assert_allclose(pixels[row], original, atol=1e-4)
+            np.testing.assert_allclose(after.label[0].asnumpy()[row], label, atol=1e-6)
+    assert is_mirrored == {True, False}
+
+
+@pytest.mark.parametrize("name", ["rand_crop", "rand_pad"])
+def test_image_det_iter_rejects_random_crops(name: str, tmp_path: Path) -> None:
+    with pytest.raises(NotImplementedError, match="ImageDetRecordIter"):
+        programs.create_iterator(mx, str(tmp_path), **{name: 0.5})

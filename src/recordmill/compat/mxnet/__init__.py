@@ -6,8 +6,7 @@ import importlib
 import sys
 
 from recordmill.compat.mxnet import base, context, gluon, image, io, nd, random, recordio
-from recordmill.compat.mxnet.absent import absent
-from recordmill.compat.mxnet.base import MXNetError
+from recordmill.compat.mxnet.base import MXNetError, absent
 from recordmill.compat.mxnet.context import Context, cpu, current_context, gpu
 
 importlib.import_module(f"{__name__}.nd.image")

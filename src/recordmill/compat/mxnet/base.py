@@ -1,9 +1,9 @@
-"""MXNet's errors, which are also the matching errors of Python and name the record."""
+"""MXNet's errors, which are also Python's matching errors and name the record, and those for unsupported names."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import recordmill as rm
 
 string_types, numeric_types, integer_types = (str,), (float, int, np.generic), (int, np.int32, np.int64)
 
+_PACKAGE = "recordmill.compat.mxnet"
 # The messages of MXNet 1.9.1, including its spelling.
 _WORDING = {
     "truncated_header": "Check failed: nread == sizeof(header): Inavlid RecordIO File",
@@ -47,6 +48,10 @@ class UnsupportedError(MXNetError, NotImplementedError):
     _kind = "unsupported"
 
 
+class AbsentError(UnsupportedError, AttributeError):
+    """A name that is not supported."""
+
+
 class MisuseError(MXNetError, AssertionError):
     """A call that is not allowed in this state."""
 
@@ -70,3 +75,16 @@ def translated(**parts: Any) -> Iterator[None]:
         raise MissingFileError(f"{error.filename}: No such file or directory", shard=str(error.filename)) from error
     except rm.RecordmillError as error:
         raise as_mxnet_error(error, **parts) from error
+
+
+def absent(module: str, hints: Mapping[str, str], default_hint: str | None = None) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module; without a default hint other names do not exist."""
+
+    def raise_error(name: str) -> Any:
+        hint = hints.get(name, None if name.startswith("_") else default_hint)
+        if hint is None:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+        full = f"mx{module.removeprefix(_PACKAGE)}.{name}"
+        raise AbsentError(f"{full} is not supported", found=full, hint=hint)
+
+    return raise_error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.base import absent
 
 
 def seed(seed_state: int, ctx: Any = "all") -> None:

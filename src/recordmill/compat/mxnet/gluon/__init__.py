@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.base import absent
 from recordmill.compat.mxnet.gluon import data, utils
-from recordmill.compat.mxnet.gluon.block import Block, HybridBlock
 
-__getattr__ = absent(__name__, {}, "train with Keras, PyTorch or JAX")
+_BLOCK_HINT = "use any callable as a transform"
+__getattr__ = absent(__name__, {"Block": _BLOCK_HINT, "HybridBlock": _BLOCK_HINT}, "train with Keras, PyTorch or JAX")

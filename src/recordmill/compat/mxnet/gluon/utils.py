@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.mxnet import nd
-from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.base import absent
 
 
 def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[nd.NDArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.base import absent
 from recordmill.compat.mxnet.image.augmenters import (
     Augmenter,
     BrightnessJitterAug,
@@ -22,15 +22,8 @@ from recordmill.compat.mxnet.image.augmenters import (
     RandomSizedCropAug,
     ResizeAug,
     SaturationJitterAug,
-    SequentialAug,
 )
-from recordmill.compat.mxnet.image.detection import (
-    CreateDetAugmenter,
-    DetAugmenter,
-    DetBorrowAug,
-    DetHorizontalFlipAug,
-    ImageDetIter,
-)
+from recordmill.compat.mxnet.image.detection import CROP_HINT, ImageDetIter
 from recordmill.compat.mxnet.image.functions import (
     center_crop,
     color_normalize,
@@ -45,12 +38,15 @@ from recordmill.compat.mxnet.image.functions import (
 )
 from recordmill.compat.mxnet.image.image_iter import ImageIter
 
-_CROP_HINT = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
+_BOX_HINT = "use functions of an image and its boxes in aug_list"
 __getattr__ = absent(
     __name__,
     {
-        **dict.fromkeys(("DetRandomCropAug", "DetRandomPadAug", "DetRandomSelectAug"), _CROP_HINT),
-        "CreateMultiRandCropAugmenter": _CROP_HINT,
+        **dict.fromkeys(("DetRandomCropAug", "DetRandomPadAug", "DetRandomSelectAug"), CROP_HINT),
+        **dict.fromkeys(("DetAugmenter", "DetBorrowAug", "DetHorizontalFlipAug"), _BOX_HINT),
+        "CreateMultiRandCropAugmenter": CROP_HINT,
+        "CreateDetAugmenter": "use the options of ImageDetIter",
+        "SequentialAug": "apply the augmenters in a loop",
         "copyMakeBorder": "use numpy.pad",
         "imrotate": "use rm.warp_affine",
         "random_rotate": "use rm.warp_affine",

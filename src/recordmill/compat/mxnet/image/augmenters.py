@@ -39,23 +39,16 @@ class Augmenter:
 
 
 @dataclass(eq=False)
-class SequentialAug(Augmenter):
-    """Apply several augmenters in order."""
+class RandomOrderAug(Augmenter):
+    """Apply several augmenters in random order."""
 
     ts: list[Augmenter]
 
     def __call__(self, src: Any) -> Any:
+        random.shuffle(self.ts)
         for one in self.ts:
             src = one(src)
         return src
-
-
-class RandomOrderAug(SequentialAug):
-    """Apply several augmenters in random order."""
-
-    def __call__(self, src: Any) -> Any:
-        random.shuffle(self.ts)
-        return super().__call__(src)
 
 
 @dataclass(eq=False)

@@ -1,10 +1,10 @@
-"""``mx.image.ImageDetIter`` and its augmenters: batches of images and their boxes."""
+"""``mx.image.ImageDetIter``: batches of images and their boxes."""
 
 from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,52 +21,35 @@ from recordmill.compat.mxnet.image.augmenters import (
 from recordmill.compat.mxnet.image.image_iter import ImageIter
 from recordmill.compat.mxnet.io.batches import DataDesc
 from recordmill.compat.mxnet.nd import flip
-from recordmill.dataclass import dataclass
 
 _LOGGER = logging.getLogger("mxnet")
 # A header of two values and one box of five.
 _MIN_LABEL_LENGTH = 7
-# Parameters of ImageIter; others are those of CreateDetAugmenter.
+CROP_HINT = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
+# Changes an image and its boxes (class, left, top, right, bottom, ...).
+BoxAugmenter = Callable[[Any, Any], tuple[Any, Any]]
+# Parameters of ImageIter; others are those of `_create_augmenters`.
 _ITER_OPTIONS = (
     "path_imgrec path_imglist path_root path_imgidx shuffle part_index num_parts aug_list imglist data_name "
     "last_batch_handle"
 )
 
 
-class DetAugmenter(Augmenter):
-    """Base class of augmenters of an image and its boxes (class, left, top, right, bottom, ...)."""
-
-    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
-        raise NotImplementedError("Must override implementation.")
+def _apply_to_image(augmenter: Augmenter) -> BoxAugmenter:
+    """Wrap an augmenter that does not move boxes."""
+    return lambda image, boxes: (augmenter(image), boxes)
 
 
-class DetBorrowAug(DetAugmenter):
-    """Apply an augmenter that does not move boxes."""
-
-    def __init__(self, augmenter: Augmenter) -> None:
-        if not isinstance(augmenter, Augmenter):
-            raise TypeError("Borrowing from invalid Augmenter")
-        self.augmenter = augmenter
-
-    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
-        return self.augmenter(src), label
+def _mirror_at_random(image: Any, boxes: Any) -> tuple[Any, Any]:
+    """Flip image and boxes left and right with probability 0.5; boxes are changed in place."""
+    if random.random() < 0.5:
+        image = flip(image, axis=1)
+        boxes[:, 1], boxes[:, 3] = 1.0 - boxes[:, 3], 1.0 - boxes[:, 1]
+    return image, boxes
 
 
-@dataclass(eq=False)
-class DetHorizontalFlipAug(DetAugmenter):
-    """Flip image and boxes left and right with a probability; boxes are changed in place."""
-
-    p: float
-
-    def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:  # type: ignore[override]
-        if random.random() < self.p:
-            src = flip(src, axis=1)
-            label[:, 1], label[:, 3] = 1.0 - label[:, 3], 1.0 - label[:, 1]
-        return src, label
-
-
-def CreateDetAugmenter(
-    data_shape: Any,
+def _create_augmenters(
+    data_shape: Sequence[int],
     resize: int = 0,
     rand_crop: float = 0,
     rand_pad: float = 0,
@@ -80,16 +63,15 @@ def CreateDetAugmenter(
     pca_noise: float = 0,
     hue: float = 0,
     inter_method: int = 2,
-) -> list[DetAugmenter]:
-    """Create the augmenters for training with boxes, in MXNet's order; random crops and padding are not supported."""
+) -> list[BoxAugmenter]:
+    """Create the augmenters for training with boxes, in MXNet's order."""
     if rand_crop > 0 or rand_pad > 0:
-        hint = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
-        raise UnsupportedError("rand_crop and rand_pad are not supported", hint=hint)
-    augmenters: list[DetAugmenter] = [DetBorrowAug(ResizeAug(resize, inter_method))] if resize > 0 else []
-    augmenters += [DetHorizontalFlipAug(0.5)] if rand_mirror else []
+        raise UnsupportedError("rand_crop and rand_pad are not supported", hint=CROP_HINT)
+    augmenters = [_apply_to_image(ResizeAug(resize, inter_method))] if resize > 0 else []
+    augmenters += [_mirror_at_random] if rand_mirror else []
     plain = [ForceResizeAug((data_shape[2], data_shape[1]), inter_method), CastAug()]
     plain += create_color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
-    return augmenters + [DetBorrowAug(one) for one in plain + create_normalization(mean, std)]
+    return augmenters + [_apply_to_image(one) for one in plain + create_normalization(mean, std)]
 
 
 class ImageDetIter(ImageIter):
@@ -104,7 +86,7 @@ class ImageDetIter(ImageIter):
         plain = {name: options.pop(name) for name in _ITER_OPTIONS.split() if name in options}
         aug_list = plain.pop("aug_list", None)
         super().__init__(batch_size, data_shape, aug_list=[], label_name=label_name, **plain)
-        self.auglist = CreateDetAugmenter(data_shape, **options) if aug_list is None else aug_list  # type: ignore[assignment]
+        self.auglist = _create_augmenters(data_shape, **options) if aug_list is None else aug_list  # type: ignore[assignment]
         self._set_label_shape(label_name, self._estimate_label_shape())
 
     def _set_label_shape(self, name: str, shape: tuple[int, int]) -> None:

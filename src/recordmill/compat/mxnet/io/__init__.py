@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.base import absent
 from recordmill.compat.mxnet.io.arrays import NDArrayIter
 from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
 from recordmill.compat.mxnet.io.combined import PrefetchingIter

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray as Array
 
 from recordmill.allocator import keep_freed_memory
-from recordmill.compat.mxnet.absent import AbsentError
-from recordmill.compat.mxnet.base import ParameterError
+from recordmill.compat.mxnet.base import AbsentError, ParameterError
 from recordmill.compat.mxnet.context import Context, cpu
 
 # Every operation allocates a new array.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
 
-from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.base import absent
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 
 __getattr__ = absent(__name__, {}, "use mx.image, or NumPy on .asnumpy()")
@@ -25,3 +26,8 @@ def normalize(data: Any, mean: Any = 0.0, std: Any = 1.0) -> NDArray:
     values = np.subtract(np.asarray(data), means, dtype=np.float32)
     values /= deviations
     return wrap(values)
+
+
+def random_flip_left_right(data: Any) -> Any:
+    """Flip left and right with probability 0.5, drawn by `random`."""
+    return wrap(np.flip(np.asarray(data), -2)) if random.random() < 0.5 else data

@@ -1,4 +1,4 @@
-"""Operations of ``mx.nd``: tables of NumPy functions, and those that differ from NumPy's."""
+"""Operations of ``mx.nd`` and methods of its arrays that differ from NumPy's in name, parameters or result."""
 
 from __future__ import annotations
 
@@ -14,35 +14,12 @@ from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 
 Shape = int | Sequence[int]
 
-_UNARY: dict[str, Any] = {
-    "abs": np.absolute,
-    "ceil": np.ceil,
-    "exp": np.exp,
-    "floor": np.floor,
-    "log": np.log,
-    "negative": np.negative,
-    "sign": np.sign,
-    "sqrt": np.sqrt,
-    "square": np.square,
+_BROADCAST: dict[str, Any] = {
+    "broadcast_add": np.add,
+    "broadcast_div": np.true_divide,
+    "broadcast_mul": np.multiply,
+    "broadcast_sub": np.subtract,
 }
-_BINARY: dict[str, Any] = {
-    "add": np.add,
-    "divide": np.true_divide,
-    "equal": np.equal,
-    "greater": np.greater,
-    "greater_equal": np.greater_equal,
-    "lesser": np.less,
-    "lesser_equal": np.less_equal,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "modulo": np.mod,
-    "multiply": np.multiply,
-    "not_equal": np.not_equal,
-    "power": np.power,
-    "subtract": np.subtract,
-}
-# Names behind ``broadcast_`` and ``elemwise_`` where they are not those of `_BINARY`.
-_ABBREVIATIONS = {"divide": "div", "multiply": "mul", "subtract": "sub"}
 _REDUCTIONS: dict[str, Any] = {
     "argmax": np.argmax,
     "argmin": np.argmin,
@@ -51,50 +28,35 @@ _REDUCTIONS: dict[str, Any] = {
     "min": np.min,
     "sum": np.sum,
 }
-# Functions of one array, `data`, whose other parameters are NumPy's.
-_SAME_PARAMETERS: dict[str, Any] = {
-    "expand_dims": np.expand_dims,
-    "flip": np.flip,
-    "repeat": np.repeat,
-    "squeeze": np.squeeze,
-    "tile": np.tile,
-}
-# Other operations that are also methods of arrays.
-_METHODS = ("clip", "flatten", "reshape", "round", "transpose")
+# Length of an axis that follows from the others.
 _INFER = -1
 
 
 def operation(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function of plain arrays: its result has an axis at least, and NumPy's errors are translated."""
+    """Wrap a function of plain arrays: the result has at least one axis, and NumPy's errors become MXNet's."""
 
     @functools.wraps(function)
     def wrapped(*arguments: Any, **options: Any) -> Any:
         try:
-            found = function(*arguments, **options)
+            result = function(*arguments, **options)
         except MXNetError:
             raise
         except (ValueError, IndexError) as error:
             raise ParameterError(f"{function.__name__}: {error}") from error
-        return wrap(np.atleast_1d(found)) if isinstance(found, np.ndarray | np.generic) else found
+        return wrap(np.atleast_1d(result))
 
     return wrapped
 
 
-def _create_unary(ufunc: Any) -> Callable[..., Any]:
-    def apply(data: Any) -> Any:
-        return ufunc(data)
-
-    return apply
-
-
-def _create_binary(ufunc: Any) -> Callable[..., Any]:
+def _create_broadcast(name: str, ufunc: Any) -> Callable[..., Any]:
     def apply(lhs: Any, rhs: Any) -> Any:
         return ufunc(lhs, rhs)
 
-    return apply
+    apply.__name__, apply.__doc__ = name, f"`numpy.{ufunc.__name__}`; keeps the dtype."
+    return operation(apply)
 
 
-def _create_reduction(function: Any) -> Callable[..., Any]:
+def _create_reduction(name: str, function: Any) -> Callable[..., Any]:
     def reduce(data: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
         values = np.asarray(data)
         options: dict[str, Any] = {"dtype": values.dtype} if function is np.sum else {}
@@ -102,26 +64,8 @@ def _create_reduction(function: Any) -> Callable[..., Any]:
         with np.errstate(all="ignore"):
             return np.asarray(function(values, axis=axes, keepdims=bool(keepdims), **options)).astype(values.dtype)
 
-    return reduce
-
-
-def _create_same(function: Any) -> Callable[..., Any]:
-    def apply(data: Any, *arguments: Any, **options: Any) -> Any:
-        return function(np.asarray(data), *arguments, **options)
-
-    return apply
-
-
-def _create_operations(
-    create: Callable[[Any], Callable[..., Any]], functions: dict[str, Any]
-) -> dict[str, Callable[..., Any]]:
-    """Create an operation for each NumPy function; its result has the dtype of the array."""
-    operations = {}
-    for name, function in functions.items():
-        created = create(function)
-        created.__name__, created.__doc__ = name, f"`numpy.{function.__name__}`; keeps the dtype."
-        operations[name] = operation(created)
-    return operations
+    reduce.__name__, reduce.__doc__ = name, f"`numpy.{function.__name__}`; keeps the dtype."
+    return operation(reduce)
 
 
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
@@ -151,20 +95,6 @@ def zeros(shape: Shape, ctx: Context | None = None, dtype: Any = None) -> NDArra
 def ones(shape: Shape, ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """Create an array of ones; float32 by default."""
     return full(shape, 1, ctx, dtype)
-
-
-def arange(
-    start: float,
-    stop: float | None = None,
-    step: float = 1.0,
-    repeat: int = 1,
-    ctx: Context | None = None,
-    dtype: Any = None,
-) -> NDArray:
-    """Create evenly spaced numbers, each repeated; float32 by default."""
-    del ctx
-    first, end = (0, start) if stop is None else (start, stop)
-    return wrap(np.repeat(np.arange(first, end, step).astype(dtype or np.float32), repeat))
 
 
 @operation
@@ -216,6 +146,18 @@ def flatten(data: Any) -> Any:
 
 
 @operation
+def expand_dims(data: Any, axis: int) -> Any:
+    """Insert an axis of length 1."""
+    return np.expand_dims(np.asarray(data), axis)
+
+
+@operation
+def flip(data: Any, axis: int | Sequence[int]) -> Any:
+    """Reverse the order along an axis."""
+    return np.flip(np.asarray(data), axis)
+
+
+@operation
 def concat(*data: Any, dim: int = 1) -> Any:
     """Join arrays along an axis."""
     return np.concatenate([np.asarray(one) for one in data], axis=dim)
@@ -231,22 +173,16 @@ def waitall() -> None:
     """Return immediately; operations are not asynchronous."""
 
 
-_PLAIN = (arange, array, cast, clip, concat, flatten, full, ones, reshape, stack, transpose, waitall, zeros)
+_reductions = {name: _create_reduction(name, function) for name, function in _REDUCTIONS.items()}
+_methods = {function.__name__: function for function in (clip, expand_dims, flatten, flip, reshape, transpose)}
+_functions = (array, cast, concat, full, ones, stack, waitall, zeros)
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    **_create_operations(_create_unary, _UNARY),
-    **_create_operations(_create_binary, _BINARY),
-    **_create_operations(_create_reduction, _REDUCTIONS),
-    **_create_operations(_create_same, _SAME_PARAMETERS),
-    **{function.__name__: function for function in _PLAIN},
+    **{name: _create_broadcast(name, ufunc) for name, ufunc in _BROADCAST.items()},
+    **{function.__name__: function for function in _functions},
+    **_reductions,
+    **_methods,
     "empty": zeros,
-    "round": round_half_away,
+    "sum_axis": _reductions["sum"],
 }
-flip = OPERATIONS["flip"]
-OPERATIONS |= {
-    f"{prefix}_{_ABBREVIATIONS.get(name, name)}": OPERATIONS[name]
-    for name in _BINARY
-    for prefix in ("broadcast", "elemwise")
-}
-
-for _name in (*_UNARY, *_REDUCTIONS, *_SAME_PARAMETERS, *_METHODS):
-    setattr(NDArray, _name, OPERATIONS[_name])
+for _name, _method in {**_reductions, **_methods, "round": round_half_away}.items():
+    setattr(NDArray, _name, _method)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.base import absent
 from recordmill.compat.mxnet.gluon.data import vision
-from recordmill.compat.mxnet.gluon.data.dataloader import DataLoader
-from recordmill.compat.mxnet.gluon.data.dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
-from recordmill.compat.mxnet.gluon.data.sampler import (
+from recordmill.compat.mxnet.gluon.data.dataloader import (
     BatchSampler,
-    FilterSampler,
+    DataLoader,
     RandomSampler,
     Sampler,
     SequentialSampler,
 )
+from recordmill.compat.mxnet.gluon.data.dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
 
-__getattr__ = absent(__name__, {}, "use rm.open(...), and rm.torch, rm.keras or rm.jax")
+__getattr__ = absent(
+    __name__,
+    {"FilterSampler": "use Dataset.filter", "sampler": "use the samplers of mx.gluon.data"},
+    "use rm.open(...), and rm.torch, rm.keras or rm.jax",
+)

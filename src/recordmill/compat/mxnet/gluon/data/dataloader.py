@@ -1,4 +1,4 @@
-"""``mx.gluon.data.DataLoader``: batches of the samples of a dataset."""
+"""``mx.gluon.data.DataLoader``: batches of the samples of a dataset, and the samplers that order them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,73 @@ import numpy as np
 
 from recordmill.compat.mxnet import nd
 from recordmill.compat.mxnet.base import ParameterError
-from recordmill.compat.mxnet.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 from recordmill.concurrency.threads import map_ordered
+
+
+class Sampler:
+    """Base class: positions of samples."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+
+class SequentialSampler(Sampler):
+    """Positions in order."""
+
+    def __init__(self, length: int, start: int = 0) -> None:
+        self._positions = range(start, start + length)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._positions)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+
+class RandomSampler(Sampler):
+    """Positions in an order that ``numpy.random`` draws for each epoch."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def __iter__(self) -> Iterator[int]:
+        positions = np.arange(self._length)
+        np.random.shuffle(positions)  # noqa: NPY002 (np.random.seed repeats it)
+        return iter(positions)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class BatchSampler(Sampler):
+    """Batches of positions."""
+
+    def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
+        if last_batch not in ("keep", "discard", "rollover"):
+            raise ParameterError(f"last_batch must be 'keep', 'discard' or 'rollover', got {last_batch!r}")
+        self._sampler, self._batch_size, self._last_batch = sampler, batch_size, last_batch
+        self._leftover: list[Any] = []
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        batch, self._leftover = self._leftover, []
+        for position in self._sampler:
+            batch.append(position)
+            if len(batch) == self._batch_size:
+                yield batch
+                batch = []
+        if batch and self._last_batch == "keep":
+            yield batch
+        elif self._last_batch == "rollover":
+            self._leftover = batch
+
+    def __len__(self) -> int:
+        num_samples = len(self._sampler) + len(self._leftover)
+        if self._last_batch == "keep":
+            num_samples += self._batch_size - 1
+        return num_samples // self._batch_size
 
 
 def default_batchify_fn(data: Any) -> Any:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from recordmill.compat.mxnet.base import ParameterError
-from recordmill.compat.mxnet.gluon.data.sampler import FilterSampler, SequentialSampler
 from recordmill.compat.mxnet.nd import NDArray
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
 
@@ -27,7 +26,7 @@ class Dataset:
 
     def filter(self, fn: Callable[[Any], Any]) -> Dataset:
         """Select the samples for which a function is true."""
-        return _SampledDataset(self, FilterSampler(fn, self))
+        return self.sample(position for position in range(len(self)) if fn(self[position]))
 
     def shard(self, num_shards: int, index: int) -> Dataset:
         """Select one of several parts of consecutive samples, whose sizes differ by at most one."""
@@ -35,14 +34,13 @@ class Dataset:
             raise ParameterError(f"index must be in [0, {num_shards}), got {index}")
         size, remainder = divmod(len(self), num_shards)
         start = size * index + min(index, remainder)
-        return _SampledDataset(self, SequentialSampler(size + (index < remainder), start))
+        return self.sample(range(start, start + size + (index < remainder)))
 
     def take(self, count: int | None) -> Dataset:
         """Select the first samples; all for None."""
-        length = len(self)
-        return _SampledDataset(self, SequentialSampler(length if count is None else min(count, length)))
+        return self.sample(range(len(self))[:count])
 
-    def sample(self, sampler: Any) -> Dataset:
+    def sample(self, sampler: Iterable[int]) -> Dataset:
         """Select the samples at the positions of a sampler."""
         return _SampledDataset(self, sampler)
 
@@ -55,7 +53,11 @@ class Dataset:
 
     def transform_first(self, fn: Callable[[Any], Any], lazy: bool = True) -> Dataset:
         """Apply a function to the first item of each sample."""
-        return self.transform(_FirstItemTransform(fn), lazy)
+
+        def apply(first: Any, *others: Any) -> Any:
+            return (fn(first), *others) if others else fn(first)
+
+        return self.transform(apply, lazy)
 
 
 class SimpleDataset(Dataset):
@@ -83,17 +85,9 @@ class _TransformedDataset(Dataset):
         return self._fn(*sample) if isinstance(sample, tuple) else self._fn(sample)
 
 
-class _FirstItemTransform:
-    def __init__(self, fn: Callable[[Any], Any]) -> None:
-        self._fn = fn
-
-    def __call__(self, first: Any, *others: Any) -> Any:
-        return (self._fn(first), *others) if others else self._fn(first)
-
-
 class _SampledDataset(Dataset):
-    def __init__(self, data: Any, sampler: Any) -> None:
-        self._data, self._positions = data, list(sampler)
+    def __init__(self, data: Dataset, positions: Iterable[int]) -> None:
+        self._data, self._positions = data, list(positions)
 
     def __len__(self) -> int:
         return len(self._positions)

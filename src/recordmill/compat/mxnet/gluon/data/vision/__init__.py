@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.absent import absent
+from recordmill.compat.mxnet.base import absent
 from recordmill.compat.mxnet.gluon.data.vision import transforms
 from recordmill.compat.mxnet.gluon.data.vision.datasets import (
     CIFAR10,

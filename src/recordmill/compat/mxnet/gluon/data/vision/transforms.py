@@ -2,73 +2,62 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from recordmill.compat.mxnet import nd
-from recordmill.compat.mxnet.absent import absent
-from recordmill.compat.mxnet.gluon.block import Block
+from recordmill.compat.mxnet.base import absent
 from recordmill.compat.mxnet.image import augmenters, functions
 from recordmill.compat.mxnet.nd import image as nd_image
 
+_JITTERS = ("RandomBrightness", "RandomContrast", "RandomSaturation", "RandomHue")
 __getattr__ = absent(
     __name__,
-    dict.fromkeys(("RandomBrightness", "RandomContrast", "RandomSaturation", "RandomHue"), "use RandomColorJitter"),
+    {**dict.fromkeys(_JITTERS, "use RandomColorJitter"), "Cast": "use lambda image: image.astype(dtype)"},
     "use NumPy or OpenCV in a function given to transform_first",
 )
 
 
-class Compose(Block):
+class Compose:
     """Apply transforms in order."""
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
         self._transforms = list(transforms)
 
-    def forward(self, x: Any) -> Any:
+    def __call__(self, x: Any) -> Any:
         for transform in self._transforms:
             x = transform(x)
         return x
 
 
-class Cast(Block):
-    """Convert to a dtype."""
-
-    def __init__(self, dtype: Any = "float32") -> None:
-        self._dtype = dtype
-
-    def forward(self, x: Any) -> Any:
-        return x.astype(self._dtype)
-
-
-class ToTensor(Block):
+class ToTensor:
     """Move the channels of one or several images to the front and scale to float32 in [0, 1]."""
 
-    def forward(self, x: Any) -> Any:
+    def __call__(self, x: Any) -> Any:
         return nd_image.to_tensor(x)
 
 
-class Normalize(Block):
+class Normalize:
     """Subtract a mean and divide by a standard deviation, channels first."""
 
     def __init__(self, mean: Any = 0.0, std: Any = 1.0) -> None:
         self._mean, self._std = mean, std
 
-    def forward(self, x: Any) -> Any:
+    def __call__(self, x: Any) -> Any:
         return nd_image.normalize(x, self._mean, self._std)
 
 
-class Resize(Block):
+class Resize:
     """Resize one or several images to a size (width, height), or the shorter side with `keep_ratio`."""
 
     def __init__(self, size: Any, keep_ratio: bool = False, interpolation: int = 1) -> None:
         self._size, self._keep_ratio, self._interpolation = size, keep_ratio, interpolation
 
-    def forward(self, x: Any) -> Any:
+    def __call__(self, x: Any) -> Any:
         if x.ndim == 4:
-            return nd.stack(*[self.forward(one) for one in x])
+            return nd.stack(*[self(one) for one in x])
         height, width = x.shape[:2]
         size = _as_pair(self._size)
         if self._keep_ratio and isinstance(self._size, int):
@@ -77,17 +66,17 @@ class Resize(Block):
         return functions.imresize(x, *size, self._interpolation)
 
 
-class CenterCrop(Block):
+class CenterCrop:
     """Crop the center to a size (width, height); smaller images are enlarged."""
 
     def __init__(self, size: Any, interpolation: int = 1) -> None:
         self._size, self._interpolation = _as_pair(size), interpolation
 
-    def forward(self, x: Any) -> Any:
+    def __call__(self, x: Any) -> Any:
         return functions.center_crop(x, self._size, self._interpolation)[0]
 
 
-class RandomResizedCrop(Block):
+class RandomResizedCrop:
     """Crop a random area and resize it to a size (width, height)."""
 
     def __init__(
@@ -95,32 +84,24 @@ class RandomResizedCrop(Block):
     ) -> None:
         self._options = _as_pair(size), scale, ratio, interpolation
 
-    def forward(self, x: Any) -> Any:
+    def __call__(self, x: Any) -> Any:
         return functions.random_size_crop(x, *self._options)[0]
 
 
-class RandomFlipLeftRight(Block):
+class RandomFlipLeftRight:
     """Flip left and right with probability 0.5, drawn by `random`."""
 
-    _axis = -2
-
-    def forward(self, x: Any) -> Any:
-        return nd.flip(x, axis=x.ndim + self._axis) if random.random() < 0.5 else x
+    def __call__(self, x: Any) -> Any:
+        return nd_image.random_flip_left_right(x)
 
 
-class RandomFlipTopBottom(RandomFlipLeftRight):
-    """Flip top and bottom with probability 0.5, drawn by `random`."""
-
-    _axis = -3
-
-
-class _ColorTransform(Block):
+class _ColorTransform:
     """Apply an augmenter of ``mx.image`` to float32 or uint8 images; uint8 values are clipped."""
 
     def __init__(self, augmenter: augmenters.Augmenter) -> None:
         self._augmenter = augmenter
 
-    def forward(self, x: Any) -> Any:
+    def __call__(self, x: Any) -> Any:
         found = self._augmenter(x.astype("float32"))
         return found if x.dtype != np.uint8 else nd.array(np.clip(found.asnumpy(), 0, 255), dtype="uint8")
 
