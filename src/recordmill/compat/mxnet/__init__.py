@@ -7,7 +7,7 @@ import sys
 
 from recordmill.compat.mxnet import base, context, gluon, image, io, nd, random, recordio
 from recordmill.compat.mxnet.base import MXNetError, absent
-from recordmill.compat.mxnet.context import Context, cpu, current_context, gpu
+from recordmill.compat.mxnet.context import Context, cpu, gpu
 
 importlib.import_module(f"{__name__}.nd.image")
 img, ndarray, rnd = image, nd, random
@@ -23,6 +23,7 @@ __getattr__ = absent(
     __name__,
     {
         **dict.fromkeys(_TRAINING.split(), "train with Keras, PyTorch or JAX"),
+        "current_context": "use mx.cpu()",
         "np": "use NumPy",
         "npx": "use NumPy",
         "profiler": "use loader.stats() of rm.open(...).loader()",

@@ -36,11 +36,6 @@ def gpu(device_id: int = 0) -> Context:
     return Context("gpu", device_id)
 
 
-def current_context() -> Context:
-    """Return the host."""
-    return cpu()
-
-
 def num_gpus() -> int:
     """Return 0."""
     return 0

@@ -19,7 +19,7 @@ from recordmill.compat.mxnet.image.augmenters import (
     create_normalization,
 )
 from recordmill.compat.mxnet.image.image_iter import ImageIter
-from recordmill.compat.mxnet.io.batches import DataDesc
+from recordmill.compat.mxnet.io.iterators import DataDesc
 from recordmill.compat.mxnet.nd import flip
 
 _LOGGER = logging.getLogger("mxnet")

@@ -14,11 +14,10 @@ import numpy as np
 from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError, translated
 from recordmill.compat.mxnet.image.augmenters import Augmenter, CreateAugmenter
 from recordmill.compat.mxnet.image.functions import imdecode
-from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
+from recordmill.compat.mxnet.io.iterators import LAST_BATCH, DataBatch, DataDesc, DataIter
 from recordmill.compat.mxnet.nd import array, wrap
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO, MXRecordIO, unpack
 
-_LAST_BATCH = ("pad", "discard", "roll_over")
 _LABEL_DTYPES = ("int32", "float32", "int64", "float64")
 # Labels and file name of each key.
 ListedImages = dict[Any, tuple[Any, str]]
@@ -59,8 +58,8 @@ class ImageIter(DataIter):
         self.check_data_shape(data_shape)
         if batch_size < 1:
             raise ParameterError(f"batch_size must be positive, got {batch_size}")
-        if last_batch_handle not in _LAST_BATCH:
-            raise ParameterError(f"last_batch_handle must be one of {_LAST_BATCH}, got {last_batch_handle!r}")
+        if last_batch_handle not in LAST_BATCH:
+            raise ParameterError(f"last_batch_handle must be one of {LAST_BATCH}, got {last_batch_handle!r}")
         if dtype not in _LABEL_DTYPES:
             raise MisuseError(f"dtype must be one of {_LABEL_DTYPES}, got {dtype!r}")
         if not path_imgrec and not path_imglist and not isinstance(imglist, list):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from recordmill.compat.mxnet.base import absent
-from recordmill.compat.mxnet.io.arrays import NDArrayIter
-from recordmill.compat.mxnet.io.batches import DataBatch, DataDesc, DataIter
-from recordmill.compat.mxnet.io.combined import PrefetchingIter
 from recordmill.compat.mxnet.io.detection import ImageDetRecordIter
 from recordmill.compat.mxnet.io.image_record import ImageRecordIter
+from recordmill.compat.mxnet.io.iterators import DataBatch, DataDesc, DataIter, NDArrayIter, PrefetchingIter
 
 __getattr__ = absent(
     __name__,

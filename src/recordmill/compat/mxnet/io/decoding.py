@@ -1,4 +1,4 @@
-"""Decode the images of a batch: by one native call where it gives MXNet's pixels, else one by one in threads."""
+"""Decode and normalize the images of a batch: in one native call where it gives MXNet's pixels, else one by one."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from recordmill.compat.mxnet.io.augment import (
     padding_fill,
     scale_shorter,
 )
-from recordmill.compat.mxnet.io.normalize import Normalizer, draw_light, scale_light
 from recordmill.compat.mxnet.io.order import BatchRows
 from recordmill.compat.mxnet.io.parameters import JITTER, aspect_ratios, has_affine, has_light, has_shifts
+from recordmill.compat.mxnet.io.random import Generator
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
 # An image that is not resized, or cannot be decoded, goes with any interpolation.
 _ANY = -1
 # Rows of a batch, and their interpolation; None means one by one.
@@ -34,9 +35,9 @@ Group = tuple[int | None, Ints]
 class BatchDecoder:
     """Decoder of batches for the parameters of ImageRecordIter; used by any thread."""
 
-    def __init__(self, values: Mapping[str, Any], mean_image: NDArray[np.float32] | None = None) -> None:
+    def __init__(self, values: Mapping[str, Any], mean_image: Floats | None = None) -> None:
         self._values = values
-        self._normalizer = Normalizer(values, mean_image)
+        self._normalizer = _Normalizer(values, mean_image)
         self._is_native = _can_be_native(values)
 
     @property
@@ -82,7 +83,7 @@ class BatchDecoder:
         if values["rand_mirror"] and not values["mirror"]:
             mirrored = draws.booleans(positions, rm.Stage.FLIP, 0.5)
         if has_light(values):
-            lights = scale_light(draws.uniform(positions, rm.Stage.FREE, 2).astype(np.float32), values)
+            lights = _scale_light(draws.uniform(positions, rm.Stage.FREE, 2).astype(np.float32), values)
         return self._normalizer.finish(decoded, mirrored, lights)
 
     def _decode_one_by_one(self, images: Sequence[Any], records: BatchRows, rows: Ints) -> NDArray[Any]:
@@ -93,12 +94,88 @@ class BatchDecoder:
         def decode(row: int) -> None:
             generator = generators[row]
             pixels, is_mirrored = augment(images[row], values, generator), draw_mirror(values, generator)
-            light = draw_light(values, generator)[None] if has_light(values) else None
+            light = _draw_light(values, generator)[None] if has_light(values) else None
             numbers = normalizer.convert_image(pixels[:, ::-1] if is_mirrored else pixels)
             batch[row] = normalizer.finish(numbers[None], np.array([is_mirrored]), light)[0]
 
         decode_each(decode, rows, values["preprocess_threads"])
         return batch
+
+
+class _Normalizer:
+    """Conversion of uint8 pixels to the dtype of the batch.
+
+    float32 values are ``(pixel - mean) * (scale / std)``, where mean and factor are rounded to float32 first; uint8
+    values are the pixels; int8 values are ``pixel - mean`` with the mean rounded and the result clipped.
+    """
+
+    def __init__(self, values: Mapping[str, Any], mean_image: Floats | None = None) -> None:
+        colors = "rgba"[: values["data_shape"][0]]
+        self.dtype = np.dtype(values["dtype"] or "float32")
+        self._means = [float(values[f"mean_{color}"]) for color in colors]
+        self._stds = [float(values[f"std_{color}"]) for color in colors]
+        self._scale = float(values["scale"])
+        self._has_light = has_light(values)
+        self._mean = np.array(self._means, np.float32)[:, None, None]
+        self._std = np.array(self._stds, np.float32)
+        self._mean_image = mean_image
+        self.options = self._native_options()
+
+    def _native_options(self) -> dict[str, Any]:
+        """Return options of `rm.Image`: normalization if it rounds as MXNet does, else uint8 pixels."""
+        pixels = {"dtype": "uint8"}
+        white = 255 * self._scale
+        is_plain = self.dtype == np.float32 and not self._has_light and self._mean_image is None
+        if not is_plain or not 1e-6 <= white <= 1e6:
+            return pixels
+        means = [mean * white / 255 for mean in self._means]
+        native_means = np.array([mean * (255 / white) for mean in means], np.float32)
+        native_factor = np.float32(white / 255) / self._std
+        if (native_means != self._mean[:, 0, 0]).any() or (native_factor != np.float32(self._scale) / self._std).any():
+            return pixels
+        return {"dtype": "float32", "mean": means, "std": self._stds, "white": white}
+
+    def convert_image(self, pixels: NDArray[np.uint8]) -> NDArray[Any]:
+        """Convert one image (height, width, channels) as a native call with `options` does."""
+        if self.options["dtype"] == "uint8":
+            return pixels.transpose(2, 0, 1)
+        return rm.normalize(pixels, **self.options, layout="chw")
+
+    def finish(self, batch: NDArray[Any], mirrored: NDArray[np.bool_], lights: Floats | None = None) -> NDArray[Any]:
+        """Convert a batch (n, channels, height, width) that was made with `options` to its final values."""
+        if self.dtype == np.uint8 or batch.dtype == np.float32:
+            return batch
+        means: Floats = self._mean
+        if self._mean_image is not None:
+            means = np.where(mirrored[:, None, None, None], self._mean_image[:, :, ::-1], self._mean_image)
+        if self.dtype == np.int8:
+            rounded = np.copysign(np.floor(np.abs(means) + np.float32(0.5)), means)
+            differences = batch.astype(np.int16) - rounded.astype(np.int16)
+            return np.clip(differences, -128, 127).astype(np.int8)
+        batch = batch.astype(np.float32)
+        batch -= means
+        if lights is None:
+            batch *= (np.float32(self._scale) / self._std)[:, None, None]
+        else:
+            batch *= (lights[:, :1] / self._std)[:, :, None, None]
+            batch += (lights[:, 1:] / self._std)[:, :, None, None]
+        return batch
+
+
+def _draw_light(values: Mapping[str, Any], generator: Generator) -> Floats:
+    """Return the random factor and offset of one image."""
+    units = np.array([[generator.uniform(), generator.uniform()]], np.float32)
+    light: Floats = _scale_light(units, values)[0]
+    return light
+
+
+def _scale_light(units: Floats, values: Mapping[str, Any]) -> Floats:
+    """Map numbers in [0, 1), shape (n, 2), to factors and offsets of the normalized values."""
+    limits = np.array([values["max_random_contrast"], values["max_random_illumination"]], np.float32)
+    lights = units * limits * np.float32(2) - limits
+    lights[:, 0] += np.float32(1)
+    scaled: Floats = lights * np.float32(values["scale"])
+    return scaled
 
 
 def _can_be_native(values: Mapping[str, Any]) -> bool:

@@ -13,9 +13,9 @@ from recordmill.compat.mxnet.base import ParameterError, translated
 from recordmill.compat.mxnet.interpolation import RANDOM, kernel_name
 from recordmill.compat.mxnet.io.augment import COLOR_SPACES
 from recordmill.compat.mxnet.io.detection_augment import Augmentation, AugmentationPlan, decode_augmented, split_label
-from recordmill.compat.mxnet.io.detection_parameters import is_augmented, read_detection_parameters
 from recordmill.compat.mxnet.io.image_record import BatchBuilder, ImageRecordIter
 from recordmill.compat.mxnet.io.order import BatchRows, Span
+from recordmill.compat.mxnet.io.parameters import is_augmented, read_detection_parameters
 from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable, Samples, short_labels_error
 
 Ints = NDArray[np.int64]

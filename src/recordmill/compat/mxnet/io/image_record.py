@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError, ParameterError
-from recordmill.compat.mxnet.io.batches import BatchHolder, DataBatch, DataDesc
 from recordmill.compat.mxnet.io.decoding import BatchDecoder
-from recordmill.compat.mxnet.io.normalize import load_mean_image
+from recordmill.compat.mxnet.io.iterators import BatchHolder, DataBatch, DataDesc
+from recordmill.compat.mxnet.io.mean_image import load_mean_image
 from recordmill.compat.mxnet.io.order import BatchRows, EpochOrders, Span, split_all
 from recordmill.compat.mxnet.io.parameters import read_parameters
 from recordmill.compat.mxnet.io.records import RecordTable, Samples

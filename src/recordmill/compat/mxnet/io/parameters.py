@@ -1,4 +1,4 @@
-"""The parameters of ImageRecordIter: names, defaults, forms, ranges and combinations."""
+"""The parameters of ImageRecordIter and ImageDetRecordIter: names, defaults, types, ranges and combinations."""
 
 from __future__ import annotations
 
@@ -10,62 +10,130 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError
-from recordmill.compat.mxnet.interpolation import METHODS, NEAREST
+from recordmill.compat.mxnet.interpolation import METHODS, NEAREST, RANDOM
 
-MAX_INT = 2**31 - 1
-MAX_SIDE = 1 << 15
-# The parameters of MXNet 1.9.1's ImageRecordIter by default; None means that there is no value.
-_NAMES_BY_DEFAULT: list[tuple[Any, str]] = [
-    (None, "data_shape batch_size seed_aug dtype min_aspect_ratio"),
-    ("", "path_imgrec path_imgidx path_imglist mean_img"),
-    (False, "shuffle rand_crop random_resized_crop mirror rand_mirror"),
-    (True, "round_batch verbose"),
-    (-1, "resize rotate max_crop_size min_crop_size"),
-    (0, "seed shuffle_chunk_size shuffle_chunk_seed part_index device_id max_rotate_angle pad"),
-    (0, "random_h random_s random_l"),
-    (1, "label_width num_parts inter_method"),
-    (4, "preprocess_threads prefetch_buffer"),
-    (0.0, "max_aspect_ratio max_shear_ratio min_img_size brightness contrast saturation pca_noise"),
-    (0.0, "mean_r mean_g mean_b mean_a max_random_contrast max_random_illumination"),
-    (1.0, "max_random_scale min_random_scale max_random_area min_random_area std_r std_g std_b std_a scale"),
-]
-DEFAULTS: dict[str, Any] = {
-    **{name: default for default, names in _NAMES_BY_DEFAULT for name in names.split()},
-    "data_name": "data",
-    "label_name": "softmax_label",
-    "ctx": "gpu",
-    "aug_seq": "aug_default",
-    "max_img_size": 1e10,
-    "fill_value": 255,
-}
+_MAX_INT = 2**31 - 1
+_MAX_SIDE = 1 << 15
+
+
+def _expand(rows: list[tuple[Any, str]]) -> dict[str, Any]:
+    """Return the value of each name in rows of a value and names."""
+    return {name: value for value, names in rows for name in names.split()}
+
+
+# Defaults of MXNet 1.9.1's ImageRecordIter; None means that there is no value.
+_DEFAULTS: dict[str, Any] = _expand(
+    [
+        (None, "data_shape batch_size seed_aug dtype min_aspect_ratio"),
+        ("", "path_imgrec path_imgidx path_imglist mean_img"),
+        ("data", "data_name"),
+        ("softmax_label", "label_name"),
+        ("gpu", "ctx"),
+        ("aug_default", "aug_seq"),
+        (False, "shuffle rand_crop random_resized_crop mirror rand_mirror"),
+        (True, "round_batch verbose"),
+        (-1, "resize rotate max_crop_size min_crop_size"),
+        (0, "seed shuffle_chunk_size shuffle_chunk_seed part_index device_id max_rotate_angle pad"),
+        (0, "random_h random_s random_l"),
+        (1, "label_width num_parts inter_method"),
+        (4, "preprocess_threads prefetch_buffer"),
+        (255, "fill_value"),
+        (0.0, "max_aspect_ratio max_shear_ratio min_img_size brightness contrast saturation pca_noise"),
+        (0.0, "mean_r mean_g mean_b mean_a max_random_contrast max_random_illumination"),
+        (1.0, "max_random_scale min_random_scale max_random_area min_random_area std_r std_g std_b std_a scale"),
+        (1e10, "max_img_size"),
+    ]
+)
 # Smallest and largest value of parameters.
-_RANGES: dict[str, tuple[float, float]] = {
-    "batch_size": (1, MAX_INT),
-    "label_width": (1, 2**20),
-    "num_parts": (1, MAX_INT),
-    "preprocess_threads": (1, 1024),
-    "prefetch_buffer": (0, 1024),
-    "shuffle_chunk_size": (0, MAX_INT),
-    **dict.fromkeys(("resize", "max_crop_size", "min_crop_size"), (-1, MAX_SIDE)),
-    **dict.fromkeys(("pad", "min_img_size"), (0, MAX_SIDE)),
-    "max_img_size": (1, 1e10),
-    **dict.fromkeys(("min_random_area", "max_random_area"), (1e-9, 1)),
-    **dict.fromkeys(("min_random_scale", "max_random_scale"), (1e-6, 1000)),
-    "max_rotate_angle": (0, MAX_INT),
-    "max_shear_ratio": (0, 1000),
-    **dict.fromkeys(("brightness", "contrast", "saturation", "pca_noise", "max_random_contrast"), (0, 100)),
-    **dict.fromkeys(("fill_value", "random_h", "random_s", "random_l"), (0, 255)),
-    "max_random_illumination": (0, 1e6),
-}
+_RANGES: dict[str, tuple[float, float]] = _expand(
+    [
+        ((1, _MAX_INT), "batch_size num_parts"),
+        ((1, 2**20), "label_width"),
+        ((1, 1024), "preprocess_threads"),
+        ((0, 1024), "prefetch_buffer"),
+        ((0, _MAX_INT), "shuffle_chunk_size max_rotate_angle"),
+        ((-1, _MAX_SIDE), "resize max_crop_size min_crop_size"),
+        ((0, _MAX_SIDE), "pad min_img_size"),
+        ((1, 1e10), "max_img_size"),
+        ((1e-9, 1), "min_random_area max_random_area"),
+        ((1e-6, 1000), "min_random_scale max_random_scale"),
+        ((0, 1000), "max_shear_ratio"),
+        ((0, 100), "brightness contrast saturation pca_noise max_random_contrast"),
+        ((0, 255), "fill_value random_h random_s random_l"),
+        ((0, 1e6), "max_random_illumination"),
+    ]
+)
 _NONZERO = ("resize", "max_crop_size", "min_crop_size")
 _REQUIRED = ("data_shape", "batch_size")
-_OPTIONAL = {"seed_aug": int, "dtype": str, "min_aspect_ratio": float}
+_OPTIONAL = ("seed_aug", "dtype", "min_aspect_ratio")
 _DTYPES = (None, "float32", "uint8", "int8")
 _AFFINE = ("max_shear_ratio", "max_random_scale", "min_random_scale", "max_img_size", "min_img_size")
 _ASPECT = ("max_aspect_ratio", "min_aspect_ratio")
 JITTER = ("brightness", "contrast", "saturation")
 SHIFTS = ("random_h", "random_s", "random_l")
 _LIGHT = ("max_random_contrast", "max_random_illumination")
+_AUG_SEQ_HINT = "omit it: there is one sequence of augmentations"
+
+# The parameters of ImageDetRecordIter: those that it shares with ImageRecordIter, and its own.
+_SHARED = (
+    "path_imgrec path_imglist data_shape batch_size data_name label_name round_batch shuffle seed num_parts part_index "
+    "preprocess_threads prefetch_buffer ctx device_id dtype verbose resize inter_method shuffle_chunk_size "
+    "shuffle_chunk_seed mean_img mean_r mean_g mean_b mean_a scale"
+)
+_COVERAGES = ("overlaps", "sample_coverages", "object_coverages")
+# One value for all crop samplers, or one for each.
+_SAMPLER_DEFAULTS: dict[str, Any] = _expand(
+    [
+        ((0.0,), "min_crop_scales min_crop_overlaps min_crop_sample_coverages min_crop_object_coverages"),
+        ((1.0,), "max_crop_scales max_crop_overlaps max_crop_sample_coverages max_crop_object_coverages"),
+        ((1.0,), "min_crop_aspect_ratios max_crop_aspect_ratios"),
+        ((25,), "max_crop_trials"),
+    ]
+)
+_DETECTION_DEFAULTS: dict[str, Any] = {
+    **{name: _DEFAULTS[name] for name in _SHARED.split()},
+    **_SAMPLER_DEFAULTS,
+    **_expand(
+        [
+            ("det_aug_default", "aug_seq"),
+            ("center", "crop_emit_mode"),
+            ("force", "resize_mode"),
+            (-1, "label_width"),
+            (0, "label_pad_width max_random_hue max_random_saturation max_random_illumination"),
+            (1, "num_crop_sampler"),
+            (127, "fill_value"),
+            (-1.0, "label_pad_value"),
+            (0.0, "std_r std_g std_b std_a rand_crop_prob rand_pad_prob rand_mirror_prob max_random_contrast"),
+            (0.0, "random_hue_prob random_saturation_prob random_illumination_prob random_contrast_prob"),
+            (0.3, "emit_overlap_thresh"),
+            (1.0, "max_pad_scale"),
+        ]
+    ),
+}
+_DETECTION_RANGES: dict[str, tuple[float, float]] = {
+    **{name: range_ for name, range_ in _RANGES.items() if name in _SHARED.split()},
+    **_expand(
+        [
+            ((-1, 1), "rand_crop_prob rand_pad_prob"),
+            ((0, 1), "rand_mirror_prob emit_overlap_thresh"),
+            ((0, 100), "max_pad_scale"),
+            ((0, 255), "fill_value"),
+            ((0, 1000), "num_crop_sampler"),
+            ((-100, 100), "max_random_contrast"),
+            ((-255, 255), "max_random_hue max_random_saturation max_random_illumination"),
+        ]
+    ),
+}
+_DETECTION_CHOICES = {"crop_emit_mode": ("center", "overlap"), "resize_mode": ("force", "shrink", "fit")}
+# Parameters whose values other than the default are not supported, with hints.
+_DETECTION_UNSUPPORTED = {
+    "aug_seq": _AUG_SEQ_HINT,
+    "mean_img": "use mean_r, mean_g and mean_b",
+    "path_imglist": "pack the labels into the records: im2rec --pack-label",
+    "shuffle_chunk_size": "shuffle=True permutes all records",
+    "shuffle_chunk_seed": "shuffle=True permutes all records",
+}
+_PROBABILITIES = ("rand_crop_prob", "rand_pad_prob", "rand_mirror_prob", "random_contrast_prob")
 
 
 def has_affine(values: Mapping[str, Any]) -> bool:
@@ -73,12 +141,7 @@ def has_affine(values: Mapping[str, Any]) -> bool:
     if values["max_rotate_angle"] > 0 or values["rotate"] > 0:
         return True
     names = _AFFINE if values["random_resized_crop"] else _AFFINE + _ASPECT
-    return any(values[name] != DEFAULTS[name] for name in names)
-
-
-def has_jitter(values: Mapping[str, Any]) -> bool:
-    """Return whether brightness, contrast, saturation or color noise are random."""
-    return any(values[name] for name in (*JITTER, "pca_noise"))
+    return any(values[name] != _DEFAULTS[name] for name in names)
 
 
 def has_shifts(values: Mapping[str, Any]) -> bool:
@@ -100,26 +163,70 @@ def aspect_ratios(values: Mapping[str, Any]) -> tuple[float, float]:
 
 def read_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of all parameters of ImageRecordIter."""
-    values = parse_parameters(given, DEFAULTS)
-    if values["aug_seq"] != DEFAULTS["aug_seq"]:
-        raise unsupported_error("aug_seq", values["aug_seq"], "omit it: there is one sequence of augmentations")
-    check_ranges(values, _RANGES)
+    values = _parse_parameters(given, _DEFAULTS)
+    if values["aug_seq"] != _DEFAULTS["aug_seq"]:
+        raise _unsupported_error("aug_seq", values["aug_seq"], _AUG_SEQ_HINT)
+    _check_ranges(values, _RANGES)
     channels = values["data_shape"][0]
-    check_shape(values["data_shape"], (1, 3, 4))
+    _check_shape(values["data_shape"], (1, 3, 4))
     if values["dtype"] not in _DTYPES:
-        raise range_error("dtype", values["dtype"], "float32, uint8 or int8")
+        raise _range_error("dtype", values["dtype"], "float32, uint8 or int8")
     for color in "rgba"[:channels]:
         if not values[f"std_{color}"] > 0:
-            raise range_error(f"std_{color}", values[f"std_{color}"], "a positive number")
+            raise _range_error(f"std_{color}", values[f"std_{color}"], "a positive number")
     if values["inter_method"] not in METHODS or (values["inter_method"] == NEAREST and has_affine(values)):
-        raise range_error("inter_method", values["inter_method"], "1 to 4, 9, 10, or 0 without rotation and scaling")
+        raise _range_error("inter_method", values["inter_method"], "1 to 4, 9, 10, or 0 without rotation and scaling")
     _check_crops(values)
     _check_colors(values)
     return values
 
 
-def parse_parameters(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all parameters, converted to the types of their defaults."""
+def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of all parameters of ImageDetRecordIter."""
+    values = _parse_parameters(given, _DETECTION_DEFAULTS)
+    for name, hint in _DETECTION_UNSUPPORTED.items():
+        if values[name] != _DETECTION_DEFAULTS[name]:
+            raise _unsupported_error(name, values[name], hint)
+    if values["dtype"] not in (None, "float32"):
+        raise _unsupported_error("dtype", values["dtype"], "batches are float32")
+    _check_shape(values["data_shape"], (1, 3))
+    _check_ranges(values, _DETECTION_RANGES)
+    for name, words in _DETECTION_CHOICES.items():
+        if values[name] not in words:
+            raise _range_error(name, values[name], " or ".join(words))
+    if values["inter_method"] not in METHODS:
+        raise _range_error("inter_method", values["inter_method"], "0 to 4, 9 or 10")
+    if values["data_shape"][0] == 1 and _changes_colors(values):
+        raise _unsupported_error("random_hue_prob", values["random_hue_prob"], "data_shape has one channel")
+    _check_samplers(values)
+    floats = [name for name, default in _DETECTION_DEFAULTS.items() if isinstance(default, float)]
+    return values | {name: _round_as_text(values[name]) for name in floats}
+
+
+def is_augmented(values: Mapping[str, Any]) -> bool:
+    """Return whether more is done to images than resizing them to the shape of the batch."""
+    return (
+        any(values[name] > 0 for name in _PROBABILITIES)
+        or _changes_colors(values)
+        or values["resize"] != -1
+        or values["resize_mode"] != "force"
+        or values["inter_method"] == RANDOM
+    )
+
+
+def _changes_colors(values: Mapping[str, Any]) -> bool:
+    names = ("hue", "saturation", "illumination")
+    return any(values[f"random_{name}_prob"] > 0 and values[f"max_random_{name}"] for name in names)
+
+
+def _round_as_text(value: float) -> float:
+    """Round to float32 as MXNet parses text: the integer part and the fraction apart, and then their sum."""
+    integer = np.trunc(value)
+    return float(np.float32(integer) + np.float32(value - integer))
+
+
+def _parse_parameters(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert the given values to the types of the defaults, and add the defaults of other parameters."""
     for name in given:
         if name not in defaults:
             close = difflib.get_close_matches(name, defaults, 1)
@@ -132,30 +239,30 @@ def parse_parameters(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> d
         if values[name] is None:
             raise ParameterError(f"Required parameter {name} is not presented", expected=name)
     if values["ctx"] not in ("cpu", "gpu"):
-        raise range_error("ctx", values["ctx"], "cpu or gpu")
+        raise _range_error("ctx", values["ctx"], "cpu or gpu")
     return values
 
 
-def check_ranges(values: Mapping[str, Any], ranges: Mapping[str, tuple[float, float]]) -> None:
+def _check_ranges(values: Mapping[str, Any], ranges: Mapping[str, tuple[float, float]]) -> None:
     """Raise an error for a number that is out of range."""
     for name, (low, high) in ranges.items():
         if not low <= values[name] <= high or (values[name] == 0 and name in _NONZERO):
-            raise range_error(name, values[name], f"{low:g} to {high:g}")
+            raise _range_error(name, values[name], f"{low:g} to {high:g}")
 
 
-def check_shape(shape: tuple[int, ...], channels: tuple[int, ...]) -> None:
+def _check_shape(shape: tuple[int, ...], channels: tuple[int, ...]) -> None:
     """Raise an error for a data shape that no batch can have."""
     if shape[0] not in channels or min(shape[1:]) < 1:
-        raise range_error("data_shape", shape, f"{' or '.join(map(str, channels))} channels, height and width")
+        raise _range_error("data_shape", shape, f"{' or '.join(map(str, channels))} channels, height and width")
 
 
-def range_error(name: str, found: Any, expected: str) -> ParameterError:
+def _range_error(name: str, found: Any, expected: str) -> ParameterError:
     """Return the error for a value that a parameter cannot have."""
     message = f"value {found} for Parameter {name} is out of range"
     return ParameterError(message, expected=expected, found=str(found))
 
 
-def unsupported_error(name: str, found: Any, hint: str) -> UnsupportedError:
+def _unsupported_error(name: str, found: Any, hint: str) -> UnsupportedError:
     """Return the error for a value that MXNet takes and this package does not."""
     message = f"the parameter {name} is not supported"
     return UnsupportedError(message, found=f"{name}={found!r}", hint=hint)
@@ -167,7 +274,7 @@ def _check_crops(values: Mapping[str, Any]) -> None:
     if values["random_resized_crop"] and (values["rand_crop"] or (largest, smallest) != (-1, -1) or scales != (1, 1)):
         raise ParameterError("random_resized_crop cannot be combined with rand_crop, crop sizes and random scales")
     if smallest > largest or (largest > 0 > smallest):
-        raise range_error("min_crop_size, max_crop_size", (smallest, largest), "both, in ascending order")
+        raise _range_error("min_crop_size, max_crop_size", (smallest, largest), "both, in ascending order")
     for name, (low, high) in {
         "areas": (values["min_random_area"], values["max_random_area"]),
         "aspect ratios": aspect_ratios(values),
@@ -175,44 +282,44 @@ def _check_crops(values: Mapping[str, Any]) -> None:
         "image sizes": (values["min_img_size"], values["max_img_size"]),
     }.items():
         if low > high or (name == "aspect ratios" and low <= 0):
-            raise range_error(name, (low, high), "a positive range in ascending order")
+            raise _range_error(name, (low, high), "a positive range in ascending order")
 
 
 def _check_colors(values: Mapping[str, Any]) -> None:
     channels = values["data_shape"][0]
     for name in (*JITTER, "pca_noise", *SHIFTS):
         if values[name] and (channels == 4 or (channels == 1 and name in SHIFTS)):
-            raise unsupported_error(name, values[name], f"data_shape has {channels} channels")
+            raise _unsupported_error(name, values[name], f"data_shape has {channels} channels")
     if has_light(values) and values["dtype"] not in (None, "float32"):
         message = "max_random_contrast and max_random_illumination need dtype float32"
         raise MXNetError(message, kind="bad_parameter", found=values["dtype"])
 
 
+def _check_samplers(values: Mapping[str, Any]) -> None:
+    count = values["num_crop_sampler"]
+    for name in _SAMPLER_DEFAULTS:
+        if count and len(values[name]) not in {1, count}:
+            message, expected = f"{name}: # of parameters/crop_samplers mismatch", f"1 or {count} values"
+            raise ParameterError(message, expected=expected, found=str(len(values[name])))
+    for name in ("scales", "aspect_ratios", *_COVERAGES):
+        lows, highs = values[f"min_crop_{name}"], values[f"max_crop_{name}"]
+        for number in range(max(len(lows), len(highs)) if count else 0):
+            low, high = lows[number % len(lows)], highs[number % len(highs)]
+            if not 0 <= low <= high or (name == "scales" and not low < high <= 1):
+                raise _range_error(f"min_crop_{name}, max_crop_{name}", (low, high), "a range from 0, scales up to 1")
+    if not all(0 <= trials <= _MAX_SIDE for trials in values["max_crop_trials"]):
+        raise _range_error("max_crop_trials", values["max_crop_trials"], f"0 to {_MAX_SIDE}")
+
+
 def _parse(name: str, value: Any, default: Any) -> Any:
     if name in _OPTIONAL and (value is None or value == "None"):
         return None
-    parse = _parser_of(name, default)
+    parse = _PARSERS_BY_NAME[name] if name in _PARSERS_BY_NAME else _PARSERS_BY_TYPE[type(default)]
     try:
         return parse(value)
     except (TypeError, ValueError) as error:
         message = f"Invalid Parameter format for {name} expect {_TYPES.get(parse, 'str')} but value='{value}'"
         raise ParameterError(message, found=repr(value)) from error
-
-
-def _parser_of(name: str, default: Any) -> Callable[[Any], Any]:
-    if name == "data_shape":
-        return _parse_shape
-    if name == "dtype":
-        return _parse_dtype
-    if name in _OPTIONAL:
-        return _OPTIONAL[name]
-    if isinstance(default, tuple):
-        return _parse_floats
-    if isinstance(default, bool):
-        return _parse_bool
-    if isinstance(default, str):
-        return os.fsdecode if name.startswith("path") else str
-    return _parse_int if isinstance(default, int) or name == "batch_size" else float
 
 
 def _parse_int(value: Any) -> int:
@@ -245,6 +352,22 @@ def _parse_dtype(value: Any) -> str:
     return value if isinstance(value, str) else np.dtype(value).name
 
 
+_PARSERS_BY_NAME: dict[str, Callable[[Any], Any]] = {
+    "data_shape": _parse_shape,
+    "batch_size": _parse_int,
+    "dtype": _parse_dtype,
+    "seed_aug": int,
+    "min_aspect_ratio": float,
+    **dict.fromkeys(("path_imgrec", "path_imgidx", "path_imglist"), os.fsdecode),
+}
+_PARSERS_BY_TYPE: dict[type, Callable[[Any], Any]] = {
+    bool: _parse_bool,
+    int: _parse_int,
+    float: float,
+    str: str,
+    tuple: _parse_floats,
+}
+# Names of types in MXNet's messages.
 _TYPES: dict[Any, str] = {
     _parse_int: "int",
     _parse_bool: "boolean",

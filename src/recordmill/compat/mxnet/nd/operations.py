@@ -152,7 +152,7 @@ def expand_dims(data: Any, axis: int) -> Any:
 
 
 @operation
-def flip(data: Any, axis: int | Sequence[int]) -> Any:
+def flip(data: Any, axis: Any) -> Any:
     """Reverse the order along an axis."""
     return np.flip(np.asarray(data), axis)
 

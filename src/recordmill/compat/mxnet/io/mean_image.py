@@ -1,0 +1,68 @@
+"""Mean images: compute, write and read them in MXNet's file format for arrays."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.mxnet.base import ParameterError
+
+Floats = NDArray[np.float32]
+# A file of arrays: magic number, reserved, number of arrays; arrays; names.
+_LIST_HEADER = struct.pack("<QQQ", 0x112, 0, 1)
+_NAME = struct.pack("<QQ", 1, 8) + b"mean_img"
+# Versions of an array's header.
+_VERSION_1, _VERSION_2, _DENSE = 0xF993FAC8, 0xF993FAC9, 0
+# Device and its number in front of the dtype, 0 for float32.
+_CONTEXT_BYTES, _DTYPE_BYTES = 8, 4
+_CPU_FLOAT32 = struct.pack("<iii", 1, 0, 0)
+
+
+def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Iterable[NDArray[Any]]]) -> Floats:
+    """Return the mean image of a file, which is first computed and written if it does not exist."""
+    if not os.path.exists(path):
+        _write(path, _compute_mean(shape, batches()))
+    data = Path(path).read_bytes()
+    for header in _headers(shape):
+        start = len(header) + _CONTEXT_BYTES + _DTYPE_BYTES
+        is_float32 = data[start - _DTYPE_BYTES : start] == bytes(_DTYPE_BYTES)
+        size = 4 * int(np.prod(shape))
+        if data.startswith(header) and is_float32 and len(data) >= start + size:
+            return np.frombuffer(data[start : start + size], "<f4").astype(np.float32).reshape(shape)
+    expected = f"one float32 array of shape {shape}"
+    raise ParameterError("Invalid mean image file format", kind="bad_shape", shard=path, expected=expected)
+
+
+def _headers(shape: tuple[int, ...]) -> Iterator[bytes]:
+    """Yield the bytes in front of the device, in all versions of the format, the current one first."""
+    count = len(shape)
+    yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)
+    yield _LIST_HEADER + struct.pack(f"<Ii{count}q", _VERSION_1, count, *shape)
+    yield _LIST_HEADER + struct.pack(f"<I{count}I", count, *shape)
+
+
+def _write(path: str, mean: Floats) -> None:
+    temporary = f"{path}.tmp-{secrets.token_hex(6)}"
+    try:
+        Path(temporary).write_bytes(next(_headers(mean.shape)) + _CPU_FLOAT32 + mean.astype("<f4").tobytes() + _NAME)
+        os.replace(temporary, path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _compute_mean(shape: tuple[int, ...], batches: Iterable[NDArray[Any]]) -> Floats:
+    """Sum images in float32 one after another, as MXNet does, and multiply by one over their number."""
+    total, count = np.zeros(shape, np.float32), 0
+    for batch in batches:
+        for image in batch:
+            total += image
+        count += len(batch)
+    mean: Floats = total * (np.float32(1) / np.float32(count))
+    return mean
