@@ -101,6 +101,12 @@ def test_image_errors_have_types_of_mxnet(call, kinds) -> None:
     assert all(isinstance(caught.value, kind) for kind in kinds)
 
 
+def test_imread_names_broken_file() -> None:
+    with pytest.raises(mx.MXNetError) as caught:
+        mx.image.imread("pictures.lst")
+    assert caught.value.shard == "pictures.lst" and "pictures.lst" in str(caught.value)
+
+
 def test_gray_image_has_one_channel() -> None:
     assert mx.image.imread("pictures/a.jpg", flag=0).shape == (60, 80, 1)
     colours, reverse = (mx.image.imread("pictures/a.jpg", to_rgb=order).asnumpy() for order in (True, False))

@@ -87,7 +87,7 @@ def devices(mx, folder):
     two = [mx.cpu(0), mx.cpu(0)]
     rows = {"even": [summarize(one) for one in utils.split_and_load(batch[:6], two)]}
     rows["uneven"] = [summarize(one) for one in utils.split_and_load(batch, two, even_split=False)]
-    rows["columns"] = [summarize(one) for one in utils.split_data(batch, 2, batch_axis=1)]
+    rows["columns"] = [summarize(one) for one in utils.split_and_load(batch, two, batch_axis=1)]
     rows["one"] = [summarize(one) for one in utils.split_and_load(np.arange(4.0), [mx.cpu()])]
     return rows
 

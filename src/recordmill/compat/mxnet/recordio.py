@@ -32,17 +32,7 @@ _FORMATS_WITH_ALPHA = ("PNG", "WEBP", "TIFF")
 
 HEADER = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # noqa: PYI024 (programs call _replace)
 IRHeader: Any = HEADER
-HEADER.__doc__ = """Header of an image record.
-
-Parameters
-----------
-flag : int
-    Number of labels behind the header; 0 for the one in the header. `pack` sets it.
-label : float, or array_like of float
-id : int
-id2 : int
-    Upper bits of the id; usually 0.
-"""
+HEADER.__doc__ = """Header of an image record: number of labels behind it, label or labels, id, upper bits of the id."""
 
 
 class _Output:
@@ -61,7 +51,8 @@ class _Output:
             return
         self.writer.close()
         if self.idx_path is not None:
-            _replace(self.idx_path, "".join(f"{key}\t{offset}\n" for key, offset in self.offsets()))
+            lines = "".join(f"{key}\t{offset}\n" for key, offset in self.offsets())
+            replace_file(self.idx_path, lines.encode("utf-8", "surrogateescape"))
 
     def offsets(self) -> list[tuple[Any, int]]:
         """Return each key and the offset of its record."""
@@ -69,10 +60,11 @@ class _Output:
         return [(key, offsets[position]) for key, position in zip(self.keys, self.positions, strict=True)]
 
 
-def _replace(path: str, text: str) -> None:
+def replace_file(path: str, data: bytes) -> None:
+    """Write a file under a temporary name, then rename it."""
     temporary = f"{path}.tmp-{secrets.token_hex(6)}"
     try:
-        Path(temporary).write_text(text, "utf-8", "surrogateescape")
+        Path(temporary).write_bytes(data)
         os.replace(temporary, path)
     finally:
         Path(temporary).unlink(missing_ok=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from recordmill.compat.mxnet.base import MisuseError, MXNetError
 from recordmill.compat.mxnet.image import functions
+from recordmill.compat.mxnet.io.augment import EIGENVALUES, EIGENVECTORS
 from recordmill.compat.mxnet.nd import array, wrap
 from recordmill.dataclass import dataclass
 
@@ -22,9 +23,6 @@ _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 # To luma and two chroma axes, and back (NTSC's YIQ with MXNet's rounding).
 _TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
 _FROM_YIQ = np.array([[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]])
-# Principal axes of the colors of ImageNet (Krizhevsky et al. 2012, numbers of fb.resnet.torch).
-EIGENVALUES = np.array([55.46, 4.794, 1.148])
-EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
 _GRAY_WEIGHTS = np.array([[0.21] * 3, [0.72] * 3, [0.07] * 3], np.float32)
 
 
@@ -249,29 +247,36 @@ def CreateAugmenter(
     augmenters.append(_create_crop((data_shape[2], data_shape[1]), rand_crop, rand_resize, inter_method))
     if rand_mirror:
         augmenters.append(HorizontalFlipAug(0.5))
-    augmenters.append(CastAug())
-    augmenters += create_color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
-    return augmenters + create_normalization(mean, std)
+    return augmenters + create_color_augmenters(
+        mean, std, brightness, contrast, saturation, hue, pca_noise=pca_noise, rand_gray=rand_gray
+    )
 
 
 def create_color_augmenters(
-    brightness: float, contrast: float, saturation: float, hue: float, pca_noise: float, rand_gray: float
+    mean: Any = None,
+    std: Any = None,
+    brightness: float = 0,
+    contrast: float = 0,
+    saturation: float = 0,
+    hue: float = 0,
+    *,
+    pca_noise: float = 0,
+    rand_gray: float = 0,
 ) -> list[Augmenter]:
-    """Create augmenters for the amounts that are not 0."""
-    augmenters: list[Augmenter] = []
+    """Create the augmenters that convert to float32, change colors and normalize; True means ImageNet's numbers."""
+    augmenters: list[Augmenter] = [CastAug()]
     if brightness or contrast or saturation:
         augmenters.append(ColorJitterAug(brightness, contrast, saturation))
     if hue:
         augmenters.append(HueJitterAug(hue))
     if pca_noise > 0:
         augmenters.append(LightingAug(pca_noise, EIGENVALUES, EIGENVECTORS))
-    return [*augmenters, RandomGrayAug(rand_gray)] if rand_gray > 0 else augmenters
-
-
-def create_normalization(mean: Any, std: Any) -> list[Augmenter]:
-    """Create the augmenter for a mean and a standard deviation; True means those of ImageNet."""
+    if rand_gray > 0:
+        augmenters.append(RandomGrayAug(rand_gray))
     mean, std = _check_numbers("mean", mean, _MEAN), _check_numbers("std", std, _STD)
-    return [] if mean is None and std is None else [ColorNormalizeAug(mean, std)]
+    if mean is not None or std is not None:
+        augmenters.append(ColorNormalizeAug(mean, std))
+    return augmenters
 
 
 def _create_crop(size: tuple[int, int], rand_crop: bool, rand_resize: bool, interp: int) -> Augmenter:

@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.mxnet.base import MXNetError, UnsupportedError
-from recordmill.compat.mxnet.image.augmenters import (
-    Augmenter,
-    CastAug,
-    ForceResizeAug,
-    ResizeAug,
-    create_color_augmenters,
-    create_normalization,
-)
+from recordmill.compat.mxnet.image.augmenters import Augmenter, ForceResizeAug, ResizeAug, create_color_augmenters
 from recordmill.compat.mxnet.image.image_iter import ImageIter
 from recordmill.compat.mxnet.io.iterators import DataDesc
 from recordmill.compat.mxnet.nd import flip
@@ -53,25 +46,17 @@ def _create_augmenters(
     resize: int = 0,
     rand_crop: float = 0,
     rand_pad: float = 0,
-    rand_gray: float = 0,
     rand_mirror: bool = False,
-    mean: Any = None,
-    std: Any = None,
-    brightness: float = 0,
-    contrast: float = 0,
-    saturation: float = 0,
-    pca_noise: float = 0,
-    hue: float = 0,
     inter_method: int = 2,
+    **color_options: Any,
 ) -> list[BoxAugmenter]:
     """Create the augmenters for training with boxes, in MXNet's order."""
     if rand_crop > 0 or rand_pad > 0:
         raise UnsupportedError("rand_crop and rand_pad are not supported", hint=CROP_HINT)
     augmenters = [_apply_to_image(ResizeAug(resize, inter_method))] if resize > 0 else []
     augmenters += [_mirror_at_random] if rand_mirror else []
-    plain = [ForceResizeAug((data_shape[2], data_shape[1]), inter_method), CastAug()]
-    plain += create_color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
-    return augmenters + [_apply_to_image(one) for one in plain + create_normalization(mean, std)]
+    plain = [ForceResizeAug((data_shape[2], data_shape[1]), inter_method), *create_color_augmenters(**color_options)]
+    return augmenters + [_apply_to_image(one) for one in plain]
 
 
 class ImageDetIter(ImageIter):

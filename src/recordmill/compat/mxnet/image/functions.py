@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import recordmill as rm
-from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError, UnsupportedError, translated
+from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError, translated
 from recordmill.compat.mxnet.interpolation import BICUBIC, BY_SIZE, KERNELS, RANDOM, choose_method
 from recordmill.compat.mxnet.nd import NDArray, wrap
 
@@ -47,12 +47,13 @@ def _uses_exif(head: bytes) -> bool:
 
 def imread(filename: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None) -> NDArray:
     """Decode an image file."""
-    try:
+    with translated():
         data = Path(filename).read_bytes()
-    except FileNotFoundError as error:
-        raise MissingFileError(f"{filename}: No such file or directory", shard=str(filename)) from error
-    with translated(shard=str(filename)):
+    try:
         return imdecode(data, flag, to_rgb, out)
+    except MXNetError as error:
+        error.shard = str(filename)
+        raise
 
 
 def _store_result(result: NDArray, out: Any) -> NDArray:

@@ -29,15 +29,11 @@ _LEVELS = np.arange(256, dtype=np.float32)
 _MAX_HLS = (180, 255, 255)
 # Weights of 14 bits for gray. MXNet applies them to RGB as if it were BGR.
 _GRAY_WEIGHTS = np.array([1868, 9617, 4899])
-# Principal axes of the colors of ImageNet times their deviations; one row each for red, green and blue.
-_PCA_AXES = np.array(
-    [
-        [55.46 * -0.5675, 4.794 * 0.7192, 1.148 * 0.4009],
-        [55.46 * -0.5808, 4.794 * -0.0045, 1.148 * -0.8140],
-        [55.46 * -0.5836, 4.794 * -0.6948, 1.148 * 0.4203],
-    ],
-    np.float32,
-)
+# Principal axes of the colors of ImageNet (Krizhevsky et al. 2012, numbers of fb.resnet.torch).
+EIGENVALUES = np.array([55.46, 4.794, 1.148])
+EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
+# One row each for red, green and blue.
+_PCA_AXES = (EIGENVECTORS * EIGENVALUES).astype(np.float32)
 _ONE, _TWO = np.float32(1), np.float32(2)
 
 
@@ -76,7 +72,7 @@ def augment(data: Any, values: Values, generator: Generator) -> Pixels:
     """Decode, resize, warp, pad, crop and recolor one image."""
     pixels = decode(data, values["data_shape"][0])
     if values["resize"] != -1:
-        size = _as_size(scale_shorter(_sizes(pixels), values["resize"]))
+        size = shorter_side_size(pixels.shape[:2], values["resize"])
         pixels = resize(pixels, size, draw_method(values["inter_method"], pixels.shape[:2], size, generator))
     if has_affine(values):
         pixels = _warp(pixels, values, generator)
@@ -107,6 +103,11 @@ def scale_shorter(sizes: Ints, length: int) -> Ints:
     return sizes if length == -1 else length * sizes // np.maximum(sizes.min(axis=1, keepdims=True), 1)
 
 
+def shorter_side_size(size: Size, length: int) -> Size:
+    """Return the size of one image whose shorter side has a length."""
+    return _as_size(scale_shorter(np.array([size]), length))
+
+
 def enlarge_to(sizes: Ints, goal: Ints, side: int) -> Ints:
     """Return sizes (n, 2) enlarged by a float32 ratio until one side reaches its goal."""
     ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
@@ -130,10 +131,6 @@ def _look_up(pixels: Pixels, tables: Sequence[Pixels]) -> Pixels:
     return np.stack([table.take(pixels[:, :, channel]) for channel, table in enumerate(tables)], axis=2)
 
 
-def _sizes(pixels: Pixels) -> Ints:
-    return np.array([pixels.shape[:2]])
-
-
 def _as_size(sizes: Ints) -> Size:
     height, width = sizes[0].tolist()
     return height, width
@@ -152,7 +149,8 @@ def _crop(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
         return resize(part, goal, draw_method(method, part.shape[:2], goal, generator))
     chosen = draw_method(method, size, goal, generator)
     for side in (0, 1):
-        pixels = resize(pixels, _as_size(enlarge_to(_sizes(pixels), np.array(goal), side)), chosen)
+        enlarged = enlarge_to(np.array([pixels.shape[:2]]), np.array(goal), side)
+        pixels = resize(pixels, _as_size(enlarged), chosen)
     return rm.crop(pixels, _draw_window(pixels.shape[:2], goal, values, generator))
 
 

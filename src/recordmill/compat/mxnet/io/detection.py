@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.mxnet.base import ParameterError, translated
+from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.interpolation import RANDOM, kernel_name
 from recordmill.compat.mxnet.io.augment import COLOR_SPACES
 from recordmill.compat.mxnet.io.detection_augment import Augmentation, AugmentationPlan, decode_augmented, split_label
 from recordmill.compat.mxnet.io.image_record import BatchBuilder, ImageRecordIter
 from recordmill.compat.mxnet.io.order import BatchRows, Span
 from recordmill.compat.mxnet.io.parameters import is_augmented, read_detection_parameters
-from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable, Samples, short_labels_error
+from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable, Samples
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -135,21 +135,11 @@ class _LabelTable(RecordTable):
         self.label_width = _PREFIX + max(longest, width)
 
     def _find_longest(self) -> int:
-        """Return the largest number of labels of the part's records; checks all records."""
-        longest, start, stop = 1, int(self.positions[0]), int(self.positions[-1]) + 1
-        with translated():
-            for reader, offset in zip(self.readers, self.first_rows.tolist(), strict=False):
-                first = 0
-                for ragged in reader.batches(_SCAN_RECORDS):
-                    counts = _count_labels(ragged)
-                    sizes = np.diff(ragged.row_splits)
-                    for row in np.flatnonzero(HEADER_BYTES + 4 * counts > sizes)[:1]:
-                        record = first + int(row)
-                        place = {"record": record, "offset": int(reader.index.offsets[record])}
-                        raise short_labels_error(f"{counts[row]} labels", {"shard": reader.path, **place})
-                    selected = slice(max(start - offset - first, 0), max(stop - offset - first, 0))
-                    longest = max(longest, int(counts[selected].max(initial=0)))
-                    first += len(counts)
+        """Return the largest number of labels."""
+        longest = 1
+        for start in range(0, len(self), _SCAN_RECORDS):
+            _, _, headers, _ = self._read_headers(np.arange(start, min(start + _SCAN_RECORDS, len(self))))
+            longest = max(longest, int(headers["flag"].max()))
         return longest
 
     def _parse_labels(self, rows: Ints, headers: Any, data: NDArray[np.uint8], splits: Ints) -> Floats:
@@ -164,15 +154,6 @@ class _LabelTable(RecordTable):
             parts = split_label(values)
             _put_labels(labels[row], values if parts is None else np.concatenate([parts[0], parts[1].ravel()]))
         return labels
-
-
-def _count_labels(ragged: rm.Ragged) -> Ints:
-    """Return the number of labels that each header announces; records without a header are checked when read."""
-    has_header = np.diff(ragged.row_splits) >= HEADER_BYTES
-    counts = np.where(has_header, 0, -HEADER_BYTES)
-    starts = ragged.row_splits[:-1][has_header]
-    counts[has_header] = ragged.data[starts[:, None] + np.arange(4)].view("<u4")[:, 0]
-    return counts
 
 
 def _put_labels(row: Floats, labels: Floats) -> None:

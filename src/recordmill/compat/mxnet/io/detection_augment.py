@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.interpolation import Size, resize
-from recordmill.compat.mxnet.io.augment import Pixels, Window, decode, decode_each, draw_method, shift_hls
+from recordmill.compat.mxnet.io.augment import (
+    Pixels,
+    Window,
+    decode,
+    decode_each,
+    draw_method,
+    shift_hls,
+    shorter_side_size,
+)
 from recordmill.compat.mxnet.io.random import Floats, Generator, scale_to
 from recordmill.dataclass import dataclass
 
@@ -152,11 +160,8 @@ class AugmentationPlan:
         return Augmentation(first, shifts, contrast, is_mirrored, (x - left, y - top, width, height), last, rows)
 
     def _draw_shorter(self, size: Size, generator: Generator) -> Scaling | None:
-        (height, width), shorter = size, self._values["resize"]
-        if shorter == -1:
-            return None
-        wanted = (shorter * height // width, shorter) if height > width else (shorter, shorter * width // height)
-        return self._draw_scaling(size, wanted, generator)
+        shorter = self._values["resize"]
+        return None if shorter == -1 else self._draw_scaling(size, shorter_side_size(size, shorter), generator)
 
     def _draw_last(self, size: Size, generator: Generator) -> Scaling | None:
         mode, goal = self._values["resize_mode"], self._values["data_shape"][1:]

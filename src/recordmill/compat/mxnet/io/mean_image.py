@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.mxnet.base import ParameterError
+from recordmill.compat.mxnet.recordio import replace_file
 
 Floats = NDArray[np.float32]
 # A file of arrays: magic number, reserved, number of arrays; arrays; names.
@@ -28,7 +28,8 @@ _CPU_FLOAT32 = struct.pack("<iii", 1, 0, 0)
 def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Iterable[NDArray[Any]]]) -> Floats:
     """Return the mean image of a file, which is first computed and written if it does not exist."""
     if not os.path.exists(path):
-        _write(path, _compute_mean(shape, batches()))
+        mean = _compute_mean(shape, batches()).astype("<f4")
+        replace_file(path, next(_headers(shape)) + _CPU_FLOAT32 + mean.tobytes() + _NAME)
     data = Path(path).read_bytes()
     for header in _headers(shape):
         start = len(header) + _CONTEXT_BYTES + _DTYPE_BYTES
@@ -46,15 +47,6 @@ def _headers(shape: tuple[int, ...]) -> Iterator[bytes]:
     yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)
     yield _LIST_HEADER + struct.pack(f"<Ii{count}q", _VERSION_1, count, *shape)
     yield _LIST_HEADER + struct.pack(f"<I{count}I", count, *shape)
-
-
-def _write(path: str, mean: Floats) -> None:
-    temporary = f"{path}.tmp-{secrets.token_hex(6)}"
-    try:
-        Path(temporary).write_bytes(next(_headers(mean.shape)) + _CPU_FLOAT32 + mean.astype("<f4").tobytes() + _NAME)
-        os.replace(temporary, path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
 
 
 def _compute_mean(shape: tuple[int, ...], batches: Iterable[NDArray[Any]]) -> Floats:

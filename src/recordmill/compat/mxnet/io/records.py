@@ -85,6 +85,13 @@ class RecordTable:
 
     def fetch(self, rows: Ints) -> Samples:
         """Read records."""
+        data, splits, headers, starts = self._read_headers(rows)
+        view = data.data
+        images = [view[start:stop] for start, stop in zip(starts.tolist(), splits[1:].tolist(), strict=True)]
+        return Samples(images, self._parse_labels(rows, headers, data, splits), headers["id"].astype(np.uint64))
+
+    def _read_headers(self, rows: Ints) -> tuple[NDArray[np.uint8], Ints, Any, Ints]:
+        """Return the payloads, their borders, the headers, and where the images start."""
         data, splits = self._read_payloads(rows)
         sizes = np.diff(splits)
         for row in np.flatnonzero(sizes < HEADER_BYTES)[:1]:
@@ -93,10 +100,10 @@ class RecordTable:
         headers = data[splits[:-1, None] + np.arange(HEADER_BYTES)].view(_HEADER)[:, 0]
         starts = splits[:-1] + HEADER_BYTES + 4 * headers["flag"].astype(np.int64)
         for row in np.flatnonzero(starts > splits[1:])[:1]:
-            raise short_labels_error(f"{headers['flag'][row]} labels, {sizes[row]} bytes", self.locate(rows[row]))
-        view = data.data
-        images = [view[start:stop] for start, stop in zip(starts.tolist(), splits[1:].tolist(), strict=True)]
-        return Samples(images, self._parse_labels(rows, headers, data, splits), headers["id"].astype(np.uint64))
+            message = "the record contains fewer labels than its header says"
+            found = f"{headers['flag'][row]} labels, {sizes[row]} bytes"
+            raise MXNetError(message, kind="bad_payload", found=found, **self.locate(rows[row]))
+        return data, splits, headers, starts
 
     def _read_payloads(self, rows: Ints) -> tuple[NDArray[np.uint8], Ints]:
         positions = self.positions[rows]
@@ -133,12 +140,6 @@ class RecordTable:
             if key not in known:
                 raise MXNetError(f"fail to find imagelabel for id {key}", kind="bad_label", **self.locate(rows[row]))
         return np.stack([known[key] for key in ids])
-
-
-def short_labels_error(found: str, place: Mapping[str, Any]) -> MXNetError:
-    """Return the error for a record that is shorter than the labels that its header announces."""
-    message = "the record contains fewer labels than its header says"
-    return MXNetError(message, kind="bad_payload", found=found, **place)
 
 
 def find_files(names: str) -> list[str]:

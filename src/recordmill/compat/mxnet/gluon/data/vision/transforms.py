@@ -10,6 +10,7 @@ import numpy as np
 from recordmill.compat.mxnet import nd
 from recordmill.compat.mxnet.base import absent
 from recordmill.compat.mxnet.image import augmenters, functions
+from recordmill.compat.mxnet.io.augment import EIGENVALUES, EIGENVECTORS
 from recordmill.compat.mxnet.nd import image as nd_image
 
 _JITTERS = ("RandomBrightness", "RandomContrast", "RandomSaturation", "RandomHue")
@@ -58,12 +59,9 @@ class Resize:
     def __call__(self, x: Any) -> Any:
         if x.ndim == 4:
             return nd.stack(*[self(one) for one in x])
-        height, width = x.shape[:2]
-        size = _as_pair(self._size)
         if self._keep_ratio and isinstance(self._size, int):
-            shorter = self._size
-            size = (shorter, height * shorter // width) if height > width else (width * shorter // height, shorter)
-        return functions.imresize(x, *size, self._interpolation)
+            return functions.resize_short(x, self._size, self._interpolation)
+        return functions.imresize(x, *_as_pair(self._size), self._interpolation)
 
 
 class CenterCrop:
@@ -119,7 +117,7 @@ class RandomLighting(_ColorTransform):
     """Add noise along the principal axes of the colors of ImageNet, with standard deviation `alpha`."""
 
     def __init__(self, alpha: float) -> None:
-        super().__init__(augmenters.LightingAug(alpha, augmenters.EIGENVALUES, augmenters.EIGENVECTORS))
+        super().__init__(augmenters.LightingAug(alpha, EIGENVALUES, EIGENVECTORS))
 
 
 def _as_pair(size: Any) -> tuple[int, int]:
