@@ -10,8 +10,8 @@ import numpy as np
 from tests.compat.mxnet.value_programs import summarize
 
 
-def kept_data_sets(mx, folder):
-    """Data sets whose files lie in a folder: MXNet's download of them is left out."""
+def file_datasets(mx, folder):
+    """Read datasets whose files are in a folder; MXNet does not download them."""
     vision, rng = mx.gluon.data.vision, np.random.RandomState(8)
     if hasattr(vision.datasets, "download"):
         vision.datasets.download = lambda url, path, sha1_hash: f"{path}/{url.split('/')[-1]}"
@@ -39,10 +39,10 @@ def kept_data_sets(mx, folder):
     ):
         for train in (True, False):
             data = getattr(vision, kind)(folder, train=train, **options)
-            picture, label = data[1]
+            image, label = data[1]
             rows[f"{kind} {options} {train}"] = [
                 len(data),
-                summarize(picture),
+                summarize(image),
                 int(label),
                 type(label).__name__,
                 summarize(data[1:3][0]),
@@ -57,4 +57,4 @@ def kept_data_sets(mx, folder):
     return rows
 
 
-PROGRAMS = {"kept_data_sets": kept_data_sets}
+PROGRAMS = {"file_datasets": file_datasets}

@@ -9,16 +9,16 @@ import numpy as np
 
 from tests.compat.mxnet.value_programs import summarize
 
-NUM_PICTURES = 12
+NUM_IMAGES = 12
 
 
-def packed(mx, folder):
-    """Pictures of several shapes with up to four boxes, one of them without area."""
+def pack_images(mx, folder):
+    """Pack images of several shapes with up to four boxes, one of them without area."""
     path = f"{folder}/drawn.rec"
     if os.path.exists(path):
         return path
     rng, record = np.random.RandomState(4), mx.recordio.MXRecordIO(path, "w")
-    for number in range(NUM_PICTURES):
+    for number in range(NUM_IMAGES):
         y, x = np.mgrid[: 40 + 3 * number, : 70 - 2 * number]
         pixels = np.stack([x * 3 + number, y * 4, (x * y) // 9 + 17 * number], axis=-1) % 256
         label = [4, 6, 0.5, 7]
@@ -33,9 +33,9 @@ def packed(mx, folder):
 
 
 def batches(mx, folder, **options):
-    """One epoch, whose numbers are drawn in one thread."""
-    given = {"data_shape": (3, 32, 40), "batch_size": 5, "preprocess_threads": 1, "verbose": False, **options}
-    data = mx.io.ImageDetRecordIter(path_imgrec=packed(mx, folder), **given)
+    """Return one epoch; one thread draws the random numbers."""
+    parameters = {"data_shape": (3, 32, 40), "batch_size": 5, "preprocess_threads": 1, "verbose": False, **options}
+    data = mx.io.ImageDetRecordIter(path_imgrec=pack_images(mx, folder), **parameters)
     return [
         [summarize(batch.data[0]), summarize(batch.label[0]), batch.label[0].asnumpy()[:, :4].tolist(), batch.pad]
         for batch in data
@@ -74,32 +74,32 @@ STRICT = {
     **{f"max_crop_{name}": (0.95,) for name in ("overlaps", "sample_coverages", "object_coverages")},
 }
 DRAWN = {
-    "windows": {"rand_crop_prob": 1.0, "min_crop_scales": (0.3,)},
-    "windows of several shapes": {**STRICT, "rand_crop_prob": 0.7, "min_crop_overlaps": (0.0,)},
-    "windows that must have something": STRICT,
+    "crops": {"rand_crop_prob": 1.0, "min_crop_scales": (0.3,)},
+    "crops of several shapes": {**STRICT, "rand_crop_prob": 0.7, "min_crop_overlaps": (0.0,)},
+    "crops with minimum overlap": STRICT,
     "few trials": {**STRICT, "max_crop_trials": (2,), "min_crop_overlaps": (0.4,)},
-    "boxes by their share": {"rand_crop_prob": 1.0, "crop_emit_mode": "overlap", "emit_overlap_thresh": 0.6},
-    "several kinds of windows": {
+    "boxes kept by overlap": {"rand_crop_prob": 1.0, "crop_emit_mode": "overlap", "emit_overlap_thresh": 0.6},
+    "several crop samplers": {
         "rand_crop_prob": 0.9,
         "num_crop_sampler": 3,
         "min_crop_scales": (0.1, 0.4, 0.7),
         "max_crop_trials": (5, 10, 25),
     },
-    "frames": {"rand_pad_prob": 0.8, "max_pad_scale": 3.0, "fill_value": 200},
+    "padding": {"rand_pad_prob": 0.8, "max_pad_scale": 3.0, "fill_value": 200},
     "mirrors": {"rand_mirror_prob": 0.5},
-    "hues": {"random_hue_prob": 0.8, "max_random_hue": 40},
-    "colours": {
+    "hue": {"random_hue_prob": 0.8, "max_random_hue": 40},
+    "colors": {
         "random_saturation_prob": 0.7,
         "max_random_saturation": 60,
         "random_illumination_prob": 0.7,
         "max_random_illumination": 50,
     },
     "contrast": {"random_contrast_prob": 0.8, "max_random_contrast": 0.6},
-    "grey": {"data_shape": (1, 30, 30), "rand_crop_prob": 0.5, "random_contrast_prob": 0.5, "max_random_contrast": 0.4},
+    "gray": {"data_shape": (1, 30, 30), "rand_crop_prob": 0.5, "random_contrast_prob": 0.5, "max_random_contrast": 0.4},
     "shorter side first": {"resize": 24, "rand_mirror_prob": 0.3, "rand_crop_prob": 0.5},
-    "shrunk": {"resize_mode": "shrink", "rand_crop_prob": 0.5},
-    "any interpolation": {"inter_method": 10, "rand_crop_prob": 0.5, "resize": 50},
-    "colours of the last columns": {
+    "shrink": {"resize_mode": "shrink", "rand_crop_prob": 0.5},
+    "random interpolation": {"inter_method": 10, "rand_crop_prob": 0.5, "resize": 50},
+    "colors of the last columns": {
         "data_shape": (3, 59, 23),
         "batch_size": 12,
         "random_saturation_prob": 0.9969915895154586,
@@ -107,9 +107,9 @@ DRAWN = {
         "random_contrast_prob": 0.7,
         "max_random_contrast": 0.6564343985209574,
     },
-    "numbers of many digits": {"rand_pad_prob": 0.8537270479102117, "max_pad_scale": 1.8810686319269774},
-    "all of SSD": SSD,
-    "all of SSD, area": {**SSD, "inter_method": 3, "resize": 64},
+    "parameters with many digits": {"rand_pad_prob": 0.8537270479102117, "max_pad_scale": 1.8810686319269774},
+    "SSD": SSD,
+    "SSD, area interpolation": {**SSD, "inter_method": 3, "resize": 64},
 }
 
 

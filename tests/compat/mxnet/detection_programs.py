@@ -6,11 +6,11 @@ import os
 
 import numpy as np
 
-from tests.compat.mxnet.gluon_programs import picture
+from tests.compat.mxnet.gluon_programs import create_image
 
 
-def packed(mx, folder):
-    """Nine pictures of up to three boxes, one of which is of no class."""
+def pack_images(mx, folder):
+    """Pack nine images of up to three boxes, one of which has no class."""
     path = f"{folder}/boxes"
     if os.path.exists(f"{path}.rec"):
         return f"{path}.rec", f"{path}.idx"
@@ -23,7 +23,7 @@ def packed(mx, folder):
             boxes = [[-1, 0.5, 0.5, 0.7, 0.6]]
         label = [4, 5, 30, 40, *(value for box in boxes for value in box)]
         header = mx.recordio.IRHeader(0, label, number, 0)
-        record.write_idx(number, mx.recordio.pack_img(header, picture(number), quality=3, img_fmt=".png"))
+        record.write_idx(number, mx.recordio.pack_img(header, create_image(number), quality=3, img_fmt=".png"))
     record.close()
     return f"{path}.rec", f"{path}.idx"
 
@@ -35,11 +35,11 @@ def summarize(batch):
 
 
 def create_iterator(mx, folder, **options):
-    rec, idx = packed(mx, folder)
+    rec, idx = pack_images(mx, folder)
     return mx.image.ImageDetIter(batch_size=3, data_shape=(3, 24, 32), path_imgrec=rec, path_imgidx=idx, **options)
 
 
-def plainly(mx, folder):
+def det_iter_batches(mx, folder):
     iterator = create_iterator(mx, folder)
     shapes = [[one[0], list(one[1])] for one in (iterator.provide_data[0], iterator.provide_label[0])]
     rows = {"shapes": shapes, "label shape": list(iterator.label_shape)}
@@ -55,4 +55,4 @@ def plainly(mx, folder):
     return rows
 
 
-PROGRAMS = {"plainly": plainly}
+PROGRAMS = {"det_iter_batches": det_iter_batches}

@@ -7,17 +7,17 @@ import random
 import numpy as np
 
 
-def picture(number):
+def create_image(number):
     y, x = np.mgrid[:30, :40]
     return np.stack([x * 6 + number, y * 8, 0 * x + 7 * number], 2).astype(np.uint8)
 
 
-def packed(mx, folder, name, labels):
+def pack_images(mx, folder, name, labels):
     path = f"{folder}/{name}"
     record = mx.recordio.MXIndexedRecordIO(f"{path}.idx", f"{path}.rec", "w")
     for number, label in enumerate(labels):
         header = mx.recordio.IRHeader(0, label, number, 0)
-        record.write_idx(number * 10, mx.recordio.pack_img(header, picture(number), quality=3, img_fmt=".png"))
+        record.write_idx(number * 10, mx.recordio.pack_img(header, create_image(number), quality=3, img_fmt=".png"))
     record.close()
     return f"{path}.rec"
 
@@ -29,32 +29,34 @@ def summarize(value):
 
 
 def datasets(mx, folder):
-    data, path = mx.gluon.data, packed(mx, folder, "a", range(7))
-    made = data.vision.ImageRecordDataset(path)
-    several = data.vision.ImageRecordDataset(packed(mx, folder, "b", [[1, 2.5], [3, 4.5]]))
-    rows = {"sample": [summarize(made[3][0]), made[3][1], type(made[3][1]).__name__]}
-    rows["several"] = [[summarize(part) for part in several[place]] for place in range(2)]
-    rows["grey"] = summarize(data.vision.ImageRecordDataset(path, flag=0)[1][0])
-    rows["lengths"] = [len(one) for one in (made.take(3), made.take(None), *(made.shard(3, part) for part in range(3)))]
-    chosen = [
-        made.shard(3, 1),
-        made.filter(lambda sample: sample[1] % 2 == 0),
-        made.sample(data.SequentialSampler(2, 3)),
+    data, path = mx.gluon.data, pack_images(mx, folder, "a", range(7))
+    dataset = data.vision.ImageRecordDataset(path)
+    several = data.vision.ImageRecordDataset(pack_images(mx, folder, "b", [[1, 2.5], [3, 4.5]]))
+    rows = {"sample": [summarize(dataset[3][0]), dataset[3][1], type(dataset[3][1]).__name__]}
+    rows["several"] = [[summarize(part) for part in several[position]] for position in range(2)]
+    rows["gray"] = summarize(data.vision.ImageRecordDataset(path, flag=0)[1][0])
+    rows["lengths"] = [
+        len(one) for one in (dataset.take(3), dataset.take(None), *(dataset.shard(3, part) for part in range(3)))
     ]
-    rows["chosen"] = [[one[place][1] for place in range(len(one))] for one in chosen]
+    selections = [
+        dataset.shard(3, 1),
+        dataset.filter(lambda sample: sample[1] % 2 == 0),
+        dataset.sample(data.SequentialSampler(2, 3)),
+    ]
+    rows["selected"] = [[one[position][1] for position in range(len(one))] for one in selections]
     records = data.RecordFileDataset(path)
     rows["records"] = [len(records), type(records[0]).__name__, mx.recordio.unpack(records[6])[0].id]
     arrays = data.ArrayDataset(mx.nd.array(np.arange(6)).reshape((3, 2)), np.array([1, 2, 3]))
     rows["arrays"] = [len(arrays), *(summarize(part) for part in arrays[1])]
     numbers = data.SimpleDataset([1, 2, 3]).transform(lambda x: x + 1)
-    rows["numbers"] = [[numbers[place] for place in range(3)], numbers.transform(lambda x: -x, lazy=False)[0]]
+    rows["numbers"] = [[numbers[position] for position in range(3)], numbers.transform(lambda x: -x, lazy=False)[0]]
     return rows
 
 
 def steps(mx, folder):
     names = mx.gluon.data.vision.transforms
-    made = mx.gluon.data.vision.ImageRecordDataset(packed(mx, folder, "a", range(3)))
-    image, two = made[2][0], mx.nd.stack(made[0][0], made[1][0])
+    dataset = mx.gluon.data.vision.ImageRecordDataset(pack_images(mx, folder, "a", range(3)))
+    image, two = dataset[2][0], mx.nd.stack(dataset[0][0], dataset[1][0])
     chain = names.Compose(
         [
             names.Resize(24, keep_ratio=True),
@@ -72,10 +74,10 @@ def steps(mx, folder):
         "tensor": names.ToTensor(),
     }
     rows = {name: summarize(step(image)) for name, step in single.items()}
-    rows["two"] = [summarize(names.ToTensor()(two)), summarize(names.Resize(8)(two))]
+    rows["two images"] = [summarize(names.ToTensor()(two)), summarize(names.Resize(8)(two))]
     random.seed(3)
     np.random.seed(3)  # noqa: NPY002
-    rows["random part"] = summarize(names.RandomResizedCrop(12)(image))
+    rows["random resized crop"] = summarize(names.RandomResizedCrop(12)(image))
     drawn = names.Compose(
         [
             names.RandomFlipLeftRight(),
@@ -90,21 +92,21 @@ def steps(mx, folder):
 
 def loaders(mx, folder):
     data, names = mx.gluon.data, mx.gluon.data.vision.transforms
-    made = data.vision.ImageRecordDataset(packed(mx, folder, "a", range(7)))
-    first, rows = made.transform_first(names.Compose([names.Resize(6), names.ToTensor()])), {}
+    dataset = data.vision.ImageRecordDataset(pack_images(mx, folder, "a", range(7)))
+    first, rows = dataset.transform_first(names.Compose([names.Resize(6), names.ToTensor()])), {}
     for last in ("keep", "discard", "rollover"):
         loader = data.DataLoader(first, batch_size=3, last_batch=last)
         rows[last] = [len(loader), [[summarize(part) for part in batch] for batch in loader]]
         rows[last] += [len(loader), [len(batch[1]) for batch in loader]]
-    ahead = data.DataLoader(first, 4, num_workers=2)
-    rows["ahead"] = [[summarize(part) for part in batch] for batch in ahead]
+    loader = data.DataLoader(first, 4, num_workers=2)
+    rows["workers"] = [[summarize(part) for part in batch] for batch in loader]
     np.random.seed(5)  # noqa: NPY002
-    rows["shuffled"] = [batch[1].asnumpy().tolist() for batch in data.DataLoader(made, 3, shuffle=True)]
+    rows["shuffled"] = [batch[1].asnumpy().tolist() for batch in data.DataLoader(dataset, 3, shuffle=True)]
     batches = data.BatchSampler(data.SequentialSampler(7), 5, "discard")
-    rows["batches"] = [batch[1].asnumpy().tolist() for batch in data.DataLoader(made, batch_sampler=batches)]
+    rows["batches"] = [batch[1].asnumpy().tolist() for batch in data.DataLoader(dataset, batch_sampler=batches)]
     doubled = data.vision.ImageRecordDataset(f"{folder}/a.rec", transform=lambda x, y: np.float32(y * 2))
     rows["labels"] = [summarize(batch) for batch in data.DataLoader(doubled, 4)]
-    rows["own"] = list(data.DataLoader(data.SimpleDataset([1, 2, 3]), 2, batchify_fn=sum))
+    rows["batchify function"] = list(data.DataLoader(data.SimpleDataset([1, 2, 3]), 2, batchify_fn=sum))
     return rows
 
 

@@ -24,20 +24,20 @@ BASE = {"path_imgrec": "images.rec", "data_shape": (3, 32, 40), "batch_size": 4,
 WIDE = {"mean_r": 123.68, "mean_g": 116.28, "mean_b": 103.53, "std_r": 58.395, "std_g": 57.12, "std_b": 57.375}
 # Configurations whose first epoch is the same to the bit.
 EXACT = {
-    "as stored, cut or enlarged": {},
+    "original size, cropped or enlarged": {},
     "uint8": {"dtype": "uint8"},
     "int8": {"dtype": "int8", "mean_r": 130, "mean_g": 99.6, "mean_b": 20.5},
-    "normalised": {**WIDE, "scale": 1.0},
-    "normalised and scaled": {**WIDE, "scale": 0.017},
-    "scale alone": {"scale": 1 / 255},
-    "deviation alone": {"std_r": 3.0, "std_g": 7.0, "std_b": 11.0},
-    "grey": {"data_shape": (1, 32, 40), "mean_r": 100.0, "std_r": 50.0},
-    "grey uint8": {"data_shape": (1, 20, 20), "dtype": "uint8"},
+    "normalized": {**WIDE, "scale": 1.0},
+    "normalized and scaled": {**WIDE, "scale": 0.017},
+    "scale only": {"scale": 1 / 255},
+    "std only": {"std_r": 3.0, "std_g": 7.0, "std_b": 11.0},
+    "gray": {"data_shape": (1, 32, 40), "mean_r": 100.0, "std_r": 50.0},
+    "gray uint8": {"data_shape": (1, 20, 20), "dtype": "uint8"},
     "resized bilinear": {"resize": 36, "data_shape": (3, 32, 32), "dtype": "uint8"},
     "resized nearest": {"resize": 36, "inter_method": 0, "data_shape": (3, 32, 32), "dtype": "uint8"},
     "resized area": {"resize": 36, "inter_method": 3, "data_shape": (3, 32, 32), "dtype": "uint8"},
     "resized Lanczos": {"resize": 37, "inter_method": 4, "data_shape": (3, 32, 32), "dtype": "uint8"},
-    "shrunk by size": {"resize": 29, "inter_method": 9, "data_shape": (3, 29, 29), "dtype": "uint8"},
+    "reduced, interpolation by size": {"resize": 29, "inter_method": 9, "data_shape": (3, 29, 29), "dtype": "uint8"},
     "resized and enlarged": {"resize": 36, "data_shape": (3, 40, 64), "dtype": "uint8"},
     "enlarged twice": {"data_shape": (3, 90, 110), "dtype": "uint8"},
     "enlarged with area": {"data_shape": (3, 70, 110), "inter_method": 3, "dtype": "uint8"},
@@ -45,13 +45,13 @@ EXACT = {
     "padded widely": {"pad": 30, "data_shape": (3, 75, 91), "dtype": "uint8"},
     "resized, padded": {"resize": 35, "pad": 5, "data_shape": (3, 44, 44), "dtype": "uint8", "fill_value": 0},
     "mirrored": {"mirror": True, "resize": 40, "data_shape": (3, 32, 32)},
-    "squares": {"max_crop_size": 24, "min_crop_size": 24, "data_shape": (3, 32, 32), "dtype": "uint8"},
-    "squares shrunk": {"resize": 60, "max_crop_size": 60, "min_crop_size": 60, "data_shape": (3, 31, 20)},
+    "square crops": {"max_crop_size": 24, "min_crop_size": 24, "data_shape": (3, 32, 32), "dtype": "uint8"},
+    "square crops, reduced": {"resize": 60, "max_crop_size": 60, "min_crop_size": 60, "data_shape": (3, 31, 20)},
     "listed labels": {"path_imglist": "images.lst", "label_width": 3},
     "one listed label": {"path_imglist": "images.lst"},
     "two threads": {"preprocess_threads": 2, "resize": 36, "data_shape": (3, 32, 32)},
     "with index": {"path_imgidx": "images.idx"},
-    "without the last batch's filling": {"round_batch": False},
+    "without round_batch": {"round_batch": False},
     "four channels": {
         "path_imgrec": "alpha.rec",
         "data_shape": (4, 16, 16),
@@ -61,7 +61,7 @@ EXACT = {
     },
     "several labels": {"path_imgrec": "vectors.rec", "label_width": 2, "data_shape": (3, 16, 16), "batch_size": 3},
 }
-# OpenCV 3.4's bicubic kernel differs from later ones by one level at most: pixels are kept.
+# OpenCV 3.4's bicubic kernel differs from later versions by at most one level: pixels are recorded, not digests.
 CLOSE = {
     "resized bicubic": {"resize": 24, "inter_method": 2, "data_shape": (3, 24, 24), "dtype": "uint8"},
     "enlarged by size": {"inter_method": 9, "data_shape": (3, 64, 64), "dtype": "uint8", "batch_size": 2},
@@ -69,7 +69,7 @@ CLOSE = {
 
 
 def batches_of(mx, **parameters):
-    """Labels, pad and data of the first epoch's batches; rows that only fill up are left out."""
+    """Labels, pad and data of the first epoch's batches; rows that only fill the batch are dropped."""
     count = parameters.pop("count")
     found = []
     for batch in mx.io.ImageRecordIter(**{**BASE, **parameters}):
@@ -92,7 +92,7 @@ NUM_IMAGES = 11
 
 
 def parts(mx, num_parts, with_index):
-    """Which images each part has, by their labels; parts without any are left out."""
+    """Which images each part has, by their labels; None for a part without images."""
     found = []
     for part in range(num_parts):
         extra = {"path_imgidx": "images.idx"} if with_index else {}
@@ -131,31 +131,31 @@ def detections(mx, **parameters):
 DETECTIONS = {
     "plain": {},
     "padded": {"label_pad_width": 20, "label_pad_value": -2.0},
-    "normalised": {"mean_r": 10.0, "mean_g": 5.5, "scale": 0.5, "std_r": 2.0, "std_g": 3.0, "std_b": 4.0},
+    "normalized": {"mean_r": 10.0, "mean_g": 5.5, "scale": 0.5, "std_r": 2.0, "std_g": 3.0, "std_b": 4.0},
     "second part": {"num_parts": 2, "part_index": 1},
-    "grey": {"data_shape": (1, 20, 20)},
+    "gray": {"data_shape": (1, 20, 20)},
     "nearest": {"inter_method": 0},
 }
 
 
 def image_steps(mx, image):
-    """What functions of mx.image make of an image (uint8, NDArray), with every random number from one seed."""
+    """Apply functions of mx.image to an image (uint8, NDArray) with one seed."""
     random.seed(5)
     np.random.seed(5)
     steps = mx.image
-    made = {
+    results = {
         "resize": steps.imresize(image, 33, 21, interp=1),
         "nearest": steps.imresize(image, 33, 21, interp=0),
         "area": steps.imresize(image, 20, 11, interp=3),
         "Lanczos": steps.imresize(image, 50, 33, interp=4),
         "shorter": steps.resize_short(image, 23, interp=1),
         "fixed crop": steps.fixed_crop(image, 2, 3, 20, 10, (13, 9), interp=1),
-        "centre": steps.center_crop(image, (31, 29), interp=1)[0],
-        "centre of a small one": steps.center_crop(image, (200, 120), interp=1)[0],
+        "center crop": steps.center_crop(image, (31, 29), interp=1)[0],
+        "center crop of a small image": steps.center_crop(image, (200, 120), interp=1)[0],
         "random": steps.random_crop(image, (17, 19), interp=1)[0],
         "random size": steps.random_size_crop(image, (20, 20), (0.1, 0.9), (0.7, 1.4), interp=1)[0],
     }
-    return {name: digest(array.asnumpy()) for name, array in made.items()}
+    return {name: digest(array.asnumpy()) for name, array in results.items()}
 
 
 AUGMENTERS = {
@@ -163,12 +163,12 @@ AUGMENTERS = {
     "resized": {"resize": 40, "inter_method": 1},
     "random": {"resize": 40, "rand_crop": True, "rand_mirror": True, "inter_method": 1},
     "random size": {"rand_crop": True, "rand_resize": True, "rand_mirror": True, "inter_method": 1},
-    "normalised": {"mean": True, "std": True, "inter_method": 1},
+    "normalized": {"mean": True, "std": True, "inter_method": 1},
     "brightness": {"brightness": 0.3, "inter_method": 1},
 }
 # Sums of floats, whose last bits depend on their order.
 CLOSE_AUGMENTERS = {
-    "grey": {"rand_gray": 0.5},
+    "gray": {"rand_gray": 0.5},
     "contrast": {"contrast": 0.4},
     "saturation": {"saturation": 0.4},
     "jitter": {"brightness": 0.2, "contrast": 0.3, "saturation": 0.4},
@@ -181,14 +181,14 @@ def augmented(mx, image, name):
     """An image through the augmenters of one configuration, four times."""
     random.seed(7)
     np.random.seed(7)
-    made = []
+    results = []
     augmenters = mx.image.CreateAugmenter(data_shape=(3, 24, 28), **AUGMENTERS[name])
     for _ in range(4):
         pixels = image
         for augmenter in augmenters:
             pixels = augmenter(pixels)
-        made.append(pixels.asnumpy())
-    return [[type(one).__name__ for one in augmenters], [digest(one) for one in made]]
+        results.append(pixels.asnumpy())
+    return [[type(one).__name__ for one in augmenters], [digest(one) for one in results]]
 
 
 def nearly_augmented(mx, image, name):
@@ -196,13 +196,13 @@ def nearly_augmented(mx, image, name):
     random.seed(3)
     np.random.seed(3)
     augmenters = mx.image.CreateAugmenter(data_shape=(3, 24, 28), inter_method=1, **CLOSE_AUGMENTERS[name])
-    made = []
+    results = []
     for _ in range(4):
         pixels = image
         for augmenter in augmenters:
             pixels = augmenter(pixels)
-        made.append(summarize(pixels.asnumpy()[10:12, 9:12]))
-    return made
+        results.append(summarize(pixels.asnumpy()[10:12, 9:12]))
+    return results
 
 
 def orientations(mx):
@@ -224,7 +224,7 @@ ITERATIONS = {
     "shuffled": {"path_imgrec": "images.rec", "path_imgidx": "images.idx", "shuffle": True},
     "second part": {"path_imgrec": "images.rec", "path_imgidx": "images.idx", "num_parts": 2, "part_index": 1},
     "listed": {"path_imglist": "pictures.lst", "path_root": "pictures", "label_width": 2},
-    "given": {"imglist": [[3.0, "a.jpg"], [4.0, "b.png"]], "path_root": "pictures", "batch_size": 1},
+    "imglist": {"imglist": [[3.0, "a.jpg"], [4.0, "b.png"]], "path_root": "pictures", "batch_size": 1},
     "random": {"path_imgrec": "images.rec", "rand_crop": True, "rand_mirror": True, "mean": True},
 }
 

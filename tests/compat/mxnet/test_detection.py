@@ -41,9 +41,9 @@ def test_shuffled_detection_visits_all_images() -> None:
 
 @pytest.mark.parametrize("name", ["aug_seq", "mean_img", "path_imglist", "shuffle_chunk_size", "shuffle_chunk_seed"])
 def test_unsupported_parameter_is_rejected(name) -> None:
-    given = 3 if name.startswith("shuffle") else "other"
+    parameters = 3 if name.startswith("shuffle") else "other"
     with pytest.raises(NotImplementedError, match=name):
-        mx.io.ImageDetRecordIter(**BASE, **{name: given})
+        mx.io.ImageDetRecordIter(**BASE, **{name: parameters})
 
 
 @pytest.mark.parametrize("wrong", [{"label_width": 7}, {"label_pad_width": 5}], ids=["width", "padding"])
@@ -64,8 +64,8 @@ def test_invalid_values_are_rejected(wrong) -> None:
 @pytest.mark.parametrize("flag", [9999, 2**32 - 1])
 def test_detection_names_record_with_missing_labels(flag) -> None:
     record = mx.recordio.MXRecordIO("short.rec", "w")
-    record.write(mx.recordio.pack(mx.recordio.IRHeader(0, [1.0, 2.0], 0, 0), b"picture"))
-    record.write(struct.pack("<IfQQ", flag, 0, 1, 0) + b"picture")
+    record.write(mx.recordio.pack(mx.recordio.IRHeader(0, [1.0, 2.0], 0, 0), b"image"))
+    record.write(struct.pack("<IfQQ", flag, 0, 1, 0) + b"image")
     record.close()
     with pytest.raises(mx.MXNetError, match="fewer labels") as caught:
         mx.io.ImageDetRecordIter(**{**BASE, "path_imgrec": "short.rec", "batch_size": 1})
@@ -73,15 +73,15 @@ def test_detection_names_record_with_missing_labels(flag) -> None:
 
 
 def test_detection_mirrors_half_of_images_reproducibly() -> None:
-    given = {**BASE, "batch_size": 7, "rand_mirror_prob": 0.5, "seed": 3}
+    parameters = {**BASE, "batch_size": 7, "rand_mirror_prob": 0.5, "seed": 3}
     [plain] = mx.io.ImageDetRecordIter(**{**BASE, "batch_size": 7})
-    data = mx.io.ImageDetRecordIter(**given)
+    data = mx.io.ImageDetRecordIter(**parameters)
     epochs = []
     for _ in range(20):
         [batch] = data
         epochs.append(batch)
         data.reset()
-    [again] = mx.io.ImageDetRecordIter(**given)
+    [again] = mx.io.ImageDetRecordIter(**parameters)
     assert np.array_equal(epochs[0].data[0], again.data[0]) and np.array_equal(epochs[0].label[0], again.label[0])
     count = 0
     for batch in epochs:
@@ -101,8 +101,8 @@ def test_mirroring_names_record_without_boxes(label) -> None:
     header = mx.recordio.IRHeader(0, label, 0, 0)
     record.write(mx.recordio.pack_img(header, np.zeros((4, 4, 3), np.uint8), img_fmt=".png"))
     record.close()
-    given = {"path_imgrec": "other.rec", "data_shape": (3, 4, 4), "batch_size": 1}
-    assert len(list(mx.io.ImageDetRecordIter(**given))) == 1
+    parameters = {"path_imgrec": "other.rec", "data_shape": (3, 4, 4), "batch_size": 1}
+    assert len(list(mx.io.ImageDetRecordIter(**parameters))) == 1
     with pytest.raises(ValueError, match="are not boxes") as caught:
-        mx.io.ImageDetRecordIter(**given, rand_mirror_prob=1.0).next()
+        mx.io.ImageDetRecordIter(**parameters, rand_mirror_prob=1.0).next()
     assert (caught.value.shard, caught.value.record) == ("other.rec", 0)

@@ -14,22 +14,22 @@ import pytest
 import recordmill.compat.mxnet as mx
 from recordmill.compat.mxnet.io import order
 from recordmill.compat.mxnet.io.random import Generator
-from tests.compat.mxnet.detection_augmentation_programs import NUM_PICTURES, PROGRAMS, SSD, packed
+from tests.compat.mxnet.detection_augmentation_programs import NUM_IMAGES, PROGRAMS, SSD, pack_images
 from tests.golden import load
 
-# What MXNet gives the generator of its first thread.
+# Seed of the generator of MXNet's first thread.
 MXNET_SEED = 233
 
 
 @pytest.fixture
-def mxnets_numbers(monkeypatch) -> None:
-    """Numbers of one generator, for one picture after another, as in MXNet with one thread."""
+def random_numbers_of_mxnet(monkeypatch) -> None:
+    """Draw from one generator for one image after another, as in MXNet with one thread."""
     generator = np.random.RandomState(MXNET_SEED)
     numbers = Generator(generator.randint(0, 2**32, 100, dtype=np.uint32) for _ in itertools.count())
     monkeypatch.setattr(order, "create_generators", lambda draws, positions: [numbers] * len(positions))
 
 
-@pytest.mark.usefixtures("mxnets_numbers")
+@pytest.mark.usefixtures("random_numbers_of_mxnet")
 @pytest.mark.parametrize("name", [*PROGRAMS])
 def test_detection_augmentations_equal_mxnet(name: str, tmp_path: Path) -> None:
     found = json.loads(json.dumps(PROGRAMS[name](mx, str(tmp_path))))
@@ -37,8 +37,8 @@ def test_detection_augmentations_equal_mxnet(name: str, tmp_path: Path) -> None:
 
 
 def epochs(folder: Path, count: int = 2, **options: Any) -> list[Any]:
-    given = {"data_shape": (3, 32, 40), "batch_size": 5, **SSD, **options}
-    data, found = mx.io.ImageDetRecordIter(path_imgrec=packed(mx, folder), **given), []
+    parameters = {"data_shape": (3, 32, 40), "batch_size": 5, **SSD, **options}
+    data, found = mx.io.ImageDetRecordIter(path_imgrec=pack_images(mx, folder), **parameters), []
     for _ in range(count):
         found.append([(batch.data[0].asnumpy(), batch.label[0].asnumpy()) for batch in data])
         data.reset()
@@ -73,14 +73,14 @@ def test_crop_of_padding_has_fill_value(tmp_path: Path) -> None:
 
 
 def test_pickled_detection_iterator_draws_the_same(tmp_path: Path) -> None:
-    data = mx.io.ImageDetRecordIter(path_imgrec=packed(mx, tmp_path), data_shape=(3, 32, 40), batch_size=5, **SSD)
+    data = mx.io.ImageDetRecordIter(path_imgrec=pack_images(mx, tmp_path), data_shape=(3, 32, 40), batch_size=5, **SSD)
     again = pickle.loads(pickle.dumps(data))
     assert np.array_equal(data.next().data[0], again.next().data[0])
 
 
 def test_detection_fills_last_batch_with_zeros(tmp_path: Path) -> None:
     [[_, _, (data, labels)]] = epochs(tmp_path, 1, round_batch=False)
-    left = NUM_PICTURES - 10
+    left = NUM_IMAGES - 10
     assert not data[left:].any() and not labels[left:].any() and labels[:left].any(axis=1).all()
 
 
@@ -118,7 +118,7 @@ def test_detection_drops_or_rejects_invalid_boxes(tmp_path: Path) -> None:
         {"min_crop_overlaps": (0.9,), "max_crop_overlaps": (0.1,)},
         {"max_crop_trials": (1e9,)},
         {"num_crop_sampler": -1},
-        {"crop_emit_mode": "centre"},
+        {"crop_emit_mode": "other"},
         {"resize_mode": "other"},
         {"resize": 0},
         {"fill_value": 300},
@@ -128,6 +128,6 @@ def test_detection_drops_or_rejects_invalid_boxes(tmp_path: Path) -> None:
     ],
 )
 def test_invalid_values_are_rejected(wrong, tmp_path: Path) -> None:
-    given = {"data_shape": (3, 8, 8), "batch_size": 1, "rand_crop_prob": 0.5, **wrong}
+    parameters = {"data_shape": (3, 8, 8), "batch_size": 1, "rand_crop_prob": 0.5, **wrong}
     with pytest.raises(mx.MXNetError, match=r"out of range|mismatch|expect int|not supported"):
-        mx.io.ImageDetRecordIter(path_imgrec=packed(mx, tmp_path), **given)
+        mx.io.ImageDetRecordIter(path_imgrec=pack_images(mx, tmp_path), **parameters)

@@ -19,12 +19,12 @@ def test_programs_return_values_of_mxnet(name: str, tmp_path: Path) -> None:
 
 def test_gluon_rejects_conflicting_options() -> None:
     data = mx.gluon.data
-    places = data.SequentialSampler(3)
+    sampler = data.SequentialSampler(3)
     wrong: list[Any] = [
         lambda: data.DataLoader([1, 2]),
-        lambda: data.DataLoader([1, 2], 1, shuffle=True, sampler=places),
-        lambda: data.DataLoader([1, 2], 1, batch_sampler=data.BatchSampler(places, 2)),
-        lambda: data.BatchSampler(places, 2, "x"),
+        lambda: data.DataLoader([1, 2], 1, shuffle=True, sampler=sampler),
+        lambda: data.DataLoader([1, 2], 1, batch_sampler=data.BatchSampler(sampler, 2)),
+        lambda: data.BatchSampler(sampler, 2, "x"),
         lambda: data.SimpleDataset([1]).shard(2, 2),
         lambda: data.ArrayDataset([1], [1, 2]),
     ]

@@ -23,7 +23,7 @@ def bits(value) -> str:
     return struct.pack(">f", value).hex()
 
 
-def seen(payload: bytes):
+def describe(payload: bytes):
     header, data = mx.recordio.unpack(payload)
     label = header.label
     labels = bits(label) if isinstance(label, float) else [bits(one) for one in label]
@@ -31,7 +31,7 @@ def seen(payload: bytes):
 
 
 def without_nan(found):
-    """A NaN goes through a double on its way to text: its payload may change."""
+    """Replace a NaN label; conversion through a double may change its payload."""
     return (
         "nan"
         if isinstance(found.get("label"), str) and math.isnan(struct.unpack(">f", bytes.fromhex(found["label"]))[0])
@@ -49,7 +49,7 @@ def test_packed_headers_equal_mxnet(case) -> None:
         return
     packed = mx.recordio.pack(header, bytes.fromhex(case["data"]))
     assert packed.hex() == case["packed"]
-    assert without_nan(seen(packed)) == without_nan(case["unpacked"])
+    assert without_nan(describe(packed)) == without_nan(case["unpacked"])
 
 
 @pytest.mark.parametrize("case", cases("mxnet/headers/expected.json", "broken"), ids=lambda case: case["name"])
@@ -59,7 +59,7 @@ def test_unpack_fails_on_broken_records_as_mxnet(case) -> None:
         with pytest.raises(ERRORS[case["unpacked"]["error"]["class"]]):
             mx.recordio.unpack(payload)
     else:
-        assert without_nan(seen(payload)) == without_nan(case["unpacked"])
+        assert without_nan(describe(payload)) == without_nan(case["unpacked"])
 
 
 def test_header_survives_pickling() -> None:
@@ -79,37 +79,37 @@ def pixels_of(recorded):
     return np.frombuffer(bytes.fromhex(recorded["pixels"]), np.uint8).reshape(recorded["shape"])
 
 
-PICTURES = list(zip(*(load("mxnet/images/expected.json")[key] for key in ("pictures",)), strict=True))
+IMAGES = list(zip(*(load("mxnet/images/expected.json")[key] for key in ("pictures",)), strict=True))
 RECORDS = load("mxnet/images/expected.json")["files"][0]["records"]
 
 
-@pytest.mark.parametrize("number", range(len(PICTURES)), ids=lambda number: PICTURES[number][0]["name"])
+@pytest.mark.parametrize("number", range(len(IMAGES)), ids=lambda number: IMAGES[number][0]["name"])
 def test_unpack_img_equals_opencv(number) -> None:
-    for mode, expected in PICTURES[number][0]["iscolor"].items():
-        header, picture = mx.recordio.unpack_img(bytes.fromhex(RECORDS[number]), iscolor=int(mode))
+    for mode, expected in IMAGES[number][0]["iscolor"].items():
+        header, image = mx.recordio.unpack_img(bytes.fromhex(RECORDS[number]), iscolor=int(mode))
         assert header.label == number
-        np.testing.assert_array_equal(picture, pixels_of(expected), err_msg=mode)
+        np.testing.assert_array_equal(image, pixels_of(expected), err_msg=mode)
 
 
-@pytest.mark.parametrize("number", range(len(PICTURES)), ids=lambda number: PICTURES[number][0]["name"])
+@pytest.mark.parametrize("number", range(len(IMAGES)), ids=lambda number: IMAGES[number][0]["name"])
 def test_pack_img_stores_pixels_of_mxnet(number) -> None:
-    (row,) = PICTURES[number]
+    (row,) = IMAGES[number]
     header = mx.recordio.IRHeader(0, float(number), number, 0)
     packed = mx.recordio.pack_img(header, pixels_of(row["packed_from"]), quality=row["quality"], img_fmt=row["img_fmt"])
     np.testing.assert_array_equal(mx.recordio.unpack_img(packed)[1], pixels_of(row["iscolor"]["-1"]))
 
 
-@pytest.mark.parametrize("data", [b"", b"no picture", b"\xff\xd8\xff\xe0"])
+@pytest.mark.parametrize("data", [b"", b"no image", b"\xff\xd8\xff\xe0"])
 def test_unpack_img_returns_none_for_invalid_images(data) -> None:
-    header, picture = mx.recordio.unpack_img(mx.recordio.pack(mx.recordio.IRHeader(0, 1, 7, 0), data))
-    assert header.id == 7 and picture is None
+    header, image = mx.recordio.unpack_img(mx.recordio.pack(mx.recordio.IRHeader(0, 1, 7, 0), data))
+    assert header.id == 7 and image is None
 
 
 def test_pack_img_rejects_unknown_formats_and_dtypes() -> None:
-    header, picture = mx.recordio.IRHeader(0, 1, 7, 0), np.zeros((2, 2, 3), np.uint8)
-    for wrong in ({"img_fmt": ".nothing"}, {"img_fmt": ".jpg", "img": picture.astype(np.float32)}):
+    header, image = mx.recordio.IRHeader(0, 1, 7, 0), np.zeros((2, 2, 3), np.uint8)
+    for wrong in ({"img_fmt": ".nothing"}, {"img_fmt": ".jpg", "img": image.astype(np.float32)}):
         with pytest.raises(mx.MXNetError) as caught:
-            mx.recordio.pack_img(header, **{"img": picture, **wrong})
+            mx.recordio.pack_img(header, **{"img": image, **wrong})
         assert isinstance(caught.value, ValueError) and isinstance(caught.value, rm.RecordmillError)
 
 

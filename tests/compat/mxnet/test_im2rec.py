@@ -23,7 +23,7 @@ ENCODED = {"encoded", "encoded_quality_50", "encoded_png", "resized", "cropped",
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working copy of the recorded folder, without what im2rec makes."""
+    """A working copy of the recorded folder, without the output of im2rec."""
     shutil.copytree(LISTS / "pictures", tmp_path / "pictures")
     (tmp_path / "pictures" / "empty_folder").mkdir(exist_ok=True)
     (tmp_path / "packed").mkdir()
@@ -87,8 +87,8 @@ def test_im2rec_skips_and_names_bad_images(row, folder, capsys) -> None:
     output = capsys.readouterr()
     assert "nowhere.jpg" in output.out or "notes.txt" in output.out
     assert "skipped 1 images" in output.err
-    made = mx.recordio.MXIndexedRecordIO(f"packed/{row['name']}.idx", f"packed/{row['name']}.rec", "r")
-    assert made.keys == [0, 2]
+    record = mx.recordio.MXIndexedRecordIO(f"packed/{row['name']}.idx", f"packed/{row['name']}.rec", "r")
+    assert record.keys == [0, 2]
 
 
 def test_recorded_failures_are_complete() -> None:
@@ -113,9 +113,9 @@ def test_im2rec_ignores_links_to_parents(folder) -> None:
 def test_rec2idx_writes_offsets(folder) -> None:
     row = next(row for row in load("mxnet/lists/expected.json")["packings"] if row["name"] == "pass_through")
     _, index = packed(folder, row)
-    assert rec2idx.main(["packed/pass_through.rec", "made.idx"]) == 0
+    assert rec2idx.main(["packed/pass_through.rec", "new.idx"]) == 0
     offsets = [line.split("\t")[1] for line in index.decode().splitlines()]
-    assert [line.split("\t") for line in Path("made.idx").read_text().splitlines()] == [
+    assert [line.split("\t") for line in Path("new.idx").read_text().splitlines()] == [
         [str(key), offset] for key, offset in enumerate(offsets)
     ]
 

@@ -34,23 +34,23 @@ def plain(value):
     return json.loads(json.dumps(value))
 
 
-def picture():
+def load_image():
     return mx.image.imread("pictures/a.jpg")
 
 
 def test_image_functions_equal_mxnet() -> None:
-    assert plain(programs.image_steps(mx, picture())) == EXPECTED["steps"]
+    assert plain(programs.image_steps(mx, load_image())) == EXPECTED["steps"]
 
 
 @pytest.mark.parametrize("name", programs.AUGMENTERS)
 def test_augmenters_equal_mxnet(name) -> None:
-    assert plain(programs.augmented(mx, picture(), name)) == EXPECTED["augmented"][name]
+    assert plain(programs.augmented(mx, load_image(), name)) == EXPECTED["augmented"][name]
 
 
 @pytest.mark.parametrize("name", programs.CLOSE_AUGMENTERS)
 def test_color_augmenters_are_close_to_mxnet(name) -> None:
-    found = programs.nearly_augmented(mx, picture(), name)
-    np.testing.assert_allclose(found, EXPECTED["nearly augmented"][name], rtol=1e-5, atol=1e-4)
+    found = programs.nearly_augmented(mx, load_image(), name)
+    np.testing.assert_allclose(found, EXPECTED["color augmented"][name], rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", programs.ITERATIONS)
@@ -63,7 +63,7 @@ def test_imdecode_ignores_exif_behind_jfif() -> None:
 
 
 def test_decoded_image_is_an_ndarray() -> None:
-    image = picture()
+    image = load_image()
     assert image.shape == (60, 80, 3) and type(image.asnumpy()) is np.ndarray
     assert image.astype("float32").asnumpy().dtype == np.float32 and str(image.context) == "cpu(0)"
     assert image[:1, :1, :1].asscalar() == int(image.asnumpy()[0, 0, 0])
@@ -75,14 +75,14 @@ def test_decoded_image_is_an_ndarray() -> None:
     "call,kinds",
     [
         (lambda: mx.image.imdecode(b""), (RuntimeError, mx.MXNetError)),
-        (lambda: mx.image.imdecode(b"no picture"), (RuntimeError, mx.MXNetError)),
+        (lambda: mx.image.imdecode(b"no image"), (RuntimeError, mx.MXNetError)),
         (lambda: mx.image.imdecode("text"), (ValueError,)),
         (lambda: mx.image.imdecode(b"x", flag=-1), (ValueError, mx.MXNetError)),
         (lambda: mx.image.imread("pictures/none.png"), (FileNotFoundError, mx.MXNetError)),
         (lambda: mx.image.imread("pictures.lst"), (RuntimeError, mx.MXNetError)),
-        (lambda: mx.image.imresize(picture(), 0, 3), (ValueError, mx.MXNetError)),
-        (lambda: mx.image.imresize(picture(), 3, 3, interp=7), (ValueError, mx.MXNetError)),
-        (lambda: mx.image.imresize(picture().astype("int32"), 3, 3, interp=3), (NotImplementedError,)),
+        (lambda: mx.image.imresize(load_image(), 0, 3), (ValueError, mx.MXNetError)),
+        (lambda: mx.image.imresize(load_image(), 3, 3, interp=7), (ValueError, mx.MXNetError)),
+        (lambda: mx.image.imresize(load_image().astype("int32"), 3, 3, interp=3), (NotImplementedError,)),
         (lambda: mx.image.CreateAugmenter((3, 4, 4), rand_resize=True), (AssertionError,)),
         (lambda: mx.image.CreateAugmenter((3, 4, 4), mean=7), (AssertionError,)),
         (lambda: mx.image.CreateAugmenter((3, 4, 4), rotate=7), (TypeError,)),
@@ -109,29 +109,29 @@ def test_imread_names_broken_file() -> None:
 
 def test_gray_image_has_one_channel() -> None:
     assert mx.image.imread("pictures/a.jpg", flag=0).shape == (60, 80, 1)
-    colours, reverse = (mx.image.imread("pictures/a.jpg", to_rgb=order).asnumpy() for order in (True, False))
-    np.testing.assert_array_equal(colours, reverse[:, :, ::-1])
+    colors, reverse = (mx.image.imread("pictures/a.jpg", to_rgb=order).asnumpy() for order in (True, False))
+    np.testing.assert_array_equal(colors, reverse[:, :, ::-1])
 
 
 def test_imresize_chooses_interpolation() -> None:
-    small, large = (mx.image.imresize(picture(), *size, interp=9).asnumpy() for size in ((40, 30), (120, 90)))
-    np.testing.assert_array_equal(small, mx.image.imresize(picture(), 40, 30, interp=3).asnumpy())
-    np.testing.assert_array_equal(large, mx.image.imresize(picture(), 120, 90, interp=2).asnumpy())
+    small, large = (mx.image.imresize(load_image(), *size, interp=9).asnumpy() for size in ((40, 30), (120, 90)))
+    np.testing.assert_array_equal(small, mx.image.imresize(load_image(), 40, 30, interp=3).asnumpy())
+    np.testing.assert_array_equal(large, mx.image.imresize(load_image(), 120, 90, interp=2).asnumpy())
     random.seed(4)
     drawn = random.randint(0, 4)
     random.seed(4)
-    chance = mx.image.imresize(picture(), 31, 23, interp=10).asnumpy()
-    np.testing.assert_array_equal(chance, mx.image.imresize(picture(), 31, 23, interp=drawn).asnumpy())
+    chance = mx.image.imresize(load_image(), 31, 23, interp=10).asnumpy()
+    np.testing.assert_array_equal(chance, mx.image.imresize(load_image(), 31, 23, interp=drawn).asnumpy())
 
 
 def test_augmenter_base_class_is_abstract() -> None:
     with pytest.raises(NotImplementedError):
-        mx.image.Augmenter()(picture())
+        mx.image.Augmenter()(load_image())
 
 
 def test_image_iter_names_broken_image(tmp_path) -> None:
     record = mx.recordio.MXIndexedRecordIO(tmp_path / "b.idx", tmp_path / "b.rec", "w")
-    record.write_idx(7, mx.recordio.pack(mx.recordio.IRHeader(0, 1.0, 7, 0), b"no picture"))
+    record.write_idx(7, mx.recordio.pack(mx.recordio.IRHeader(0, 1.0, 7, 0), b"no image"))
     record.close()
     data = mx.image.ImageIter(1, (3, 4, 4), path_imgrec=tmp_path / "b.rec", path_imgidx=tmp_path / "b.idx")
     with pytest.raises(RuntimeError, match="Broken image") as caught:
@@ -148,17 +148,17 @@ def test_image_iter_rejects_other_label_width() -> None:
 @pytest.mark.parametrize("window", [(-5, 0, 20, 10), (5, 6, 0, 10), (500, 0, 20, 10)])
 def test_fixed_crop_rejects_empty_window(window) -> None:
     with pytest.raises(mx.MXNetError, match="no pixel of the image"):
-        mx.image.fixed_crop(picture(), *window)
+        mx.image.fixed_crop(load_image(), *window)
 
 
 @pytest.mark.parametrize("size, words", [((0, 20), "w must be"), ((30, 2.5), "h must be")])
 def test_imresize_rejects_invalid_sizes(size, words) -> None:
     with pytest.raises(mx.MXNetError, match=words):
-        mx.image.imresize(picture(), *size)
+        mx.image.imresize(load_image(), *size)
 
 
 class ByClass(mx.image.ImageIter):
-    """Samples of one label alone, put into batches as many programs do."""
+    """Iterate over samples of one label, as many programs do."""
 
     def reset(self):
         super().reset()
@@ -191,7 +191,7 @@ class ByClass(mx.image.ImageIter):
 def test_image_iter_subclass_can_use_seq_and_imgrec() -> None:
     files = {"path_imgrec": "images.rec", "path_imgidx": "images.idx"}
     whole = mx.image.ImageIter(1, (3, 24, 28), **files)
-    expected = {place: batch for place, batch in enumerate(whole) if place % 2}
+    expected = {position: batch for position, batch in enumerate(whole) if position % 2}
     data = ByClass(3, (3, 24, 28), **files)
     assert (data.num_image, data.imglist, data.path_root) == (11, None, None)
     for _ in range(2):

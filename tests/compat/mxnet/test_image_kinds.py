@@ -23,13 +23,15 @@ def encoded(image: Any, kind: str, **options: Any) -> bytes:
     return file.getvalue()
 
 
-PRINTED = encoded(Image.frombytes("CMYK", (30, 20), LEVELS.tobytes()), "JPEG")
-CLEAR_GREY = encoded(Image.fromarray(LEVELS[:, :, 0]), "PNG", transparency=int(LEVELS[0, 0, 0]))
-CLEAR_COLOUR = encoded(Image.fromarray(LEVELS[:, :, :3]), "PNG", transparency=tuple(LEVELS[0, 0, :3].tolist()))
+CMYK = encoded(Image.frombytes("CMYK", (30, 20), LEVELS.tobytes()), "JPEG")
+TRANSPARENT_GRAY = encoded(Image.fromarray(LEVELS[:, :, 0]), "PNG", transparency=int(LEVELS[0, 0, 0]))
+TRANSPARENT_COLOR = encoded(Image.fromarray(LEVELS[:, :, :3]), "PNG", transparency=tuple(LEVELS[0, 0, :3].tolist()))
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("data", [PRINTED, CLEAR_GREY, CLEAR_COLOUR], ids=["printed", "clear grey", "clear colour"])
+@pytest.mark.parametrize(
+    "data", [CMYK, TRANSPARENT_GRAY, TRANSPARENT_COLOR], ids=["CMYK", "transparent gray", "transparent color"]
+)
 @pytest.mark.parametrize("iscolor", [-1, 0, 1])
 def test_unpack_img_of_unusual_files_equals_opencv(data: bytes, iscolor: int) -> None:
     import cv2
@@ -43,9 +45,9 @@ def test_unpack_img_of_unusual_files_equals_opencv(data: bytes, iscolor: int) ->
 @pytest.mark.parametrize("kind", ["L", "RGB", "CMYK"])
 def test_unpack_img_skips_fill_bytes(kind: str, fill: bytes) -> None:
     image = {"L": LEVELS[:, :, 0], "RGB": LEVELS[:, :, :3]}.get(kind, LEVELS)
-    data = PRINTED if kind == "CMYK" else encoded(Image.fromarray(image), "JPEG")
-    place = data.index(b"\xff\xdb")
-    _, found = mx.recordio.unpack_img(mx.recordio.pack(HEADER, data[:place] + fill + data[place:]))
+    data = CMYK if kind == "CMYK" else encoded(Image.fromarray(image), "JPEG")
+    offset = data.index(b"\xff\xdb")
+    _, found = mx.recordio.unpack_img(mx.recordio.pack(HEADER, data[:offset] + fill + data[offset:]))
     assert np.array_equal(found, mx.recordio.unpack_img(mx.recordio.pack(HEADER, data), 1 if image.ndim == 3 else 0)[1])
     for length in (3, 5, 20, len(data) // 2):
         assert mx.recordio.unpack_img(mx.recordio.pack(HEADER, data[:length]))[1] is None
@@ -55,10 +57,10 @@ def test_unpack_img_skips_fill_bytes(kind: str, fill: bytes) -> None:
 def test_imdecode_of_cmyk_to_gray_equals_opencv() -> None:
     import cv2
 
-    expected = cv2.imdecode(np.frombuffer(PRINTED, np.uint8), 0)
-    assert (mx.image.imdecode(PRINTED, flag=0).asnumpy()[:, :, 0] == expected).all()
+    expected = cv2.imdecode(np.frombuffer(CMYK, np.uint8), 0)
+    assert (mx.image.imdecode(CMYK, flag=0).asnumpy()[:, :, 0] == expected).all()
     with pytest.raises(mx.MXNetError):
-        mx.image.imdecode(PRINTED[:200], flag=0)
+        mx.image.imdecode(CMYK[:200], flag=0)
 
 
 @pytest.mark.parametrize("options", [{}, {"rand_crop": True}])
@@ -66,10 +68,10 @@ def test_padding_of_fourth_channel_is_zero(tmp_path: Path, options: Any) -> None
     record = mx.recordio.MXRecordIO(str(tmp_path / "x.rec"), "w")
     record.write(mx.recordio.pack(HEADER, encoded(Image.fromarray(LEVELS), "PNG")))
     record.close()
-    made = mx.io.ImageRecordIter(
+    batches = mx.io.ImageRecordIter(
         path_imgrec=str(tmp_path / "x.rec"), data_shape=(4, 24, 34), batch_size=1, pad=2, fill_value=7, **options
     )
-    pixels = next(made).data[0].asnumpy()[0]
+    pixels = next(batches).data[0].asnumpy()[0]
     assert (pixels[:3, :2] == 7).all() and (pixels[3, :2] == 0).all() and (pixels[3, :, -2:] == 0).all()
     assert (pixels[:, 2:-2, 2:-2] == LEVELS.transpose(2, 0, 1)).all()
 
@@ -78,10 +80,10 @@ def test_color_augmenters_of_one_channel_work_or_raise() -> None:
     random.seed(3)
     alpha = 1 + random.uniform(-0.4, 0.4)
     random.seed(3)
-    grey = mx.nd.array(LEVELS[:, :, :1].astype(np.float32))
-    found = mx.image.ContrastJitterAug(0.4)(grey.copy()).asnumpy()
+    gray = mx.nd.array(LEVELS[:, :, :1].astype(np.float32))
+    found = mx.image.ContrastJitterAug(0.4)(gray.copy()).asnumpy()
     expected = LEVELS[:, :, :1] * alpha + (1 - alpha) * LEVELS[:, :, 0].mean()
     assert np.abs(found - expected).max() < 1e-3
     for augmenter in (mx.image.HueJitterAug(0.1), mx.image.RandomGrayAug(1.0)):
         with pytest.raises(mx.MXNetError, match="expected 3 channels"):
-            augmenter(grey)
+            augmenter(gray)

@@ -20,7 +20,7 @@ EXPECTED = load("compat/mxnet/expected.json")
 
 @pytest.fixture(scope="module", autouse=True)
 def recordings(tmp_path_factory):
-    """A copy of the recorded files, where indexes may be kept."""
+    """A copy of the recorded files, where indexes may be written."""
     folder = tmp_path_factory.mktemp("mxnet")
     for path in FOLDER.iterdir():
         if path.suffix in (".rec", ".idx", ".lst"):
@@ -116,23 +116,23 @@ def test_iter_next_moves_through_the_same_batches() -> None:
 RANDOM = {
     "crops": {"rand_crop": True, "rand_mirror": True, "resize": 44},
     "padded crops": {"rand_crop": True, "pad": 4, "fill_value": 0, "resize": 40},
-    "squares": {"rand_crop": True, "min_crop_size": 20, "max_crop_size": 28},
-    "windows": {"random_resized_crop": True, "min_random_area": 0.2, "max_aspect_ratio": 0.25},
-    "colours": {"brightness": 0.3, "contrast": 0.3, "saturation": 0.3, "pca_noise": 0.1},
-    "turned": {"max_rotate_angle": 20, "max_shear_ratio": 0.1, "rand_crop": True},
-    "hues": {"random_h": 36, "random_l": 20, "random_s": 20},
-    "levels": {"max_random_contrast": 0.2, "max_random_illumination": 30.0},
+    "square crops": {"rand_crop": True, "min_crop_size": 20, "max_crop_size": 28},
+    "random areas": {"random_resized_crop": True, "min_random_area": 0.2, "max_aspect_ratio": 0.25},
+    "colors": {"brightness": 0.3, "contrast": 0.3, "saturation": 0.3, "pca_noise": 0.1},
+    "rotated": {"max_rotate_angle": 20, "max_shear_ratio": 0.1, "rand_crop": True},
+    "hue": {"random_h": 36, "random_l": 20, "random_s": 20},
+    "contrast and illumination": {"max_random_contrast": 0.2, "max_random_illumination": 30.0},
 }
 
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_random_batches_depend_on_seed_and_epoch_only(name) -> None:
     def epochs(**options):
-        data, made = mx.io.ImageRecordIter(**{**programs.BASE, **RANDOM[name], **options}), []
+        data, batches = mx.io.ImageRecordIter(**{**programs.BASE, **RANDOM[name], **options}), []
         for _ in range(2):
-            made.append(np.concatenate([batch.data[0].asnumpy() for batch in data])[: programs.NUM_IMAGES])
+            batches.append(np.concatenate([batch.data[0].asnumpy() for batch in data])[: programs.NUM_IMAGES])
             data.reset()
-        return np.stack(made)
+        return np.stack(batches)
 
     first = epochs(seed=3)
     np.testing.assert_array_equal(first, epochs(seed=3, batch_size=3, preprocess_threads=3, prefetch_buffer=0))

@@ -39,8 +39,8 @@ def test_transpose_permutes_axes() -> None:
 
 def test_element_is_a_view() -> None:
     labels, table = mx.nd.empty((3,)), mx.nd.zeros((2, 2))
-    for place in range(3):
-        labels[place][:] = place + 5
+    for position in range(3):
+        labels[position][:] = position + 5
     table[1, 0][:] = 7
     table[0][1][:] = 3
     assert labels.asnumpy().tolist() == [5, 6, 7]

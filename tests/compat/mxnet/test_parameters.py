@@ -45,10 +45,10 @@ IMPOSSIBLE = {
 def one_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     record = mx.recordio.MXRecordIO("images.rec", "w")
-    picture = np.zeros((8, 8, 3), np.uint8)
+    image = np.zeros((8, 8, 3), np.uint8)
     for number in range(3):
         header = mx.recordio.IRHeader(0, [number, 1.0], number, 0)
-        record.write(mx.recordio.pack_img(header, picture, img_fmt=".png"))
+        record.write(mx.recordio.pack_img(header, image, img_fmt=".png"))
     record.close()
 
 
@@ -61,7 +61,7 @@ def test_unsupported_parameter_is_rejected(name) -> None:
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
 def test_invalid_value_raises_value_error(name) -> None:
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 (every parameter has words of its own)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 (messages differ)
         mx.io.ImageRecordIter(**{**BASE, name: IMPOSSIBLE[name]})
     assert isinstance(caught.value, mx.MXNetError)
 

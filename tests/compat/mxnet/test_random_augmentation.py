@@ -27,7 +27,7 @@ def recordings(tmp_path_factory):
             (folder / path.name).write_bytes(path.read_bytes())
     before = os.getcwd()
     os.chdir(folder)
-    programs.write_long(mx, bytes.fromhex(EXPECTED["picture"]))
+    programs.write_long(mx, bytes.fromhex(EXPECTED["image"]))
     yield folder
     os.chdir(before)
 
@@ -61,7 +61,9 @@ def test_seed_aug_of_several_chunks_equals_mxnet() -> None:
     assert programs.seeded_across_chunks(mx) == EXPECTED["across chunks"]
 
 
-@pytest.mark.parametrize("name", ["crops", "turned at random", "jitter", "everything that colours", "lights, mirrored"])
+@pytest.mark.parametrize(
+    "name", ["crops", "randomly rotated", "jitter", "all color options", "contrast and illumination, mirrored"]
+)
 def test_seed_aug_is_independent_of_threads(name) -> None:
     options = {**programs.BASE, **programs.DRAWN[name]}
 
@@ -77,7 +79,7 @@ def test_seed_aug_is_independent_of_threads(name) -> None:
 
 def test_augmentation_names_broken_image(tmp_path) -> None:
     record = mx.recordio.MXRecordIO(str(tmp_path / "broken.rec"), "w")
-    for data in (bytes.fromhex(EXPECTED["picture"]), b"\xff\xd8\xff\xe0 no picture"):
+    for data in (bytes.fromhex(EXPECTED["image"]), b"\xff\xd8\xff\xe0 no image"):
         record.write(mx.recordio.pack(mx.recordio.IRHeader(0, 0.0, 0, 0), data))
     record.close()
     for extra in ({"rotate": 20}, {"rand_crop": True}):

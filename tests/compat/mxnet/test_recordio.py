@@ -172,11 +172,11 @@ def test_existing_file_is_replaced_on_close(tmp_path) -> None:
 
 def test_unclosed_writer_is_finished_at_exit(tmp_path) -> None:
     program = (
-        "import sys, recordmill.compat.mxnet as mx\nr = mx.recordio.MXRecordIO(sys.argv[1], 'w')\nr.write(b'kept')"
+        "import sys, recordmill.compat.mxnet as mx\nr = mx.recordio.MXRecordIO(sys.argv[1], 'w')\nr.write(b'saved')"
     )
     path = str(tmp_path / "left.rec")
     subprocess.run([sys.executable, "-c", program, path], check=True, env=os.environ)
-    assert everything(mx.recordio.MXRecordIO(path, "r")) == [b"kept"]
+    assert everything(mx.recordio.MXRecordIO(path, "r")) == [b"saved"]
 
 
 def test_pickled_reader_starts_again(tmp_path) -> None:

@@ -7,8 +7,8 @@ import os
 
 import numpy as np
 
-from tests.compat.mxnet.detection_programs import packed as boxes
-from tests.compat.mxnet.gluon_programs import packed, picture
+from tests.compat.mxnet.detection_programs import pack_images as pack_boxes
+from tests.compat.mxnet.gluon_programs import create_image, pack_images
 
 
 def summarize(value):
@@ -18,7 +18,7 @@ def summarize(value):
 
 
 def detection_records(mx, folder):
-    rec, _ = boxes(mx, folder)
+    rec, _ = pack_boxes(mx, folder)
     rows = {}
     for part in range(3):
         data = mx.io.ImageDetRecordIter(
@@ -29,8 +29,8 @@ def detection_records(mx, folder):
         "mirrored": {"rand_mirror_prob": 1.0, "mean_r": 100},
         "by size": {"inter_method": 9, "data_shape": (3, 20, 30)},
     }.items():
-        given = {"data_shape": (3, 24, 32), "batch_size": 9, "verbose": False, "path_imgrec": rec} | options
-        [batch] = mx.io.ImageDetRecordIter(**given)
+        parameters = {"data_shape": (3, 24, 32), "batch_size": 9, "verbose": False, "path_imgrec": rec} | options
+        [batch] = mx.io.ImageDetRecordIter(**parameters)
         rows[name] = [summarize(batch.data[0]), summarize(batch.label[0])]
     return rows
 
@@ -58,7 +58,7 @@ class Counting:
     __next__ = next  # noqa: A003
 
 
-def own_iterators(mx, folder):
+def custom_iterators(mx, folder):
     ahead = mx.io.PrefetchingIter(Counting(mx))
     rows = [[[name, list(shape)] for name, shape in (*ahead.provide_data, *ahead.provide_label)]]
     for _ in range(2):
@@ -72,7 +72,7 @@ def operations(mx, folder):
     rows = {}
     with mx.cpu():
         rows["device"] = str(nd.ones((1,)).context)
-    image = nd.array(picture(1), dtype="uint8")
+    image = nd.array(create_image(1), dtype="uint8")
     rows["to_tensor"] = [summarize(nd.image.to_tensor(one)) for one in (image, nd.stack(image, image))]
     scaled = nd.image.to_tensor(image)
     rows["normalize"] = [
@@ -96,15 +96,15 @@ def folders(mx, folder):
     root = f"{folder}/classes"
     for name in ("cat", "dog"):
         os.makedirs(f"{root}/{name}")
-    path = packed(mx, folder, "a", range(3))
+    path = pack_images(mx, folder, "a", range(3))
     record = mx.recordio.MXIndexedRecordIO(path[:-3] + "idx", path, "r")
     for number in range(3):
         with open(f"{root}/{'dog' if number else 'cat'}/{2 - number}.png", "wb") as file:
             file.write(mx.recordio.unpack(record.read_idx(number * 10))[1])
     data = mx.gluon.data.vision.ImageFolderDataset(root)
     rows = [len(data), data.synsets, [[os.path.relpath(name, root), label] for name, label in data.items]]
-    grey = mx.gluon.data.vision.ImageFolderDataset(root, 0, lambda image, label: (image + 1, -label))
-    return [*rows, *([summarize(one[place][0]), one[place][1]] for one in (data, grey) for place in range(3))]
+    gray = mx.gluon.data.vision.ImageFolderDataset(root, 0, lambda image, label: (image + 1, -label))
+    return [*rows, *([summarize(one[position][0]), one[position][1]] for one in (data, gray) for position in range(3))]
 
 
-PROGRAMS = {one.__name__: one for one in (detection_records, own_iterators, operations, devices, folders)}
+PROGRAMS = {one.__name__: one for one in (detection_records, custom_iterators, operations, devices, folders)}

@@ -59,9 +59,9 @@ class MisuseError(MXNetError, AssertionError):
 def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
     """Convert an error of recordmill to MXNet's."""
     known = {"kind", "shard", "record", "offset", "expected", "found", "hint"}
-    kept = {name: value for name, value in error.parts().items() if name in known} | parts
+    fields = {name: value for name, value in error.parts().items() if name in known} | parts
     wording = _WORDING.get(error.kind or "")
-    return MXNetError(f"{wording}: {error.message}" if wording else error.message, **kept)
+    return MXNetError(f"{wording}: {error.message}" if wording else error.message, **fields)
 
 
 @contextlib.contextmanager

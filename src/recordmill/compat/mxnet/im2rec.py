@@ -94,8 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def write_lists(prefix: str, root: str, options: argparse.Namespace) -> None:
     """Write the lists of a folder."""
-    found = _find_images(root, options.exts, recursive=options.recursive)
-    rows = [(key, label, name) for key, (label, name) in enumerate(found)]
+    images = _find_images(root, options.exts, recursive=options.recursive)
+    rows = [(key, label, name) for key, (label, name) in enumerate(images)]
     if options.shuffle:
         random.Random(_SEED).shuffle(rows)
     length = -(-len(rows) // options.chunks)
@@ -111,15 +111,15 @@ def _find_images(root: str, exts: Collection[str], *, recursive: bool) -> list[t
     if not recursive:
         return [(0, name) for name in sorted(os.listdir(root)) if _is_image(os.path.join(root, name), exts)]
     labels: dict[str, int] = {}
-    found = []
+    images = []
     for folder, names in _walk(root, frozenset()):
         for name in names:
             path = os.path.join(folder, name)
             if _is_image(path, exts):
-                found.append((labels.setdefault(folder, len(labels)), os.path.relpath(path, root)))
+                images.append((labels.setdefault(folder, len(labels)), os.path.relpath(path, root)))
     for folder, label in labels.items():
         print(os.path.relpath(folder, root), label)
-    return found
+    return images
 
 
 def _walk(folder: str, parents: frozenset[str]) -> Iterator[tuple[str, list[str]]]:

@@ -105,7 +105,7 @@ def record() -> dict[str, object]:
         "detections": {name: programs.detections(mx, **options) for name, options in programs.DETECTIONS.items()},
         "steps": programs.image_steps(mx, picture),
         "augmented": {name: programs.augmented(mx, picture, name) for name in programs.AUGMENTERS},
-        "nearly augmented": {name: programs.nearly_augmented(mx, picture, name) for name in programs.CLOSE_AUGMENTERS},
+        "color augmented": {name: programs.nearly_augmented(mx, picture, name) for name in programs.CLOSE_AUGMENTERS},
         "orientations": programs.orientations(mx),
         "iterations": {name: programs.python_iterations(mx, name) for name in programs.ITERATIONS},
     }

@@ -140,11 +140,11 @@ class ImageIter(DataIter):
         """Fill rows from `start` with samples; return the number of filled rows."""
         for row in range(start, self.batch_size):
             try:
-                found, encoded = self.next_sample()
+                label_values, encoded = self.next_sample()
             except StopIteration:
                 return row
             data[row] = self.postprocess_data(self.augmentation_transform(self.imdecode(encoded)))
-            values = np.asarray(found)
+            values = np.asarray(label_values)
             if values.size != self.label_width:
                 message = f"a label has {values.size} values but label_width is {self.label_width}"
                 raise ParameterError(message, kind="bad_label", **self._last)

@@ -142,7 +142,7 @@ class _Normalizer:
         return rm.normalize(pixels, **self.options, layout="chw")
 
     def finish(self, batch: NDArray[Any], mirrored: NDArray[np.bool_], lights: Floats | None = None) -> NDArray[Any]:
-        """Convert a batch (n, channels, height, width) that was made with `options` to its final values."""
+        """Convert a batch (n, channels, height, width) that has the dtype of `options` to its final values."""
         if self.dtype == np.uint8 or batch.dtype == np.float32:
             return batch
         means: Floats = self._mean

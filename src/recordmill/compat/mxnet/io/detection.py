@@ -44,9 +44,9 @@ class _DetectionBuilder(BatchBuilder):
             return super()._decode(samples, records)
         values = self.values
         try:
-            drawn = self._draw(self._plan, samples, records)
+            augmentations = self._draw(self._plan, samples, records)
             shape, fill, threads = values["data_shape"], values["fill_value"], values["preprocess_threads"]
-            pixels = decode_augmented(samples.images, drawn, shape, fill, threads)
+            pixels = decode_augmented(samples.images, augmentations, shape, fill, threads)
         except rm.DecodeError as error:
             raise self._locate(error, records) from error
         normalized: Floats = self.decoder.normalize(pixels)
@@ -54,23 +54,23 @@ class _DetectionBuilder(BatchBuilder):
 
     def _draw(self, plan: AugmentationPlan, samples: Samples, records: BatchRows) -> list[Augmentation]:
         """Draw the augmentation of each image, and replace its row of labels by the result."""
-        drawn, sizes = [], rm.image_sizes(samples.images, like="mxnet", orientation="apply").tolist()
+        augmentations, sizes = [], rm.image_sizes(samples.images, like="mxnet", orientation="apply").tolist()
         generators = records.generators(self.values["seed"], None)
         for number, (row, (height, width)) in enumerate(zip(samples.labels, sizes, strict=True)):
             label = row[_PREFIX : _PREFIX + int(row[3])].copy()
             parts = split_label(label)
             if parts is None:
                 message, expected = "the labels are not boxes", "a header of at least 2, boxes of at least 5 values"
-                place = self.table.locate(int(records.rows[number]))
+                location = self.table.locate(int(records.rows[number]))
                 found = f"{len(label)} labels, widths {label[:2].tolist()}"
-                raise ParameterError(message, kind="bad_label", expected=expected, found=found, **place)
+                raise ParameterError(message, kind="bad_label", expected=expected, found=found, **location)
             size = max(height, 1), max(width, 1)  # decoding reports an image without size
             with np.errstate(all="ignore"):  # boxes may be infinite
                 augmentation = plan.draw(size, parts[1], generators[number])
             row[1:3], row[3:] = augmentation.size, self.values["label_pad_value"]
             _put_labels(row, np.concatenate([parts[0], augmentation.rows.ravel()]))
-            drawn.append(augmentation)
-        return drawn
+            augmentations.append(augmentation)
+        return augmentations
 
 
 class ImageDetRecordIter(ImageRecordIter):

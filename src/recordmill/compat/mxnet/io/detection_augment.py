@@ -221,8 +221,8 @@ class _CropSampler:
 
     def __init__(self, values: Mapping[str, Any], number: int) -> None:
         def option(name: str) -> Any:
-            given = values[name]
-            return given[number] if len(given) > 1 else given[0]
+            settings = values[name]
+            return settings[number] if len(settings) > 1 else settings[0]
 
         def limits(name: str) -> tuple[float, float]:
             return option(f"min_crop_{name}"), option(f"max_crop_{name}")
@@ -264,12 +264,12 @@ class _CropSampler:
 
     def _satisfies(self, columns: Rows, region: Region) -> Flags:
         common, window, areas = _intersect(columns, region), region.width * region.height, _areas(columns)
-        found = np.ones(common.shape, bool)
+        satisfied = np.ones(common.shape, bool)
         for (low, high), total in zip(self._limits, (window + areas - common, window, areas), strict=True):
             if low > 0 or high < 1:
                 shares = common / total
-                found &= (shares >= np.float32(low)) & (shares <= np.float32(high))
-        return found
+                satisfied &= (shares >= np.float32(low)) & (shares <= np.float32(high))
+        return satisfied
 
     def _keep(self, columns: Rows, region: Region) -> Flags:
         """Return which boxes remain in a window."""

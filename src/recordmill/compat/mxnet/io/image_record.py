@@ -68,8 +68,8 @@ class BatchBuilder:
     def _locate(self, error: rm.DecodeError, records: BatchRows) -> MXNetError:
         cause: Any = error.cause if isinstance(error.cause, rm.RecordmillError) else error
         parts = {name: getattr(cause, name) for name in ("kind", "expected", "found", "hint")}
-        place = self.table.locate(int(records.rows[error.position or 0]))
-        return MXNetError(f"Decoding failed. Invalid image file.: {cause.message}", **parts, **place)
+        location = self.table.locate(int(records.rows[error.position or 0]))
+        return MXNetError(f"Decoding failed. Invalid image file.: {cause.message}", **parts, **location)
 
 
 class ImageRecordIter(BatchHolder):

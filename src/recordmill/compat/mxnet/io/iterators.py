@@ -220,19 +220,19 @@ class NDArrayIter(DataIter):
         return [wrap(np.asarray(one)[rows]) for _, one in arrays]
 
 
-def _name_arrays(given: Any, name: str) -> NamedArrays:
-    if given is None:
+def _name_arrays(arrays: Any, name: str) -> NamedArrays:
+    if arrays is None:
         return []
-    if isinstance(given, np.ndarray):
-        given = [given]
-    if isinstance(given, list):
-        names = [name] if len(given) == 1 else [f"_{number}_{name}" for number in range(len(given))]
-        given = dict(zip(names, given, strict=True))
-    if not isinstance(given, dict):
+    if isinstance(arrays, np.ndarray):
+        arrays = [arrays]
+    if isinstance(arrays, list):
+        names = [name] if len(arrays) == 1 else [f"_{number}_{name}" for number in range(len(arrays))]
+        arrays = dict(zip(names, arrays, strict=True))
+    if not isinstance(arrays, dict):
         message = "Input must be NDArray, numpy.ndarray, a list of them or dict with them as values"
-        raise TypeError(f"{message}, not {type(given).__name__}")
-    found = [(key, one if isinstance(one, NDArray) else array(one)) for key, one in given.items()]
-    return sorted(found, key=lambda pair: pair[0]) if len(found) > 1 else found
+        raise TypeError(f"{message}, not {type(arrays).__name__}")
+    named = [(key, one if isinstance(one, NDArray) else array(one)) for key, one in arrays.items()]
+    return sorted(named, key=lambda pair: pair[0]) if len(named) > 1 else named
 
 
 def _common_length(arrays: NamedArrays) -> int:
@@ -244,7 +244,7 @@ def _common_length(arrays: NamedArrays) -> int:
 
 
 class PrefetchingIter(BatchHolder):
-    """Batches of several iterators as one, the next of which is made in a thread."""
+    """Batches of several iterators as one, which a background thread reads ahead."""
 
     def __init__(self, iters: Any, rename_data: Any = None, rename_label: Any = None) -> None:
         self.iters = iters if isinstance(iters, list) else [iters]

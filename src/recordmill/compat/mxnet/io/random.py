@@ -41,8 +41,8 @@ class Generator:
 
     def peek_uniform(self, count: int) -> Floats:
         """Return the next float32 numbers in [0, 1) without consuming them."""
-        found: Floats = np.minimum(self._peek(count).astype(np.float32) * np.float32(2.0**-32), _BELOW_ONE)
-        return found
+        units: Floats = np.minimum(self._peek(count).astype(np.float32) * np.float32(2.0**-32), _BELOW_ONE)
+        return units
 
     def skip(self, count: int) -> None:
         """Consume words that were peeked at."""

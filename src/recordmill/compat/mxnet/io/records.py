@@ -128,10 +128,10 @@ class RecordTable:
         for row in np.flatnonzero((flags != width) & ~((flags == 0) & (width == 1)))[:1]:
             message = f"the record has {max(flags[row], 1)} labels, but label_width is {width}"
             raise ParameterError(message, kind="bad_label", **self.locate(rows[row]))
-        places = splits[:-1, None] + HEADER_BYTES + np.arange(4 * width)
+        offsets = splits[:-1, None] + HEADER_BYTES + np.arange(4 * width)
         if width == 1:
-            places[flags == 0] = splits[:-1][flags == 0][:, None] + np.arange(_LABEL_OFFSET, _LABEL_OFFSET + 4)
-        labels: NDArray[np.float32] = data[places].view("<f4").astype(np.float32)
+            offsets[flags == 0] = splits[:-1][flags == 0][:, None] + np.arange(_LABEL_OFFSET, _LABEL_OFFSET + 4)
+        labels: NDArray[np.float32] = data[offsets].view("<f4").astype(np.float32)
         return labels
 
     def _find_listed_labels(self, rows: Ints, ids: Sequence[int]) -> NDArray[np.float32]:
@@ -146,16 +146,16 @@ def find_files(names: str) -> list[str]:
     """Return the non-empty files that `path_imgrec` names: separated by semicolons, or those of a folder."""
     if not names:
         raise ParameterError("path_imgrec must be given", expected="path_imgrec")
-    found: list[str] = []
+    files: list[str] = []
     for name in names.split(";"):
         if os.path.isdir(name):
             entries = (entry for entry in os.scandir(name) if entry.is_file() and not entry.name.startswith("."))
-            found += sorted(entry.path for entry in entries)
+            files += sorted(entry.path for entry in entries)
         elif not os.path.exists(name):
             raise MissingFileError(f"LocalFileSystem.GetPathInfo: {name} error: No such file or directory", shard=name)
         else:
-            found.append(name)
-    filled = [name for name in found if os.path.getsize(name)]
+            files.append(name)
+    filled = [name for name in files if os.path.getsize(name)]
     if not filled:
         raise MXNetError(f"Cannot find any files that matches the URI pattern {names}", kind="empty", shard=names)
     return filled

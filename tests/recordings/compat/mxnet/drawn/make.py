@@ -32,11 +32,11 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             found["means"][name] = programs.mean_images(mx, name, folder)
     slope = np.arange(6 * 7 * 3, dtype=np.uint8).reshape(6, 7, 3)
-    picture = cv2.imencode(".png", slope)[1].tobytes()
-    found["picture"] = picture.hex()
+    image = cv2.imencode(".png", slope)[1].tobytes()
+    found["image"] = image.hex()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        programs.write_long(mx, picture)
+        programs.write_long(mx, image)
         found["orders"] = [programs.long_orders(mx, number) for number in range(len(programs.ORDERS))]
         found["across chunks"] = programs.seeded_across_chunks(mx)
         os.chdir(HERE)

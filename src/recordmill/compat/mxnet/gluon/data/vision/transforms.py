@@ -100,8 +100,8 @@ class _ColorTransform:
         self._augmenter = augmenter
 
     def __call__(self, x: Any) -> Any:
-        found = self._augmenter(x.astype("float32"))
-        return found if x.dtype != np.uint8 else nd.array(np.clip(found.asnumpy(), 0, 255), dtype="uint8")
+        changed = self._augmenter(x.astype("float32"))
+        return changed if x.dtype != np.uint8 else nd.array(np.clip(changed.asnumpy(), 0, 255), dtype="uint8")
 
 
 class RandomColorJitter(Compose):
