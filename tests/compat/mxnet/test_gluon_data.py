@@ -51,7 +51,10 @@ def test_data_loader_raises_error_of_worker(tmp_path: Path) -> None:
 def test_unsupported_gluon_names_have_hints() -> None:
     for run, hint in (
         (lambda: mx.gluon.nn, "train with Keras"),
+        (lambda: mx.gluon.Block, "any callable"),
         (lambda: mx.gluon.utils.download, "urllib.request"),
+        (lambda: mx.gluon.data.FilterSampler, "Dataset.filter"),
+        (lambda: mx.gluon.data.vision.transforms.Cast, "astype"),
         (lambda: mx.gluon.data.vision.ImageListDataset, "pack the list"),
         (lambda: mx.gluon.data.vision.transforms.HybridSequential, "NumPy or OpenCV"),
     ):

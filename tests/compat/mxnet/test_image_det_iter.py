@@ -72,6 +72,22 @@ def test_image_det_iter_options_augment_images_and_boxes(tmp_path: Path) -> None
     assert is_mirrored == {True, False}
 
 
+@pytest.mark.parametrize("name", ["CreateDetAugmenter", "DetBorrowAug", "DetRandomCropAug"])
+def test_detection_augmenters_have_hints(name: str) -> None:
+    with pytest.raises(NotImplementedError, match=r"ImageDetIter|aug_list|ImageDetRecordIter"):
+        getattr(mx.image, name)
+
+
+def test_image_det_iter_applies_given_functions(tmp_path: Path) -> None:
+    def darken(image: Any, boxes: Any) -> tuple[Any, Any]:
+        boxes[:, 0] = 7
+        return mx.image.imresize(image, 32, 24, interp=0).astype("float32") * 0 + 5, boxes
+
+    batch = programs.create_iterator(mx, str(tmp_path), aug_list=[darken]).next()
+    assert (batch.data[0].asnumpy() == 5).all()
+    assert (batch.label[0].asnumpy()[:, 0, 0] == 7).all()
+
+
 @pytest.mark.parametrize("name", ["rand_crop", "rand_pad"])
 def test_image_det_iter_rejects_random_crops(name: str, tmp_path: Path) -> None:
     with pytest.raises(NotImplementedError, match="ImageDetRecordIter"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 
 import numpy as np
 import pytest
@@ -95,6 +96,17 @@ def test_incompatible_shapes_raise_mxnet_error(wrong) -> None:
         wrong()
     assert isinstance(caught.value, ValueError)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_random_flip_left_right_draws_from_random() -> None:
+    image = nd.array(np.arange(12).reshape(2, 2, 3), dtype="uint8")
+    random.seed(2)
+    expected = [random.random() < 0.5 for _ in range(20)]
+    random.seed(2)
+    for is_flipped in expected:
+        pixels = nd.image.random_flip_left_right(image).asnumpy()
+        assert np.array_equal(pixels, image.asnumpy()[:, ::-1] if is_flipped else image.asnumpy())
+    assert set(expected) == {True, False}
 
 
 def test_invalid_operands_raise_type_error() -> None:

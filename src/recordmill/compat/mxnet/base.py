@@ -1,4 +1,4 @@
-"""MXNet's errors, which are also Python's matching errors and name the record, and those for unsupported names."""
+"""MXNet's errors, which are subclasses of Python's and name the record, and the errors for unsupported names."""
 
 from __future__ import annotations
 

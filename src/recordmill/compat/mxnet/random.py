@@ -8,7 +8,7 @@ from recordmill.compat.mxnet.base import absent
 
 
 def seed(seed_state: int, ctx: Any = "all") -> None:
-    """Accept a seed; nothing uses it."""
+    """Check the seed; it has no effect."""
     del ctx
     if not isinstance(seed_state, int):
         raise ValueError("seed_state must be int")  # noqa: TRY004 (as in MXNet)

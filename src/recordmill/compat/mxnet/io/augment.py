@@ -1,4 +1,4 @@
-"""Decode and augment single images with MXNet's random numbers, for what no native batch call does."""
+"""Decode and augment single images with MXNet's random numbers, where native batch decoding is not possible."""
 
 from __future__ import annotations
 

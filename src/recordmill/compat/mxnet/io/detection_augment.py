@@ -62,7 +62,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Augmentation:
-    """What is done to one image, in this order, and its boxes afterwards."""
+    """The steps of one image, in their order, and its boxes after them."""
 
     first: Scaling | None
     shifts: tuple[int, int, int]

@@ -23,7 +23,7 @@ _THREAD_NAME = "recordmill-mxnet"
 
 
 class BatchBuilder:
-    """Reads and decodes batches of one part; does not refer to the iterator, whose threads use it."""
+    """Reads and decodes batches of one part; has no reference to the iterator, so that threads do not keep it alive."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
@@ -42,7 +42,7 @@ class BatchBuilder:
         return BatchDecoder(values, mean)
 
     def ranges(self) -> list[list[Span]]:
-        """Return what is shuffled: the chunks of every range, as rows of the table."""
+        """Return the chunks of every range, as rows of the table; the rows of a chunk are shuffled together."""
         return self.table.ranges
 
     def build(self, records: BatchRows) -> DataBatch:

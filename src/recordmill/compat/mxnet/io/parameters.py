@@ -17,7 +17,7 @@ _MAX_SIDE = 1 << 15
 
 
 def _expand(rows: list[tuple[Any, str]]) -> dict[str, Any]:
-    """Return the value of each name in rows of a value and names."""
+    """Map each name to the value of its row; a row is a value and names."""
     return {name: value for value, names in rows for name in names.split()}
 
 
@@ -125,7 +125,7 @@ _DETECTION_RANGES: dict[str, tuple[float, float]] = {
     ),
 }
 _DETECTION_CHOICES = {"crop_emit_mode": ("center", "overlap"), "resize_mode": ("force", "shrink", "fit")}
-# Parameters whose values other than the default are not supported, with hints.
+# Parameters that are only supported with their default, and hints.
 _DETECTION_UNSUPPORTED = {
     "aug_seq": _AUG_SEQ_HINT,
     "mean_img": "use mean_r, mean_g and mean_b",

@@ -45,7 +45,7 @@ class Generator:
         return units
 
     def skip(self, count: int) -> None:
-        """Consume words that were peeked at."""
+        """Consume words."""
         self._next += count
 
     def word(self) -> int:

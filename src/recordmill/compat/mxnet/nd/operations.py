@@ -20,14 +20,7 @@ _BROADCAST: dict[str, Any] = {
     "broadcast_mul": np.multiply,
     "broadcast_sub": np.subtract,
 }
-_REDUCTIONS: dict[str, Any] = {
-    "argmax": np.argmax,
-    "argmin": np.argmin,
-    "max": np.max,
-    "mean": np.mean,
-    "min": np.min,
-    "sum": np.sum,
-}
+_REDUCTIONS = ("argmax", "argmin", "max", "mean", "min", "sum")
 # Length of an axis that follows from the others.
 _INFER = -1
 
@@ -56,7 +49,9 @@ def _create_broadcast(name: str, ufunc: Any) -> Callable[..., Any]:
     return operation(apply)
 
 
-def _create_reduction(name: str, function: Any) -> Callable[..., Any]:
+def _create_reduction(name: str) -> Callable[..., Any]:
+    function = getattr(np, name)
+
     def reduce(data: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Any:
         values = np.asarray(data)
         options: dict[str, Any] = {"dtype": values.dtype} if function is np.sum else {}
@@ -64,7 +59,7 @@ def _create_reduction(name: str, function: Any) -> Callable[..., Any]:
         with np.errstate(all="ignore"):
             return np.asarray(function(values, axis=axes, keepdims=bool(keepdims), **options)).astype(values.dtype)
 
-    reduce.__name__, reduce.__doc__ = name, f"`numpy.{function.__name__}`; keeps the dtype."
+    reduce.__name__, reduce.__doc__ = name, f"`numpy.{name}`; keeps the dtype."
     return operation(reduce)
 
 
@@ -173,7 +168,7 @@ def waitall() -> None:
     """Return immediately; operations are not asynchronous."""
 
 
-_reductions = {name: _create_reduction(name, function) for name, function in _REDUCTIONS.items()}
+_reductions = {name: _create_reduction(name) for name in _REDUCTIONS}
 _methods = {function.__name__: function for function in (clip, expand_dims, flatten, flip, reshape, transpose)}
 _functions = (array, cast, concat, full, ones, stack, waitall, zeros)
 OPERATIONS: dict[str, Callable[..., Any]] = {

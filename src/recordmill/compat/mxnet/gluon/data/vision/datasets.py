@@ -44,7 +44,7 @@ class ImageRecordDataset(RecordFileDataset):
 
 
 class ImageFolderDataset(Dataset):
-    """Images and classes of a folder that has a folder for each class."""
+    """Images and classes of a folder with one subfolder per class."""
 
     def __init__(
         self, root: str | os.PathLike[str], flag: int = 1, transform: Callable[[Any, Any], Any] | None = None
@@ -81,7 +81,7 @@ def _find_images(folder: str) -> Iterator[str]:
 
 
 class _InMemoryDataset(Dataset):
-    """Images and labels of files in a folder, read at once."""
+    """Images and labels in memory, read from files of a folder."""
 
     _name = ""
 
