@@ -1,4 +1,4 @@
-"""Parts written byte by byte for the tests, and readers of them."""
+"""Functions that write parts and read labels, and the recorded orders of OneFlow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PICTURES = RECORDINGS.parent / "decode" / "recordings" / "pictures.npz"
 
 
 def message(**values: Any) -> bytes:
-    """Return one message; bytes become a bytes list, whole numbers an int32 list, other features are as they are."""
+    """Return one serialized record; bytes become a bytes list, integers an int32 list."""
     record = record_pb2.OFRecord()
     for name, value in values.items():
         feature = record.feature[name]
@@ -35,10 +35,10 @@ def frame(payload: bytes) -> bytes:
 
 
 def write_labels(folder: Path, counts: list[int], name: str = "part-{}") -> list[bytes]:
-    """Write parts of so many records, whose labels count up; return the parts' bytes."""
+    """Write parts with the given numbers of records and increasing labels; return the bytes of the parts."""
     parts, label = [], 0
     for number, count in enumerate(counts):
-        parts.append(b"".join(frame(message(labels=label + place)) for place in range(count)))
+        parts.append(b"".join(frame(message(labels=label + record)) for record in range(count)))
         (folder / name.format(number)).write_bytes(parts[-1])
         label += count
     return parts
@@ -57,7 +57,7 @@ def take_labels(reader: Any, length: int) -> list[int]:
 
 
 def batch_of(folder: Path, *payloads: bytes) -> Any:
-    """Return one batch of messages."""
+    """Write records to a part and return them as one batch."""
     (folder / "part-0").write_bytes(b"".join(map(frame, payloads)))
     return nn.OFRecordReader(str(folder), batch_size=len(payloads))()
 

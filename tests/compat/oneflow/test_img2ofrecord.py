@@ -1,4 +1,4 @@
-"""The command that packs images: output, label files of both forms, numbers of parts, refusals."""
+"""The command that packs images: output, both forms of label files, numbers of parts, errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.compat.oneflow.parts import take_labels
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Eleven pictures and a label file, as the defaults of the command expect them."""
+    """Create eleven images and a label file where the defaults of the command expect them."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "images" / "train_set").mkdir(parents=True)
     (tmp_path / "images" / "train_label").mkdir()
@@ -36,7 +36,7 @@ def write_labels(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["{}.png", "./images/train_set/{}.png"])
-def test_command_when_run_with_defaults_then_prints_and_writes_what_the_tutorial_shows(
+def test_command_with_defaults_prints_and_writes_as_in_the_tutorial(
     name: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_labels(here, name)
@@ -60,9 +60,7 @@ def test_command_when_run_with_defaults_then_prints_and_writes_what_the_tutorial
 
 
 @pytest.mark.parametrize("suffix, encoding", [(".png", "PNG"), (".jpg", "JPEG"), (".tiff", "TIFF")])
-def test_pictures_when_packed_then_have_three_channels_in_the_format_asked_for(
-    suffix: str, encoding: str, here: Path
-) -> None:
+def test_command_writes_rgb_images_in_the_requested_format(suffix: str, encoding: str, here: Path) -> None:
     assert img2ofrecord.main(["--img_format", suffix, "--save_dir", "out", "--part_num", "2"]) == 0
     batch = flow.nn.OFRecordReader("out", batch_size=11, data_part_num=2)()
     for number, payload in enumerate(batch.payloads):
@@ -76,12 +74,12 @@ def test_pictures_when_packed_then_have_three_channels_in_the_format_asked_for(
 
 
 @pytest.mark.parametrize("part_num", [1, 3, 10, 11])
-def test_parts_when_numbers_do_not_come_out_even_then_are_as_many_as_asked_for(part_num: int, here: Path) -> None:
+def test_command_writes_the_requested_number_of_parts(part_num: int, here: Path) -> None:
     assert img2ofrecord.main(["--part_num", str(part_num)]) == 0
     assert len(list((here / "dataset").glob("part*"))) == part_num
 
 
-def test_command_when_run_twice_then_does_not_double_the_data(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_second_run_of_command_does_not_append(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert img2ofrecord.main([]) == 0
     before = [path.read_bytes() for path in sorted((here / "dataset").glob("part*"))]
     assert img2ofrecord.main([]) == 2
@@ -89,14 +87,14 @@ def test_command_when_run_twice_then_does_not_double_the_data(here: Path, capsys
     assert [path.read_bytes() for path in sorted((here / "dataset").glob("part*"))] == before
 
 
-def test_parts_when_more_than_files_then_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_fails_for_more_parts_than_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert img2ofrecord.main(["--part_num", "12"]) == 2
     assert "The amount of Files should be larger than part_num" in capsys.readouterr().err
     assert not (here / "dataset").exists()
 
 
 @pytest.mark.parametrize("line", ["3", "no JSON", '{"3.png": "three"}', '{"missing.png": 3}', "[]"])
-def test_label_file_when_a_line_is_wrong_then_nothing_is_written(
+def test_command_writes_nothing_for_invalid_label_file(
     line: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with (here / "images" / "train_label" / "label.txt").open("a") as file:
@@ -107,7 +105,7 @@ def test_label_file_when_a_line_is_wrong_then_nothing_is_written(
     assert not list((here / "dataset").glob("part*"))
 
 
-def test_format_when_no_encoder_has_it_then_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_fails_for_unsupported_image_format(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         img2ofrecord.main(["--img_format", ".gif"])
     assert caught.value.code == 2 and "--img_format" in capsys.readouterr().err

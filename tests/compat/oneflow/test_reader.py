@@ -1,4 +1,4 @@
-"""The reader: names of parts, records over their borders, epochs, ranks, damage, options; orders as recorded."""
+"""OFRecordReader: part names, record order, epochs, ranks, damaged files, prefetching and options."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill.compat.oneflow as flow
-from recordmill.compat.oneflow.environment import share_of
-from recordmill.compat.oneflow.shuffle import Slots, seed_words, shuffle, uniform
+from recordmill.compat.oneflow.reader import assign_parts
+from recordmill.compat.oneflow.shuffle import SlotGenerator, seed_words, shuffle, uniform
 from recordmill.concurrency.forks import Forks
 from recordmill.errors import FeatureError, FormatError, FramingError, PayloadError, TruncatedError
 from tests.compat.oneflow.parts import frame, labels_of, message, recorded_readers, take_labels, write_labels
@@ -21,9 +21,7 @@ from tests.golden import RECORDINGS, load
 
 
 @pytest.mark.parametrize("row", recorded_readers(), ids=lambda row: "-".join(map(str, row.values()))[:60])
-def test_labels_when_read_with_recorded_options_then_come_in_oneflows_order(
-    row: dict[str, Any], tmp_path: Path
-) -> None:
+def test_reader_order_equals_recorded_order_of_oneflow(row: dict[str, Any], tmp_path: Path) -> None:
     options = {name: value for name, value in row.items() if name not in ("counts", "labels")}
     write_labels(tmp_path, row["counts"])
     reader = flow.nn.OFRecordReader(str(tmp_path), data_part_num=len(row["counts"]), **options)
@@ -31,7 +29,7 @@ def test_labels_when_read_with_recorded_options_then_come_in_oneflows_order(
 
 
 @pytest.mark.parametrize("batch_size", [2, 7, 64])
-def test_order_of_a_seed_when_the_batch_size_differs_then_is_the_same(batch_size: int, tmp_path: Path) -> None:
+def test_reader_order_does_not_depend_on_batch_size(batch_size: int, tmp_path: Path) -> None:
     options = {"random_shuffle": True, "random_seed": 7, "shuffle_buffer_size": 4}
     expected = next(row for row in recorded_readers() if options.items() <= row.items())
     write_labels(tmp_path, expected["counts"])
@@ -39,14 +37,14 @@ def test_order_of_a_seed_when_the_batch_size_differs_then_is_the_same(batch_size
     assert take_labels(reader, 64) == expected["labels"]
 
 
-def test_words_of_a_seed_sequence_when_generated_then_are_libstdcxxs() -> None:
+def test_seed_words_equal_those_of_libstdcxx() -> None:
     assert seed_words(0) == [2963817213, 69796629, 1973464570, 532167439]
     assert seed_words(123456789) == [1063706903, 298048648, 2436626464, 827485493]
     assert seed_words(2**32 - 1) == [3258260622, 2976084991, 227751652, 537413182]
 
 
 @given(st.lists(st.integers(), max_size=9), st.integers(0, 2**40))
-def test_shuffle_when_done_then_keeps_all_items_and_repeats(items: list[int], seed: int) -> None:
+def test_shuffle_keeps_all_items_and_repeats_for_a_seed(items: list[int], seed: int) -> None:
     first, second = list(items), list(items)
     shuffle(first, seed)
     shuffle(second, seed)
@@ -54,18 +52,18 @@ def test_shuffle_when_done_then_keeps_all_items_and_repeats(items: list[int], se
 
 
 @given(st.integers(1, 1000), st.integers(0, 2**32))
-def test_slots_when_drawn_then_lie_in_the_buffer(count: int, seed: int) -> None:
-    slots = Slots(seed, count)
+def test_slot_generator_returns_slots_of_the_buffer(count: int, seed: int) -> None:
+    slots = SlotGenerator(seed, count)
     assert all(0 <= slots.next() < count for _ in range(20))
 
 
-def test_uniform_when_the_generator_leaves_the_even_part_then_draws_again() -> None:
+def test_uniform_rejects_values_of_the_incomplete_bucket() -> None:
     draws = iter([9, 10, 5])
     assert uniform(lambda: next(draws), 10, 3) == 1
 
 
 @pytest.mark.parametrize("row", load("oneflow/parts/expected.json")["sets"], ids=lambda row: row["directory"])
-def test_parts_when_recorded_then_give_the_recorded_messages_and_values(row: dict[str, Any]) -> None:
+def test_reader_and_decoders_return_recorded_messages_and_values(row: dict[str, Any]) -> None:
     names = ("part_name_prefix", "part_name_suffix_length")
     options = {name: row[name] for name in names if name in row}
     folder = str(RECORDINGS / "oneflow" / "parts" / row["directory"])
@@ -81,31 +79,31 @@ def test_parts_when_recorded_then_give_the_recorded_messages_and_values(row: dic
         assert [value.tobytes().hex() for value in found] == field["values"]
 
 
-def test_batch_when_larger_than_the_data_then_is_full(tmp_path: Path) -> None:
+def test_reader_fills_a_batch_from_several_epochs(tmp_path: Path) -> None:
     write_labels(tmp_path, [2, 1])
     batch = flow.nn.OFRecordReader(str(tmp_path), batch_size=8, data_part_num=2)()
     assert labels_of(batch) == [0, 1, 2, 0, 1, 2, 0, 1]
-    assert batch.shape == (8,) and len(batch) == 8 and batch.dtype is flow.of_record
+    assert batch.shape == (8,) and len(batch) == 8
 
 
 @pytest.mark.parametrize("cut", range(1, 40))
-def test_record_when_it_goes_on_in_the_next_part_then_is_read_whole(cut: int, tmp_path: Path) -> None:
+def test_reader_joins_records_that_continue_in_the_next_part(cut: int, tmp_path: Path) -> None:
     stream = b"".join(write_labels(tmp_path, [3]))
     (tmp_path / "part-0").write_bytes(stream[:cut])
     (tmp_path / "part-1").write_bytes(stream[cut:])
     assert take_labels(flow.nn.OFRecordReader(str(tmp_path), data_part_num=2), 7) == [0, 1, 2, 0, 1, 2, 0]
 
 
-def test_empty_part_when_others_have_records_then_has_none(tmp_path: Path) -> None:
+def test_reader_skips_empty_parts(tmp_path: Path) -> None:
     write_labels(tmp_path, [0, 2, 0, 1, 0])
     assert take_labels(flow.nn.OFRecordReader(str(tmp_path), data_part_num=5), 6) == [0, 1, 2, 0, 1, 2]
 
 
-def test_parts_without_any_record_when_read_then_are_refused(tmp_path: Path) -> None:
+def test_reader_raises_for_parts_without_records(tmp_path: Path) -> None:
     write_labels(tmp_path, [0, 0])
     reader = flow.nn.OFRecordReader(str(tmp_path), data_part_num=2)
     for _ in range(2):
-        with pytest.raises(FormatError, match="no record"):
+        with pytest.raises(FormatError, match="contain no records"):
             reader()
 
 
@@ -118,9 +116,7 @@ def test_parts_without_any_record_when_read_then_are_refused(tmp_path: Path) -> 
         (lambda stream: stream + b"\xff" * 8 + b"x", FramingError),
     ],
 )
-def test_damage_when_reached_then_comes_after_the_batches_before_it(
-    damage: Any, kind: type[Exception], tmp_path: Path
-) -> None:
+def test_reader_raises_framing_error_after_intact_batches(damage: Any, kind: type[Exception], tmp_path: Path) -> None:
     parts = write_labels(tmp_path, [3, 4])
     (tmp_path / "part-1").write_bytes(damage(parts[1]))
     sound = 6 if len(damage(parts[1])) < len(parts[1]) else 7
@@ -134,7 +130,7 @@ def test_damage_when_reached_then_comes_after_the_batches_before_it(
     assert (error.shard, error.record, error.offset) == (str(tmp_path / "part-1"), sound - 3, (sound - 3) * size)
 
 
-def test_message_when_it_does_not_parse_then_the_decoder_names_it(tmp_path: Path) -> None:
+def test_decoder_error_names_record_that_does_not_parse(tmp_path: Path) -> None:
     parts = write_labels(tmp_path, [3])
     (tmp_path / "part-0").write_bytes(parts[0] + frame(b"\x0a\x7f"))
     batch = flow.nn.OFRecordReader(str(tmp_path), batch_size=4)()
@@ -151,7 +147,7 @@ def test_message_when_it_does_not_parse_then_the_decoder_names_it(tmp_path: Path
     "options, names",
     [({}, "part-{}"), ({"part_name_suffix_length": 5}, "part-{:05d}"), ({"part_name_prefix": "a"}, "a{}")],
 )
-def test_part_when_missing_then_is_an_error_at_once(options: dict[str, Any], names: str, tmp_path: Path) -> None:
+def test_reader_raises_for_missing_part_when_created(options: dict[str, Any], names: str, tmp_path: Path) -> None:
     write_labels(tmp_path, [2] * 12, names)
     reader = flow.nn.OFRecordReader(str(tmp_path), data_part_num=12, **options)
     assert take_labels(reader, 25) == [*range(24), 0]
@@ -162,7 +158,7 @@ def test_part_when_missing_then_is_an_error_at_once(options: dict[str, Any], nam
 
 
 @pytest.mark.parametrize("num_parts, world_size", [(5, 2), (5, 3), (6, 3), (5, 5)])
-def test_ranks_when_they_share_parts_then_each_reads_neighbours_and_all_are_read(
+def test_readers_of_all_ranks_divide_the_parts(
     num_parts: int, world_size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_labels(tmp_path, [1] * num_parts)
@@ -171,20 +167,20 @@ def test_ranks_when_they_share_parts_then_each_reads_neighbours_and_all_are_read
     for rank in range(world_size):
         monkeypatch.setenv("RANK", str(rank))
         assert (flow.env.get_rank(), flow.env.get_world_size()) == (rank, world_size)
-        share = share_of(num_parts, rank, world_size)
-        found += take_labels(flow.nn.OFRecordReader(str(tmp_path), data_part_num=num_parts), len(share))
-        assert len(share) == num_parts // world_size + (rank < num_parts % world_size)
+        assigned = assign_parts(num_parts, rank, world_size)
+        found += take_labels(flow.nn.OFRecordReader(str(tmp_path), data_part_num=num_parts), len(assigned))
+        assert len(assigned) == num_parts // world_size + (rank < num_parts % world_size)
     assert found == list(range(num_parts))
 
 
-def test_ranks_when_more_than_parts_then_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reader_raises_for_more_ranks_than_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_labels(tmp_path, [1])
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(ValueError, match="data_part_num is at least"):
+    with pytest.raises(ValueError, match="data_part_num must be at least"):
         flow.nn.OFRecordReader(str(tmp_path))
 
 
-def test_reader_without_a_seed_when_made_twice_then_gives_two_orders(tmp_path: Path) -> None:
+def test_readers_without_seed_use_different_orders(tmp_path: Path) -> None:
     write_labels(tmp_path, [64])
     runs = [take_labels(flow.nn.OFRecordReader(str(tmp_path), random_shuffle=True), 64) for _ in range(2)]
     assert runs[0] != runs[1]
@@ -203,7 +199,7 @@ def test_reader_without_a_seed_when_made_twice_then_gives_two_orders(tmp_path: P
         ({"unheard_of": 3}, TypeError, "unheard_of"),
     ],
 )
-def test_option_when_not_supported_then_is_refused_by_name(
+def test_reader_error_names_unsupported_option(
     options: dict[str, Any], kind: type[Exception], text: str, tmp_path: Path
 ) -> None:
     write_labels(tmp_path, [1])
@@ -211,7 +207,7 @@ def test_option_when_not_supported_then_is_refused_by_name(
         flow.nn.OfrecordReader(**{"ofrecord_dir": str(tmp_path), **options})
 
 
-def test_one_batch_when_given_to_several_decoders_then_serves_them_all(tmp_path: Path) -> None:
+def test_batch_can_be_decoded_several_times(tmp_path: Path) -> None:
     write_labels(tmp_path, [4])
     first, second = (flow.nn.OFRecordReader(str(tmp_path), batch_size=3, device="cpu") for _ in range(2))
     batch = first()
@@ -221,16 +217,14 @@ def test_one_batch_when_given_to_several_decoders_then_serves_them_all(tmp_path:
 
 
 def write_large(folder: Path, count: int) -> list[bytes]:
-    """Write a part that is large enough to be read ahead; return its frames."""
+    """Write a part that is large enough to be prefetched; return its frames."""
     frames = [frame(message(labels=label, text=bytes(50_000), images=bytes([label % 256]))) for label in range(count)]
     (folder / "part-0").write_bytes(b"".join(frames))
     return frames
 
 
 @pytest.mark.parametrize("options", [{}, {"random_shuffle": True, "random_seed": 7, "shuffle_buffer_size": 9}])
-def test_large_parts_when_read_ahead_then_every_decoder_gets_its_own_records(
-    options: dict[str, Any], tmp_path: Path
-) -> None:
+def test_prefetched_batches_hold_the_features_of_their_own_records(options: dict[str, Any], tmp_path: Path) -> None:
     write_large(tmp_path, 60)
     reader = flow.nn.OFRecordReader(str(tmp_path), 7, **options)
     label = flow.nn.OFRecordRawDecoder("labels", shape=(), dtype=np.int32)
@@ -241,7 +235,7 @@ def test_large_parts_when_read_ahead_then_every_decoder_gets_its_own_records(
         batch = reader()
         labels = label(batch).tolist()
         assert [int(row[0]) for row in images(batch).numpy()] == labels == again(batch)[:, 0].tolist()
-        assert [place.record for place in batch.places] == labels and text(batch).numpy()[0].nbytes == 50_000
+        assert [location.record for location in batch.locations] == labels and text(batch).numpy()[0].nbytes == 50_000
         found += labels
     if options:
         assert found != sorted(found) and set(found) == set(range(60))
@@ -249,7 +243,7 @@ def test_large_parts_when_read_ahead_then_every_decoder_gets_its_own_records(
         assert found == [number % 60 for number in range(140)]
 
 
-def test_large_part_when_damaged_then_the_batches_before_it_come_first(tmp_path: Path) -> None:
+def test_prefetching_reader_raises_after_intact_batches(tmp_path: Path) -> None:
     frames = write_large(tmp_path, 30)
     (tmp_path / "part-0").write_bytes(b"".join(frames)[:-1])
     reader = flow.nn.OFRecordReader(str(tmp_path), 5)
@@ -260,7 +254,7 @@ def test_large_part_when_damaged_then_the_batches_before_it_come_first(tmp_path:
         assert (caught.value.record, caught.value.offset) == (29, sum(map(len, frames[:29])))
 
 
-def test_message_when_it_lacks_what_was_parsed_before_then_is_named(tmp_path: Path) -> None:
+def test_decoder_error_names_record_without_the_feature(tmp_path: Path) -> None:
     frames = [*write_large(tmp_path, 24), frame(message(other=1))]
     (tmp_path / "part-0").write_bytes(b"".join(frames))
     reader = flow.nn.OFRecordReader(str(tmp_path), 5)
@@ -270,7 +264,7 @@ def test_message_when_it_lacks_what_was_parsed_before_then_is_named(tmp_path: Pa
     assert caught.value.record == 24
 
 
-def test_reader_when_its_process_was_forked_then_refuses_in_the_child(tmp_path: Path) -> None:
+def test_prefetching_reader_raises_in_forked_process(tmp_path: Path) -> None:
     write_large(tmp_path, 30)
     reader = flow.nn.OFRecordReader(str(tmp_path), 5)
     reader()
@@ -281,12 +275,12 @@ def test_reader_when_its_process_was_forked_then_refuses_in_the_child(tmp_path: 
 
 @pytest.mark.parametrize("option", ["batch_size", "data_part_num", "shuffle_buffer_size"])
 @pytest.mark.parametrize("value", [2.5, "2", True, None])
-def test_count_when_it_is_no_whole_number_then_is_refused_by_name(option, value, tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match=f"{option} is a whole number"):
+def test_reader_error_names_count_that_is_not_an_integer(option, value, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=f"{option} must be an integer"):
         flow.nn.OFRecordReader(str(tmp_path), **{option: value})
 
 
-def test_decoder_when_called_with_something_else_than_records_then_says_so() -> None:
+def test_decoder_raises_for_input_that_is_not_a_record_batch() -> None:
     for decoder in (flow.nn.OFRecordRawDecoder("a", (1,), flow.int32), flow.nn.OFRecordBytesDecoder("a")):
-        with pytest.raises(TypeError, match="records that a reader gave, not str"):
+        with pytest.raises(TypeError, match="result of a reader, got str"):
             decoder("records")

@@ -1,81 +1,42 @@
 """OneFlow's names for reading records: ``import recordmill.compat.oneflow as flow``."""
 
-import contextlib
-
-from recordmill.compat.oneflow import (
-    config,
-    core,
-    data,
-    environment as env,
-    image,
-    nn,
-    random,
-    record_pb2,
-    scope,
-    typing,
-)
-from recordmill.compat.oneflow.absent import absent
-from recordmill.compat.oneflow.dtypes import (
-    double,
-    float,  # noqa: A004 (OneFlow's name)
-    float32,
-    float64,
-    int8,
-    int32,
-    int64,
-    of_record,
-    tensor_buffer,
-    uint8,
-)
-from recordmill.compat.oneflow.functions import FunctionConfig, function_config, global_function
-from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_buffer_to_tensor
+from recordmill.compat.oneflow import core, nn, record_pb2, typing
+from recordmill.compat.oneflow.functional import data, image, random
+from recordmill.compat.oneflow.global_function import global_function, placement
+from recordmill.compat.oneflow.reader import get_rank, get_world_size
+from recordmill.compat.oneflow.tensors import DTYPES
+from recordmill.compat.oneflow.unsupported import absent, namespace
 
 __getattr__ = absent("flow")
-# The version whose behaviour this is.
+# The OneFlow version whose behavior is reproduced.
 __version__ = "0.9.0"
 
+int8, uint8, int32, int64, float32, float64 = DTYPES.values()
+float, double = float32, float64  # noqa: A001 (OneFlow's name)
 
-def no_grad() -> contextlib.ContextDecorator:
-    """For ``with``, or a decorator: there are no gradients anyway."""
-    return contextlib.nullcontext()  # type: ignore[return-value]
-
-
-def enable_eager_execution(val: bool = True) -> None:
-    """Nothing: functions run when they are called."""
-
-
-def clear_default_session() -> None:
-    """Nothing: there is no session."""
-
+env = namespace("flow.env", {"get_rank": get_rank, "get_world_size": get_world_size})
+# The number of GPUs has no effect: records are read on the CPU.
+config = namespace("flow.config", {"gpu_device_num": lambda _val: None})
+scope = namespace("flow.scope", {"placement": placement})
 
 __all__ = [
-    "FunctionConfig",
-    "Tensor",
-    "TensorBuffer",
-    "clear_default_session",
     "config",
     "core",
     "data",
     "double",
-    "enable_eager_execution",
     "env",
     "float",
     "float32",
     "float64",
-    "function_config",
     "global_function",
     "image",
     "int8",
     "int32",
     "int64",
     "nn",
-    "no_grad",
-    "of_record",
     "random",
     "record_pb2",
     "scope",
-    "tensor_buffer",
-    "tensor_buffer_to_tensor",
     "typing",
     "uint8",
 ]

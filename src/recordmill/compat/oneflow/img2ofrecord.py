@@ -1,7 +1,7 @@
-"""Images and a label file to OFRecord parts: ``python -m recordmill.compat.oneflow.img2ofrecord``.
+"""Pack images and a label file into OFRecord parts: ``python -m recordmill.compat.oneflow.img2ofrecord``.
 
-Options and output are those of the script of the same name in OneFlow's documentation. Unlike there, the number of
-parts is the one that was asked for, and a second run refuses to add to the parts of the first.
+Options and output are those of the script of the same name in OneFlow's documentation. Unlike that script, it writes
+exactly `part_num` parts, and a second run does not append to the parts of the first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ENCODINGS: dict[str, _Encoding] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Pack, and say so."""
+    """Run the command and return its exit status."""
     options = _parser().parse_args(arguments)
     _print_settings(options)
     try:
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="img2ofrecord", description="Images and a label file to OFRecord parts.")
+    parser = argparse.ArgumentParser(prog="img2ofrecord", description="Pack images and labels into OFRecord parts.")
     parser.add_argument("--image_root", default="./images/train_set", help="The directory of images")
     parser.add_argument("--part_num", type=int, default=5, help="The amount of OFRecord partitions")
     parser.add_argument("--label_dir", default="./images/train_label/label.txt", help="The file of labels")
@@ -61,7 +61,7 @@ def _print_settings(options: argparse.Namespace) -> None:
 
 def _pack(options: argparse.Namespace) -> None:
     first = _first_name(options.label_dir)
-    # Labels may name files below the image root, or as they are found from here.
+    # Labels name files relative to the image root or to the current folder.
     source = rm.LabelFile(options.label_dir, None if first and os.path.exists(first) else options.image_root)
     paths = source.rows().paths()
     if options.part_num > len(paths):
@@ -95,7 +95,7 @@ def _pack(options: argparse.Namespace) -> None:
 
 
 def _first_name(label_file: str) -> str | None:
-    """First name in the file, if its line is sound; what is wrong with a line, packing tells."""
+    """Return the first name in the file, or None if its line is invalid, for which packing raises an error."""
     with open(label_file, encoding="utf-8-sig") as file:
         try:
             found = json.loads(file.readline())

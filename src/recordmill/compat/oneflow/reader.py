@@ -1,4 +1,4 @@
-"""Read batches of records from the parts of a dataset, in OneFlow's orders."""
+"""Read batches of records from the parts of a dataset, in the orders of OneFlow."""
 
 from __future__ import annotations
 
@@ -12,112 +12,133 @@ from typing import Any, Self
 import numpy as np
 
 import recordmill as rm
-from recordmill.compat.oneflow.environment import get_rank, get_world_size, share_of
-from recordmill.compat.oneflow.features import raise_unsupported
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.shuffle import Slots, shuffle_parts
-from recordmill.compat.oneflow.tensors import Place, Records
+from recordmill.compat.oneflow.records import Location, RecordBatch, locate_error
+from recordmill.compat.oneflow.shuffle import SlotGenerator, shuffle_parts
+from recordmill.compat.oneflow.unsupported import check_device
 from recordmill.concurrency.prefetch import Prefetcher
-from recordmill.dataclass import dataclass
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.types import Ragged
 
-_HEAD_BYTES = 8
+_HEADER_BYTES = 8
 _SHUFFLED_AT_ONCE = 64
-# Smaller datasets are read faster than a thread starts.
+# Reading a smaller dataset takes less time than starting a thread.
 _LARGE_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class RecordRun:
-    """Records that stand one behind the other."""
-
-    payloads: Ragged
-    places: list[Place]
-
-    def __len__(self) -> int:
-        """Return the number of records."""
-        return len(self.places)
-
-    def cut(self, start: int, stop: int) -> RecordRun:
-        """Some of the records."""
-        return RecordRun(self.payloads[start:stop], self.places[start:stop])
+def get_rank() -> int:
+    """Return the number of this process, from the variable RANK."""
+    return int(os.environ.get("RANK", "0"))
 
 
-class PartOffsets:
-    """Where in its part each record of one pass over the parts begins."""
+def get_world_size() -> int:
+    """Return the number of processes, from the variable WORLD_SIZE."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
+    """Return the consecutive parts that a process reads; the first processes read one more if needed."""
+    if not 0 <= rank < world_size:
+        raise ValueError(f"RANK must be between 0 and WORLD_SIZE - 1 = {world_size - 1}, got {rank}")
+    if world_size > num_parts:
+        raise ValueError(f"data_part_num must be at least the number of processes, {world_size}, got {num_parts}")
+    quotient, remainder = divmod(num_parts, world_size)
+    start = rank * quotient + min(rank, remainder)
+    return range(start, start + quotient + (rank < remainder))
+
+
+class _Locator:
+    """Computes the locations of the records of one epoch from their sizes."""
 
     def __init__(self, parts: list[str]) -> None:
         self._parts = parts
         self._starts = np.cumsum([0, *(os.stat(part).st_size for part in parts)])
         self._offset, self._part, self._record = 0, -1, 0
 
-    def places(self, payloads: Ragged) -> list[Place]:
-        """Places of the records that come next."""
-        sizes = np.diff(payloads.row_splits) + _HEAD_BYTES
+    def locate(self, payloads: Ragged) -> list[Location]:
+        """Return the locations of the next records."""
+        sizes = np.diff(payloads.row_splits) + _HEADER_BYTES
         offsets = self._offset + np.concatenate(([0], np.cumsum(sizes)))
         self._offset = int(offsets[-1])
-        return [self._next(int(offset)) for offset in offsets[:-1]]
+        return [self._advance(int(offset)) for offset in offsets[:-1]]
 
-    def _next(self, offset: int) -> Place:
+    def _advance(self, offset: int) -> Location:
         part = int(np.searchsorted(self._starts, offset, side="right")) - 1
         self._record = self._record + 1 if part == self._part else 0
         self._part = part
-        return Place(self._parts[part], self._record, offset - int(self._starts[part]))
+        return Location(self._parts[part], self._record, offset - int(self._starts[part]))
 
-    def at(self, error: RecordmillError) -> RecordmillError:
-        """Copy of an error of the whole stream that names the part, and the record in it."""
+    def locate_error(self, error: RecordmillError) -> RecordmillError:
+        """Return a copy of an error about the concatenated parts that names the part and the record."""
         if error.offset is None:
             return error
         part = min(int(np.searchsorted(self._starts, error.offset, side="right")), len(self._parts)) - 1
         record = self._record + 1 if part == self._part else 0
-        inside = {"shard": self._parts[part], "record": record, "offset": error.offset - int(self._starts[part])}
-        return type(error)(error.message, **error.parts() | inside)
+        return locate_error(error, Location(self._parts[part], record, error.offset - int(self._starts[part])))
 
 
-def read_epoch(parts: list[str], num_records: int) -> Iterator[RecordRun]:
-    """Records of all parts, read as one stream of bytes: a record may go on in the next part."""
-    offsets = PartOffsets(parts)
+def _read_epoch(parts: list[str], num_records: int) -> Iterator[RecordBatch]:
+    """Read the concatenated bytes of all parts: a record may continue in the next part."""
+    locator = _Locator(parts)
     with rm.ShardReader(parts, format="ofrecord", compression=None) as reader:
-        pieces = reader.batches(num_records)
+        batches = reader.batches(num_records)
         while True:
             try:
-                payloads = next(pieces, None)
+                payloads = next(batches, None)
             except RecordmillError as error:
-                raise offsets.at(error) from None
+                raise locator.locate_error(error) from None
             if payloads is None:
                 return
-            yield RecordRun(payloads, offsets.places(payloads))
+            yield RecordBatch(payloads, locator.locate(payloads))
 
 
-def read_epochs(order: Callable[[int], list[str]], num_records: int) -> Iterator[RecordRun]:
-    """Records of all epochs, one epoch after the other."""
+def _read_epochs(order: Callable[[int], list[str]], num_records: int) -> Iterator[RecordBatch]:
+    """Read epochs without end."""
     epoch = 0
     while True:
-        parts, empty = order(epoch), True
-        for piece in read_epoch(parts, num_records):
-            empty = False
-            yield piece
-        if empty:
-            raise FormatError("the parts hold no record", kind="wrong_format", shard=parts[0], found="0 bytes")
+        parts, is_empty = order(epoch), True
+        for run in _read_epoch(parts, num_records):
+            is_empty = False
+            yield run
+        if is_empty:
+            raise FormatError("the parts contain no records", kind="wrong_format", shard=parts[0], found="0 bytes")
         epoch += 1
 
 
-def concatenate(pieces: list[RecordRun]) -> RecordRun:
-    """One piece of several."""
-    if len(pieces) == 1:
-        return pieces[0]
-    lengths = np.concatenate([np.diff(piece.payloads.row_splits) for piece in pieces])
+def _shuffle_records(
+    runs: Iterator[RecordBatch], slots: SlotGenerator, buffer_size: int, num_records: int
+) -> Iterator[RecordBatch]:
+    """Replace a random record of the buffer by each new record and yield the replaced ones."""
+    buffer: list[tuple[bytes, Location]] = []
+    replaced: list[tuple[bytes, Location]] = []
+    for run in runs:
+        for entry in zip(run.payloads, run.locations, strict=True):
+            if len(buffer) < buffer_size:
+                buffer.append(entry)
+                continue
+            slot = slots.next()
+            replaced.append(buffer[slot])
+            buffer[slot] = entry
+            if len(replaced) == num_records:
+                payloads, locations = zip(*replaced, strict=True)
+                yield RecordBatch(Ragged.from_rows(list(payloads)), locations)
+                replaced = []
+
+
+def _concatenate(runs: list[RecordBatch]) -> RecordBatch:
+    if len(runs) == 1:
+        return runs[0]
+    lengths = np.concatenate([np.diff(run.payloads.row_splits) for run in runs])
     splits = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=splits[1:])
-    data = np.concatenate([piece.payloads.data for piece in pieces])
-    return RecordRun(Ragged(data, splits), [place for piece in pieces for place in piece.places])
+    data = np.concatenate([run.payloads.data for run in runs])
+    return RecordBatch(Ragged(data, splits), [location for run in runs for location in run.locations])
 
 
 class OFRecordReader(Module):
-    """Batches of records, without end; each call gives the next one, and the one after it is read meanwhile.
+    """Reads batches of records without end; the next batch is read in a thread.
 
-    The parts of a folder are read as one stream of bytes. Orders are OneFlow's, number by number.
+    The parts of a folder are read as one stream of bytes. The orders are exactly those of OneFlow.
     """
 
     def __init__(
@@ -137,22 +158,32 @@ class OFRecordReader(Module):
         name: str | None = None,
     ) -> None:
         del name
-        _check_device(device, placement, sbp)
+        check_device(device, placement, sbp)
         _check_count("batch_size", batch_size)
         _check_count("shuffle_buffer_size", shuffle_buffer_size)
         _check_count("data_part_num", data_part_num)
         self.batch_size = batch_size
         parts = _find_parts(ofrecord_dir, data_part_num, part_name_prefix, part_name_suffix_length)
         self._is_large = sum(os.stat(part).st_size for part in parts) >= _LARGE_BYTES
-        share = share_of(data_part_num, get_rank(), get_world_size())
-        slots: Slots | None = None
+        assigned = assign_parts(data_part_num, get_rank(), get_world_size())
+
+        def order_parts(epoch: int) -> list[str]:
+            # Each epoch shuffles the order of the epoch before.
+            if shuffle_after_epoch and epoch:
+                shuffle_parts(parts, epoch)
+            return [parts[number] for number in assigned]
+
         if random_shuffle:
             seed = secrets.randbits(32) if random_seed in (None, -1) else int(random_seed or 0)
-            slots = Slots(seed, shuffle_buffer_size)
-        self._batches = _Batches(parts, share, batch_size, slots, shuffle_buffer_size, shuffle_after_epoch)
-        self._prefetcher: Prefetcher[Records] | None = None
+            runs = _read_epochs(order_parts, min(batch_size, _SHUFFLED_AT_ONCE))
+            slots = SlotGenerator(seed, shuffle_buffer_size)
+            runs = _shuffle_records(runs, slots, shuffle_buffer_size, batch_size)
+        else:
+            runs = _read_epochs(order_parts, batch_size)
+        self._batches = _Batches(runs, batch_size)
+        self._prefetcher: Prefetcher[RecordBatch] | None = None
 
-    def forward(self) -> Records:
+    def forward(self) -> RecordBatch:
         """Return the next batch."""
         if not self._is_large:
             return next(self._batches)
@@ -166,20 +197,16 @@ class OFRecordReader(Module):
 class _Batches:
     """Endless iterator over batches; a read error is raised again by every later call."""
 
-    def __init__(
-        self, parts: list[str], share: range, batch_size: int, slots: Slots | None, buffer_size: int, shuffles: bool
-    ) -> None:
-        self._parts, self._share, self._batch_size = parts, share, batch_size
-        self._slots, self._buffer_size, self._shuffles_parts = slots, buffer_size, shuffles
-        self._pieces: Iterator[RecordRun] | None = None
-        self._rest: RecordRun | None = None
+    def __init__(self, runs: Iterator[RecordBatch], batch_size: int) -> None:
+        self._runs, self._batch_size = runs, batch_size
+        self._rest: RecordBatch | None = None
         self._error: RecordmillError | None = None
         self._features: dict[str, rm.Feature] = {}
 
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Records:
+    def __next__(self) -> RecordBatch:
         batch = self._take()
         features = dict(self._features)
         try:
@@ -188,86 +215,46 @@ class _Batches:
             # The decoder that needs the feature raises the error with the record.
             found = {}
         parsed = {name: (features[name], column) for name, column in found.items()}
-        return Records(batch.payloads, batch.places, self._features, parsed)
+        return RecordBatch(batch.payloads, batch.locations, self._features, parsed)
 
-    def _take(self) -> RecordRun:
-        runs: list[RecordRun] = []
+    def _take(self) -> RecordBatch:
+        runs: list[RecordBatch] = []
         missing = self._batch_size
         while missing:
-            piece = self._next() if self._rest is None else self._rest
-            used = min(missing, len(piece))
-            runs.append(piece if used == len(piece) else piece.cut(0, used))
-            self._rest = None if used == len(piece) else piece.cut(used, len(piece))
+            run = self._next_run() if self._rest is None else self._rest
+            used = min(missing, len(run))
+            runs.append(run if used == len(run) else run.slice(0, used))
+            self._rest = None if used == len(run) else run.slice(used, len(run))
             missing -= used
-        return concatenate(runs)
+        return _concatenate(runs)
 
-    def _next(self) -> RecordRun:
+    def _next_run(self) -> RecordBatch:
         if self._error is not None:
             raise self._error
-        if self._pieces is None:
-            self._pieces = self._begin()
         try:
-            return next(self._pieces)
+            return next(self._runs)
         except RecordmillError as error:
             self._error = error
             raise
 
-    def _begin(self) -> Iterator[RecordRun]:
-        if self._slots is None:
-            return read_epochs(self._order, self._batch_size)
-        pieces = read_epochs(self._order, min(self._batch_size, _SHUFFLED_AT_ONCE))
-        return _shuffled(pieces, self._slots, self._buffer_size, self._batch_size)
-
-    def _order(self, epoch: int) -> list[str]:
-        if self._shuffles_parts and epoch:
-            shuffle_parts(self._parts, epoch)
-        return [self._parts[number] for number in self._share]
-
-
-def _shuffled(pieces: Iterator[RecordRun], slots: Slots, size: int, num_records: int) -> Iterator[RecordRun]:
-    """Put each record in the place of one that the buffer holds, which goes out; so many make a piece."""
-    buffer: list[tuple[bytes, Place]] = []
-    leaving: list[tuple[bytes, Place]] = []
-    for piece in pieces:
-        for entry in zip(piece.payloads, piece.places, strict=True):
-            if len(buffer) < size:
-                buffer.append(entry)
-                continue
-            slot = slots.next()
-            leaving.append(buffer[slot])
-            buffer[slot] = entry
-            if len(leaving) == num_records:
-                yield RecordRun(Ragged.from_rows([payload for payload, _ in leaving]), [place for _, place in leaving])
-                leaving = []
-
-
-def _check_device(device: Any, placement: Any, sbp: Any) -> None:
-    if device is not None and str(device) not in ("cpu", "cpu:0"):
-        raise_unsupported("device", device, "batches are NumPy arrays, in the memory of the processor")
-    for option, value in (("placement", placement), ("sbp", sbp)):
-        if value is not None:
-            raise_unsupported(
-                option, value, "leave it out; with RANK and WORLD_SIZE each process reads its share of the parts"
-            )
-
 
 def _check_count(option: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{option} is a whole number, not {value!r}")
+        raise TypeError(f"{option} must be an integer, got {value!r}")
     if value < 1:
-        raise ValueError(f"{option} is at least 1, not {value}")
+        raise ValueError(f"{option} must be a positive integer, got {value}")
 
 
 def _find_parts(folder: str, count: int, prefix: str, digits: int) -> list[str]:
     if not isinstance(folder, str | os.PathLike):
-        raise TypeError(f"ofrecord_dir is a str, not {type(folder).__name__}")
+        raise TypeError(f"ofrecord_dir must be a str, got {type(folder).__name__}")
     parts = [os.path.join(folder, f"{prefix}{str(number).zfill(max(digits, 0))}") for number in range(count)]
     for part in parts:
         if not os.path.isfile(part):
             raise FileNotFoundError(
                 errno.ENOENT,
-                f"Fail to open file: data_part_num={count} parts are read, and one is missing; "
-                "part_name_prefix and part_name_suffix_length make their names",
+                f"Fail to open file: a part is missing, expected data_part_num={count} parts; check "
+                "part_name_prefix and part_name_suffix_length, which form the file names",
                 part,
             )
     return parts

@@ -1,4 +1,4 @@
-"""The random numbers of OneFlow's readers, number by number: libstdc++'s generators and how they are used.
+"""The random numbers of OneFlow readers, reproduced exactly: the generators of libstdc++ and their use.
 
 References
 ----------
@@ -16,17 +16,17 @@ T = TypeVar("T")
 _WORD = 0xFFFFFFFF
 _MINSTD = 2**31 - 1
 _MINSTD_SPAN = _MINSTD - 2
-# Orders of parts do not depend on any seed of the reader.
+# The order of parts does not depend on the seed of the reader.
 _PART_SEED = 524287
 
 
 def shuffle_parts(parts: list[T], epoch: int) -> None:
-    """Bring parts, which stand as in the epoch before, into the order of an epoch, in place."""
+    """Reorder parts in place from the order of the previous epoch to that of this one."""
     shuffle(parts, _PART_SEED + epoch)
 
 
 def shuffle(items: list[T], seed: int) -> None:
-    """``std::shuffle`` with ``std::mt19937`` of a seed, in place."""
+    """Shuffle in place as ``std::shuffle`` does with a seeded ``std::mt19937``."""
     twister = np.random.RandomState(seed & _WORD)
 
     def draw() -> int:
@@ -37,23 +37,23 @@ def shuffle(items: list[T], seed: int) -> None:
         other = uniform(draw, _WORD, 2)
         items[1], items[other] = items[other], items[1]
         start = 2
-    for place in range(start, len(items), 2):
-        both = uniform(draw, _WORD, (place + 1) * (place + 2))
-        first, second = divmod(both, place + 2)
-        items[place], items[first] = items[first], items[place]
-        items[place + 1], items[second] = items[second], items[place + 1]
+    for position in range(start, len(items), 2):
+        both = uniform(draw, _WORD, (position + 1) * (position + 2))
+        first, second = divmod(both, position + 2)
+        items[position], items[first] = items[first], items[position]
+        items[position + 1], items[second] = items[second], items[position + 1]
 
 
 def uniform(draw: Callable[[], int], span: int, count: int) -> int:
-    """``std::uniform_int_distribution`` from 0 to ``count - 1``."""
+    """Draw from 0 to ``count - 1`` as ``std::uniform_int_distribution`` does."""
     step = span // count
     while (value := draw()) >= count * step:
         pass
     return value // step
 
 
-class Slots:
-    """Which slot of its buffer a shuffling reader empties next: ``std::minstd_rand0`` of a seed sequence."""
+class SlotGenerator:
+    """Chooses the slot of the shuffle buffer that is replaced next: ``std::minstd_rand0`` of a seed sequence."""
 
     def __init__(self, seed: int, count: int) -> None:
         self._count = count
@@ -69,21 +69,21 @@ class Slots:
 
 
 def seed_words(seed: int) -> list[int]:
-    """Four words of ``std::seed_seq{seed}.generate``."""
+    """Return four words as ``std::seed_seq{seed}.generate`` does."""
     words = [0x8B8B8B8B] * 4
     for step in range(8):
-        here, near, far, before = (place % 4 for place in (step, step + 1, step + 2, step - 1))
+        here, near, far, before = (word % 4 for word in (step, step + 1, step + 2, step - 1))
         if step < 4:
-            mixed = _folded(words[here] ^ words[near] ^ words[before]) * 1664525 & _WORD
+            mixed = _fold(words[here] ^ words[near] ^ words[before]) * 1664525 & _WORD
             added = mixed + (1 if step == 0 else step + seed if step == 1 else step) & _WORD
             words[near], words[far] = words[near] + mixed & _WORD, words[far] + added & _WORD
         else:
-            mixed = _folded(words[here] + words[near] + words[before] & _WORD) * 1566083941 & _WORD
+            mixed = _fold(words[here] + words[near] + words[before] & _WORD) * 1566083941 & _WORD
             added = mixed - here & _WORD
             words[near], words[far] = words[near] ^ mixed, words[far] ^ added
         words[here] = added
     return words
 
 
-def _folded(word: int) -> int:
+def _fold(word: int) -> int:
     return word ^ word >> 27

@@ -87,7 +87,7 @@ def decoded(data: bytes, decode: Any) -> np.ndarray[Any, Any]:
 
 
 def pixels() -> dict[str, Any]:
-    """Return what the decoders make of the pictures that they survive."""
+    """Return the results of the decoders for images that do not end the process of OneFlow."""
     found = {}
     stored = np.load(PICTURES)
     as_bytes = flow.nn.OFRecordBytesDecoder("images")
@@ -95,9 +95,10 @@ def pixels() -> dict[str, Any]:
         if name in LEFT_OUT:
             continue
         data = stored[name].tobytes()
-        for colours in ("BGR", "RGB", "GRAY"):
-            decode = flow.nn.image.decode(color_space=colours)
-            found[f"decode/{name}/{colours}"] = decoded(data, lambda batch, d=decode: d(as_bytes(batch)))
+        # image.decode applies the EXIF orientation; OFRecordImageDecoder, which the tests compare, ignores it.
+        for color_space in ("BGR", "RGB", "GRAY") if "turned" not in name else ():
+            decode = flow.nn.image.decode(color_space=color_space)
+            found[f"decode/{name}/{color_space}"] = decoded(data, lambda batch, d=decode: d(as_bytes(batch)))
         if name.startswith("jpeg") and not any(word in name for word in ("grey", "cmyk")):
             found[f"decoder/{name}/RGB"] = decoded(data, flow.nn.OFRecordImageDecoder("images", color_space="RGB"))
     return found

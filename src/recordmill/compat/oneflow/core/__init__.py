@@ -1,4 +1,4 @@
-"""``oneflow.core``: where OneFlow keeps its messages."""
+"""``oneflow.core``: the package of OneFlow's messages."""
 
 from recordmill.compat.oneflow.core import record
 

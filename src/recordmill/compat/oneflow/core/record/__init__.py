@@ -1,4 +1,4 @@
-"""``oneflow.core.record``."""
+"""``oneflow.core.record``: the package of the record messages."""
 
 from recordmill.compat.oneflow.core.record import record_pb2
 

@@ -1,17 +1,17 @@
-"""OneFlow's modules for records and pictures."""
+"""OneFlow's modules for records and images."""
 
-from recordmill.compat.oneflow.absent import absent
 from recordmill.compat.oneflow.image_decoders import OFRecordImageDecoder, OFRecordImageDecoderRandomCrop
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.nn import image
-from recordmill.compat.oneflow.normalize import CoinFlip, CropMirrorNormalize
 from recordmill.compat.oneflow.raw_decoders import OFRecordBytesDecoder, OFRecordRawDecoder
 from recordmill.compat.oneflow.reader import OFRecordReader
+from recordmill.compat.oneflow.transforms import CoinFlip, CropMirrorNormalize, Resize
+from recordmill.compat.oneflow.unsupported import absent, namespace
 
 __getattr__ = absent("flow.nn")
 
 OfrecordReader = OFRecordReader
 OfrecordRawDecoder = OFRecordRawDecoder
+image = namespace("flow.nn.image", {"Resize": Resize})
 
 __all__ = [
     "CoinFlip",

@@ -1,0 +1,96 @@
+"""``flow.global_function`` and ``flow.scope.placement``: functions that were graphs, which here run when called."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_of
+from recordmill.compat.oneflow.transforms import ResizedImages
+
+
+class _Result:
+    """Methods with which programs ask for the result of a function without a return annotation."""
+
+    def get(self, *args: Any) -> Any:
+        """Return the result; with arguments as in `dict.get`."""
+        return super().get(*args) if args else self  # type: ignore[misc]
+
+    def async_get(self, callback: Callable[[Any], Any]) -> None:
+        """Call a function with the result."""
+        callback(self)
+
+
+class _Array(_Result, Tensor):
+    pass
+
+
+class _Tuple(_Result, tuple):  # type: ignore[type-arg]
+    __slots__ = ()
+
+
+class _List(_Result, list):  # type: ignore[type-arg]
+    pass
+
+
+class _Dict(_Result, dict):  # type: ignore[type-arg]
+    pass
+
+
+_RESULTS: dict[type, Callable[[Any], Any]] = {
+    **dict.fromkeys((Tensor, ResizedImages), lambda value: tensor_of(value).view(_Array)),
+    tuple: _Tuple,
+    list: _List,
+    dict: _Dict,
+}
+
+
+def _map_tensors(value: Any, convert: Callable[[Any], Any]) -> Any:
+    if isinstance(value, Tensor | ResizedImages | TensorBuffer):
+        return convert(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_map_tensors(item, convert) for item in value)
+    return {key: _map_tensors(item, convert) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _to_result(value: Any) -> Any:
+    """Return the value with `get` and `async_get`; tensor buffers become lists of arrays."""
+    value = _map_tensors(value, lambda tensor: tensor.numpy() if isinstance(tensor, TensorBuffer) else tensor)
+    return _RESULTS.get(type(value), lambda other: other)(value)
+
+
+def global_function(type: Any = "predict", function_config: Any = None) -> Any:  # noqa: A002 (OneFlow's name)
+    """Decorate a function; it returns NumPy arrays if its return type is annotated, else a result with `get()`."""
+    del function_config
+    if callable(type):
+        return _run_directly(type)
+    if type not in ("predict", None):
+        raise NotImplementedError(
+            f"flow.global_function(type={type!r}) is not supported, only 'predict': networks are not supported; "
+            "pass the arrays to Keras, PyTorch or JAX"
+        )
+    return _run_directly
+
+
+def _run_directly(function: Callable[..., Any]) -> Callable[..., Any]:
+    is_annotated = "return" in getattr(function, "__annotations__", {})
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        found = function(*args, **kwargs)
+        return _map_tensors(found, lambda tensor: tensor.numpy()) if is_annotated else _to_result(found)
+
+    return run
+
+
+@contextlib.contextmanager
+def placement(device_tag: str, machine_device_ids: Any = None, hierarchy: Any = None) -> Iterator[None]:
+    """Accept the CPU in a ``with`` statement."""
+    del machine_device_ids, hierarchy
+    if device_tag != "cpu":
+        raise NotImplementedError(
+            f"flow.scope.placement({device_tag!r}) is not supported, only 'cpu': pass the arrays to your framework"
+        )
+    yield
