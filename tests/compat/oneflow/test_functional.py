@@ -179,6 +179,7 @@ def test_settings_of_older_programs_have_no_effect() -> None:
         ("manual_seed", "pass random_seed"),
         ("float16", "double"),
         ("sbp", "omit it"),
+        ("placement", "omit it"),
         ("no_grad", "omit it"),
         ("FunctionConfig", "global_function needs no settings"),
         ("tensor_buffer_to_tensor", r"numpy\.stack"),

@@ -102,9 +102,6 @@ class ResizedImages(NDArrayOperatorsMixin):
     def __repr__(self) -> str:
         return repr(self.tensor())
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return tensor_of, (self.numpy(),)
-
 
 def _tensor_of(value: Any) -> Any:
     return value.tensor() if isinstance(value, ResizedImages) else value

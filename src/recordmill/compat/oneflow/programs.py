@@ -1,4 +1,4 @@
-"""``flow.global_function`` and ``flow.scope.placement``: functions that were graphs, which here run when called."""
+"""Names that surround the input code of a program: ``global_function``, ``env``, ``config`` and ``scope``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from recordmill.compat.oneflow.reader import get_rank, get_world_size
 from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_of
 from recordmill.compat.oneflow.transforms import ResizedImages
+from recordmill.compat.oneflow.unsupported import namespace
 
 
 class _Result:
@@ -23,28 +25,12 @@ class _Result:
         callback(self)
 
 
-class _Array(_Result, Tensor):
-    pass
+def _add_methods(kind: type) -> type:
+    return type(kind.__name__, (_Result, kind), {})
 
 
-class _Tuple(_Result, tuple):  # type: ignore[type-arg]
-    __slots__ = ()
-
-
-class _List(_Result, list):  # type: ignore[type-arg]
-    pass
-
-
-class _Dict(_Result, dict):  # type: ignore[type-arg]
-    pass
-
-
-_RESULTS: dict[type, Callable[[Any], Any]] = {
-    **dict.fromkeys((Tensor, ResizedImages), lambda value: tensor_of(value).view(_Array)),
-    tuple: _Tuple,
-    list: _List,
-    dict: _Dict,
-}
+_TensorResult = _add_methods(Tensor)
+_CONTAINERS = {kind: _add_methods(kind) for kind in (tuple, list, dict)}
 
 
 def _map_tensors(value: Any, convert: Callable[[Any], Any]) -> Any:
@@ -58,7 +44,9 @@ def _map_tensors(value: Any, convert: Callable[[Any], Any]) -> Any:
 def _to_result(value: Any) -> Any:
     """Return the value with `get` and `async_get`; tensor buffers become lists of arrays."""
     value = _map_tensors(value, lambda tensor: tensor.numpy() if isinstance(tensor, TensorBuffer) else tensor)
-    return _RESULTS.get(type(value), lambda other: other)(value)
+    if isinstance(value, Tensor | ResizedImages):
+        return tensor_of(value).view(_TensorResult)
+    return _CONTAINERS[type(value)](value) if type(value) in _CONTAINERS else value
 
 
 def global_function(type: Any = "predict", function_config: Any = None) -> Any:  # noqa: A002 (OneFlow's name)
@@ -94,3 +82,9 @@ def placement(device_tag: str, machine_device_ids: Any = None, hierarchy: Any = 
             f"flow.scope.placement({device_tag!r}) is not supported, only 'cpu': pass the arrays to your framework"
         )
     yield
+
+
+env = namespace("flow.env", {"get_rank": get_rank, "get_world_size": get_world_size})
+# The number of GPUs has no effect: records are read on the CPU.
+config = namespace("flow.config", {"gpu_device_num": lambda _val: None})
+scope = namespace("flow.scope", {"placement": placement})
