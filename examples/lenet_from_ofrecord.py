@@ -74,13 +74,13 @@ class Digits(flow.nn.Module):
         self.decode = flow.nn.OFRecordImageDecoder("images", color_space="GRAY")
         self.label = flow.nn.OFRecordRawDecoder("labels", shape=(), dtype=flow.int32)
         self.resize = flow.nn.image.Resize(target_size=(28, 28), channels=1)
-        self.normalise = flow.nn.CropMirrorNormalize(color_space="GRAY", mean=[0.0], std=[255.0])
+        self.normalize = flow.nn.CropMirrorNormalize(color_space="GRAY", mean=[0.0], std=[255.0])
 
     def forward(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the next batch."""
         records = self.read()
-        pictures, _, _ = self.resize(self.decode(records))
-        return self.normalise(pictures).numpy(), self.label(records).numpy()
+        images, _, _ = self.resize(self.decode(records))
+        return self.normalize(images).numpy(), self.label(records).numpy()
 
 
 def make_lenet():

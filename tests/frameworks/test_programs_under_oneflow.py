@@ -1,4 +1,4 @@
-"""The same program under the real OneFlow and under ours, by other import lines."""
+"""Run one program with OneFlow and, after changing its import lines, with recordmill."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINES = {
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 
 
-def test_program_when_its_imports_are_changed_then_prints_and_writes_the_same(tmp_path: Path) -> None:
+def test_program_with_changed_imports_prints_and_writes_the_same(tmp_path: Path) -> None:
     source = PROGRAM.read_text("utf-8")
     expected = run(interpreter_of("oneflow"), source, tmp_path / "oneflow")
     assert len(expected) > 12

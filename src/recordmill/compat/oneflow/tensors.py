@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -35,6 +35,10 @@ class _Size(int):
 
     def __call__(self, dim: int | None = None) -> Any:
         return self.shape if dim is None else self.shape[dim]
+
+
+def _conversion(dtype: str) -> Callable[[Any], Any]:
+    return lambda tensor: tensor.astype(dtype)
 
 
 class Tensor(np.ndarray[Any, np.dtype[Any]]):
@@ -92,21 +96,7 @@ class Tensor(np.ndarray[Any, np.dtype[Any]]):
         """Insert an axis of length 1."""
         return np.expand_dims(self, dim)
 
-    def float(self) -> Any:
-        """Convert to float32."""
-        return self.astype(np.float32)
-
-    def double(self) -> Any:
-        """Convert to float64."""
-        return self.astype(np.float64)
-
-    def long(self) -> Any:
-        """Convert to int64."""
-        return self.astype(np.int64)
-
-    def int(self) -> Any:
-        """Convert to int32."""
-        return self.astype(np.int32)
+    float, double, long, int = map(_conversion, ("float32", "float64", "int64", "int32"))
 
 
 def tensor_of(values: Any) -> Tensor:

@@ -1,7 +1,7 @@
-"""Records what OneFlow 0.9.0 does with seeds, epochs, pictures, sizes and values: python make.py.
+"""Records the orders, pixels, sizes and values of OneFlow 0.9.0: python make.py.
 
-Environment: that of ``../../make_oneflow.py``. Writes ``orders.json`` and ``pictures.npz`` beside this script; the
-pictures decoded are those of ``tests/decode/recordings/pictures.npz``.
+Environment: that of ``../../make_oneflow.py``. Writes ``orders.json`` and ``pictures.npz`` beside this script. The
+decoded images are those of ``tests/decode/recordings/pictures.npz``.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ import oneflow as flow  # noqa: E402
 from oneflow.core.record import record_pb2  # noqa: E402
 
 PICTURES = HERE.parents[2] / "decode" / "recordings" / "pictures.npz"
-# 16 bits differ from OpenCV 4.7, WebP ends the process.
-LEFT_OUT = ("version", "pixels", "png_deep", "webp")
+# 16-bit PNG differs from OpenCV 4.7, and WebP ends the process of OneFlow.
+SKIPPED = ("version", "pixels", "png_deep", "webp")
 SIZES = ((7, 5), (13, 9), (26, 18), (31, 40), (5, 30))
 KERNELS = ("auto", "bilinear", "nearest_neighbor", "bicubic", "area")
 
 
 def record_of(**values: Any) -> bytes:
-    """Return one framed record; bytes become a bytes list, numbers an int32 list."""
+    """Return one framed record; bytes become a bytes list, integers an int32 list."""
     record = record_pb2.OFRecord()
     for name, value in values.items():
         if isinstance(value, bytes):
@@ -44,7 +44,7 @@ def record_of(**values: Any) -> bytes:
 
 
 def write_parts(folder: Path, counts: list[int]) -> None:
-    """Write parts of so many records, whose labels count up."""
+    """Write parts with the given numbers of records and increasing labels."""
     label = 0
     for number, count in enumerate(counts):
         rows = [record_of(labels=label + place) for place in range(count)]
@@ -53,7 +53,7 @@ def write_parts(folder: Path, counts: list[int]) -> None:
 
 
 def labels(counts: list[int], length: int, **options: Any) -> list[int]:
-    """Return the first labels that a reader delivers, one a batch."""
+    """Return the first labels that a reader returns."""
     with tempfile.TemporaryDirectory() as folder:
         write_parts(Path(folder), counts)
         reader = flow.nn.OFRecordReader(folder, data_part_num=len(counts), **options)
@@ -65,7 +65,7 @@ def labels(counts: list[int], length: int, **options: Any) -> list[int]:
 
 
 def orders() -> list[dict[str, Any]]:
-    """Return settings of readers with the labels that they delivered."""
+    """Return options of readers with the labels that they returned."""
     rows = []
     for counts in ([3, 4, 2, 5, 1], [2, 2], [5], [1, 2, 3, 1, 2, 3]):
         rows.append((counts, {}))
@@ -79,7 +79,7 @@ def orders() -> list[dict[str, Any]]:
 
 
 def decoded(data: bytes, decode: Any) -> np.ndarray[Any, Any]:
-    """Return the picture that a decoder makes of bytes."""
+    """Return an image as one decoder decodes it."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "part-0").write_bytes(record_of(images=data))
         reader = flow.nn.OFRecordReader(folder)
@@ -92,7 +92,7 @@ def pixels() -> dict[str, Any]:
     stored = np.load(PICTURES)
     as_bytes = flow.nn.OFRecordBytesDecoder("images")
     for name in stored.files:
-        if name in LEFT_OUT:
+        if name in SKIPPED:
             continue
         data = stored[name].tobytes()
         # image.decode applies the EXIF orientation; OFRecordImageDecoder, which the tests compare, ignores it.
@@ -105,14 +105,14 @@ def pixels() -> dict[str, Any]:
 
 
 def as_buffers(data: bytes) -> Any:
-    """Return a batch of one picture, in RGB."""
+    """Return a batch of one RGB image."""
     folder = Path(tempfile.mkdtemp())
     (folder / "part-0").write_bytes(record_of(images=data))
     return flow.nn.OFRecordImageDecoder("images", color_space="RGB")(flow.nn.OFRecordReader(str(folder))())
 
 
 def sizes() -> dict[str, Any]:
-    """Return resized pictures, scales and new sizes."""
+    """Return resized images, scales and new sizes."""
     found: dict[str, Any] = {}
     picture = as_buffers(np.load(PICTURES)["jpeg_0"].tobytes())
     for width, height in SIZES:
@@ -133,7 +133,7 @@ def sizes() -> dict[str, Any]:
 
 
 def values() -> dict[str, Any]:
-    """Return cut, mirrored and normalised pictures."""
+    """Return cropped, mirrored and normalized images."""
     found: dict[str, Any] = {}
     picture = as_buffers(np.load(PICTURES)["jpeg_1"].tobytes())
     fixed, _, _ = flow.nn.image.Resize(target_size=(13, 9))(picture)
@@ -146,11 +146,11 @@ def values() -> dict[str, Any]:
         "cut at": {"crop_h": 6, "crop_w": 4, "crop_pos_y": 0.9, "crop_pos_x": 0.2},
         "rgb": {"color_space": "RGB", "mean": mean, "std": std},
     }.items():
-        normalise = flow.nn.CropMirrorNormalize(**options)
+        normalize = flow.nn.CropMirrorNormalize(**options)
         for mirrored in (0, 1):
             mirror = flow.tensor([mirrored], dtype=flow.int8)
-            found[f"normal/{name}/{mirrored}"] = normalise(fixed, mirror).numpy()[0]
-        found[f"normal/{name}/none"] = normalise(fixed).numpy()[0]
+            found[f"normal/{name}/{mirrored}"] = normalize(fixed, mirror).numpy()[0]
+        found[f"normal/{name}/none"] = normalize(fixed).numpy()[0]
     return found
 
 
