@@ -173,8 +173,9 @@ def records(tf, folder):
             )
         ).SerializeToString()
 
-    written = tf.data.Dataset.from_tensor_slices([example(number) for number in range(5)])
-    tf.data.experimental.TFRecordWriter(path).write(written)
+    with io.TFRecordWriter(path) as writer:
+        for number in range(5):
+            writer.write(example(number))
     fixed = {"x": io.FixedLenFeature([2], tf.float32), "n": io.FixedLenFeature([], tf.int64)}
     asked = {"y": io.RaggedFeature(tf.int64), "x": fixed["x"], "a": io.VarLenFeature(tf.int64), "n": fixed["n"]}
     single = tf.data.TFRecordDataset(path).map(lambda record: io.parse_single_example(record, asked))

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.data.elements import Failed, Way
+from recordmill.compat.tensorflow.data.elements import Execution, Failed
 from recordmill.compat.tensorflow.data.structures import leaves
 
 
 def run(dataset: Any, *, native: bool = True) -> list[Any]:
     """Return all elements and errors of a finite dataset."""
-    return list(dataset.node.iterate(Way(native=native)))
+    return list(dataset.node.iterate(Execution(native=native)))
 
 
 def encode(shape: tuple[int, ...], kind: str, seed: int = 0) -> bytes:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.core.draws import seeded
+from recordmill.compat.tensorflow.core.random_state import create_generator
 from tests.compat.tensorflow.pipelines import check_equal
 
 IMAGES = np.arange(30 * 6 * 7 * 3, dtype=np.uint16).reshape(30, 6, 7, 3)
@@ -55,17 +55,17 @@ KEYS = st.tuples(st.integers(0, 2**130), st.none() | st.integers(-(2**70), 2**70
 
 @given(st.lists(KEYS, unique=True, min_size=2, max_size=6))
 def test_seeded_generators_of_different_positions_differ(keys: list[Any]) -> None:
-    first = [seeded(*key).integers(1 << 62, size=2).tolist() for key in keys]
+    first = [create_generator(*key).integers(1 << 62, size=2).tolist() for key in keys]
     assert len({tuple(one) for one in first}) == len(keys)
-    assert first == [seeded(*key).integers(1 << 62, size=2).tolist() for key in keys]
+    assert first == [create_generator(*key).integers(1 << 62, size=2).tolist() for key in keys]
 
 
 def test_seeded_generators_of_consecutive_positions_are_independent() -> None:
-    units = np.array([seeded(7, None, (0, row)).random(3) for row in range(4000)])
+    units = np.array([create_generator(7, None, (0, row)).random(3) for row in range(4000)])
     counts = np.apply_along_axis(lambda column: np.histogram(column, 10, (0, 1))[0], 0, units)
     assert (((counts - 400) ** 2 / 400).sum(0) < 35).all()  # chi-square, nine degrees of freedom: p > 0.0001
     assert np.abs(np.corrcoef(units[1:].T, units[:-1].T)[:3, 3:]).max() < 0.07
 
 
 def test_seeded_accepts_numpy_integers() -> None:
-    assert seeded(1, 2, (np.int64(3), np.uint8(4))).random() == seeded(1, 2, (3, 4)).random()  # type: ignore[arg-type]
+    assert create_generator(1, 2, (np.int64(3), np.uint8(4))).random() == create_generator(1, 2, (3, 4)).random()  # type: ignore[arg-type]

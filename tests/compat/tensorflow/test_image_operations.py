@@ -13,7 +13,7 @@ import pytest
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.core.dispatch import FAMILIES
-from recordmill.compat.tensorflow.core.draws import set_seed
+from recordmill.compat.tensorflow.core.random_state import set_seed
 from tests.decode.pictures import jpeg, png
 
 TESTS = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.core import draws
+from recordmill.compat.tensorflow.core import random_state
 from recordmill.compat.tensorflow.core.dispatch import OPS, RECORDING, run
 
 
@@ -44,7 +44,7 @@ def test_set_seed_repeats_random_numbers() -> None:
 
 def test_random_numbers_of_element_do_not_depend_on_order() -> None:
     def of(position):
-        with draws.element(0, position):
+        with random_state.use_element_state(0, position):
             return compute(*DRAWS)
 
     tf.random.set_seed(1)

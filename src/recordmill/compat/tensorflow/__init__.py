@@ -110,7 +110,7 @@ MEMBERS |= table(
         "@strings": "regex_replace string_join:join string_split string_strip:strip "
         "string_to_hash_bucket_fast:to_hash_bucket_fast substr",
         "app": "flags",
-        "core.draws": "set_random_seed:set_seed",
+        "core.random_state": "set_random_seed:set_seed",
         "files.contents": "matching_files read_file write_file",
         "graphs.graph": "global_variables_initializer initialize_all_tables initialize_all_variables "
         "initialize_local_variables local_variables_initializer placeholder tables_initializer",

@@ -10,7 +10,7 @@ MEMBERS = table(
     {
         "@random": "categorical fold_in gamma normal shuffle split stateless_fold_in:fold_in stateless_normal "
         "stateless_split:split stateless_uniform truncated_normal uniform",
-        "core.draws": "set_random_seed:set_seed set_seed",
+        "core.random_state": "set_random_seed:set_seed set_seed",
     }
 )
 __getattr__, __dir__ = lazy(__name__, MEMBERS)

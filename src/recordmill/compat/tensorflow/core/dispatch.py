@@ -28,14 +28,9 @@ class Recording(Protocol):
         """Record a call and return the traced value of its result."""
 
 
-class Deciding(Recording, Protocol):
-    """Recording that also handles conditions on traced values."""
-
-    def decide(self, value: Any) -> bool:
-        """Return the truth of a traced value, which is not known yet."""
-
-
-RECORDING: ContextVar[Deciding | None] = ContextVar("recording", default=None)
+RECORDING: ContextVar[Recording | None] = ContextVar("recording", default=None)
+# True while a map function runs whose image sizes would be unknown in TensorFlow's graph.
+SIZES_UNKNOWN: ContextVar[bool] = ContextVar("sizes unknown", default=False)
 OPS: dict[str, Callable[..., Any]] = {}
 # Libraries that handle calls on their own values: Keras's backend, once tf.keras is imported.
 BESIDE: list[Recording] = []

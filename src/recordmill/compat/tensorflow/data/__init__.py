@@ -10,8 +10,7 @@ UNKNOWN_CARDINALITY = -2
 # Names and the modules that define them.
 MEMBERS: dict[str, str] = {
     "Dataset": "data.dataset",
-    "DatasetSpec": "data.specs",
-    "FixedLengthRecordDataset": "data.files",
+    "DatasetSpec": "data.structures",
     "Iterator": "data.iterators",
     "Options": "data.options",
     "TFRecordDataset": "data.files",

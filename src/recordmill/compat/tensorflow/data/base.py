@@ -8,7 +8,7 @@ from typing import Any, Self
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
-from recordmill.compat.tensorflow.data.explaining import explain
+from recordmill.compat.tensorflow.data.explain import explain
 from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
 from recordmill.compat.tensorflow.data.legacy import LegacyDataset
 from recordmill.compat.tensorflow.data.options import Options
@@ -16,7 +16,6 @@ from recordmill.compat.tensorflow.data.options import Options
 # TensorFlow's class names for sources, by the class of our node; other names follow from the node.
 _CLASS_NAMES = {
     "Lines": "TextLineDatasetV2",
-    "Pieces": "FixedLengthRecordDatasetV2",
     "Records": "TFRecordDatasetV2",
     "Single": "_TensorDataset",
     "Slices": "_TensorSliceDataset",

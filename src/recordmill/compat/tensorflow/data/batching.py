@@ -1,4 +1,4 @@
-"""Nodes that join elements to batches or windows, and the one that takes batches apart."""
+"""Nodes that combine elements into batches or windows, and the node that splits batches."""
 
 from __future__ import annotations
 
@@ -10,24 +10,14 @@ from typing import Any
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.elements import (
-    UNKNOWN_CARDINALITY,
-    Element,
-    Failed,
-    Node,
-    Step,
-    Way,
-)
-from recordmill.compat.tensorflow.data.functions import placed
+from recordmill.compat.tensorflow.data.collate import pad_leaf, stack, stack_elements, stack_leaf
+from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Execution, Failed, Node, Step
+from recordmill.compat.tensorflow.data.functions import to_op_error
 from recordmill.compat.tensorflow.data.mapping import THREAD_NAME, Deferred, Fallback, Filter, Map, is_behind_generator
 from recordmill.compat.tensorflow.data.native_map import NativeMap, Values, columns_of, rows_of
 from recordmill.compat.tensorflow.data.rules import Column
-from recordmill.compat.tensorflow.data.runs import batches_of, run_length
 from recordmill.compat.tensorflow.data.sources import Slices
-from recordmill.compat.tensorflow.data.specs import spec_of, with_axis, without_axis
-from recordmill.compat.tensorflow.data.stacking import pad_leaf, stack_leaf, stacked
-from recordmill.compat.tensorflow.data.structures import filled, leaves
-from recordmill.compat.tensorflow.data.tables import are_rows, batch_of_rows
+from recordmill.compat.tensorflow.data.structures import add_axis, drop_axis, leaves, pack_structure, spec_of
 from recordmill.compat.tensorflow.data.trace import Trace
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import map_ordered, num_cpus
@@ -42,30 +32,25 @@ class Batch(Node):
             raise InvalidArgumentError("Batch size must be greater than zero.")
         self.size, self.drop_remainder = size, drop_remainder
 
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Iterate over the batches; the maps before them run on whole batches in threads where that is possible."""
-        maps = deferred_maps(self) if way.native else []
+    def iterate(self, execution: Execution) -> Iterator[Step]:
+        """Yield the batches; the maps before them run on whole batches in threads where that is possible."""
+        maps = deferred_maps(self) if execution.native else []
         if maps:
-            return self._with_maps(way, maps)
-        runs = self.input.runs(way, run_length(self.size)) if way.native else None
-        return self._gathered(way) if runs is None else batches_of(runs, self.size, self.drop_remainder)
+            groups = self._group(replace(execution, deferred=tuple(maps)))
+            return map_ordered(_BatchRun(maps, self).finish, groups, num_cpus(), 1, THREAD_NAME)
+        batches = self._read_batches(execution) if execution.native else None
+        return map(self.join_steps, self._group(execution)) if batches is None else batches
 
-    def _with_maps(self, way: Way, maps: list[Map]) -> Iterator[Step]:
-        run = _BatchRun(maps, self)
-        groups = self.groups(replace(way, deferred=tuple(maps)))
-        return map_ordered(run.finish, groups, num_cpus(), 1, THREAD_NAME)
+    def _read_batches(self, execution: Execution) -> Iterator[Step] | None:
+        return self.input.batches(execution, self.size, self.drop_remainder)
 
-    def _gathered(self, way: Way) -> Iterator[Step]:
-        return map(self.joined, self.groups(way))
-
-    def groups(self, way: Way) -> Iterator[list[Step]]:
-        """Iterate over the elements of each batch."""
-        steps = self.input.iterate(way)
+    def _group(self, execution: Execution) -> Iterator[list[Step]]:
+        steps = self.input.iterate(execution)
         while group := list(islice(steps, self.size)):
             if len(group) == self.size or not self.drop_remainder or any(isinstance(one, Failed) for one in group):
                 yield group
 
-    def joined(self, steps: list[Step]) -> Step:
+    def join_steps(self, steps: list[Step]) -> Step:
         """Return one batch, or the error of the first element that failed."""
         elements = []
         for step in steps:
@@ -73,33 +58,32 @@ class Batch(Node):
                 return step
             elements.append(step)
         try:
-            if are_rows(elements) and type(self) is Batch:
-                return Element(batch_of_rows(elements))
-            return Element(self.join([element.value for element in elements]))
+            return Element(self.join_elements(elements))
         except Exception as error:  # noqa: BLE001 (raised when the caller asks for this batch)
-            return Failed(placed(error, Element(None)))
+            return Failed(to_op_error(error, Element(None)))
+
+    def join_elements(self, elements: list[Element]) -> Any:
+        """Return the value of a batch."""
+        return stack_elements(elements)
 
     def join(self, values: list[Any]) -> Any:
-        """Return the values of a batch as one."""
-        return stacked(values)
+        """Return the value of a batch of the values of its elements."""
+        return stack(values)
 
     def join_leaf(self, values: Values, number: int) -> Any:
-        """Return one leaf of a batch that a native map computed."""
+        """Return one leaf of a batch from the result of a native map."""
         return values.tensor if isinstance(values, Column) else stack_leaf(values, number)
 
     def cardinality(self) -> int:
-        """Number of batches."""
         length = self.input.cardinality()
         if length < 0:
             return length
         return length // self.size if self.drop_remainder else -(-length // self.size)
 
     def spec(self) -> Any:
-        """Specs of the elements with one more axis."""
-        return with_axis(self.input.spec(), self.size if self.drop_remainder else None)
+        return add_axis(self.input.spec(), self.size if self.drop_remainder else None)
 
     def sample(self) -> Iterator[Any]:
-        """Iterate over batches of the input's sample."""
         values = self.input.sample()
         while rows := list(islice(values, self.size)):
             if len(rows) == self.size or not self.drop_remainder:
@@ -107,26 +91,25 @@ class Batch(Node):
 
 
 class PaddedBatch(Batch):
-    """Batches of `size` elements, with short axes filled up."""
+    """Batches of `size` elements, padded to one shape."""
 
     def __init__(self, node: Node, size: int, drop_remainder: bool, shapes: list[Any] | None, fills: Any) -> None:
         super().__init__(node, size, drop_remainder)
         self._shapes, self._fills = shapes, fills
 
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Iterate over the batches, as `Batch` does."""
-        maps = deferred_maps(self) if way.native else []
-        return self._with_maps(way, maps) if maps else self._gathered(way)
+    def _read_batches(self, execution: Execution) -> None:
+        """Return None: every batch is padded."""
+
+    def join_elements(self, elements: list[Element]) -> Any:
+        return self.join([element.value for element in elements])
 
     def join(self, values: list[Any]) -> Any:
-        """Return the values of a batch as one."""
         columns = zip(*map(leaves, values), strict=True)
-        return filled(values[0], iter([self._pad(rows, number) for number, rows in enumerate(columns)]))
+        return pack_structure(values[0], [self._pad(rows, number) for number, rows in enumerate(columns)])
 
     def join_leaf(self, values: Values, number: int) -> Any:
-        """Return one leaf of a batch that a native map computed, padded unless it has the wanted shape."""
-        wanted = TensorShape(None) if self._shapes is None else self._shapes[number]
-        if isinstance(values, Column) and wanted.is_compatible_with(values.array.shape[1:]):
+        shape = TensorShape(None) if self._shapes is None else self._shapes[number]
+        if isinstance(values, Column) and shape.is_compatible_with(values.array.shape[1:]):
             return values.tensor
         return self._pad(rows_of(values), number)
 
@@ -135,16 +118,15 @@ class PaddedBatch(Batch):
         return pad_leaf(rows, shape, None if self._fills is None else self._fills[number])
 
     def spec(self) -> Any:
-        """Specs with one more axis and the wanted lengths."""
         spec = self.input.spec()
         flat = list(leaves(spec))
         shapes = self._shapes or [TensorShape([None] * (leaf.shape.rank or 0)) for leaf in flat]
-        wanted = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(shapes, flat, strict=True)]
-        return with_axis(filled(spec, iter(wanted)), self.size if self.drop_remainder else None)
+        padded = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(shapes, flat, strict=True)]
+        return add_axis(pack_structure(spec, padded), self.size if self.drop_remainder else None)
 
 
 class _BatchRun:
-    """One pass over batches whose maps were deferred: computes a batch from the inputs of its elements."""
+    """Computes the batches of one pass from the inputs of deferred maps."""
 
     def __init__(self, maps: list[Map], batch: Batch) -> None:
         self._maps, self._batch = maps, batch
@@ -155,26 +137,26 @@ class _BatchRun:
     def finish(self, group: list[Step]) -> Step:
         """Return one batch, computed natively if every map has a plan."""
         is_native = len(self._plans) == len(self._maps)
-        found = self._process(group) if is_native else list(map(self._run_element, group))
-        return self._batch.joined(found) if isinstance(found, list) else Element(found)
+        result = self._process(group) if is_native else list(map(self._run_element, group))
+        return self._batch.join_steps(result) if isinstance(result, list) else Element(result)
 
     def _run(self, group: list[Any]) -> Any:
         layers = [group]  # the input of the last map, of the one before, …
-        while isinstance(layers[-1][0].given, Deferred):
-            layers.append([element.given for element in layers[-1]])
-        columns = columns_of([element.given for element in layers[-1]], self._plans[0].used)
+        while isinstance(layers[-1][0].input, Deferred):
+            layers.append([element.input for element in layers[-1]])
+        columns = columns_of([element.input for element in layers[-1]], self._plans[0].used)
         for plan, layer in zip(self._plans, reversed(layers), strict=True):
             columns = plan.run(columns, [element.position for element in layer])
         joined = [self._batch.join_leaf(values, number) for number, values in enumerate(columns)]
-        return filled(self._plans[-1].trace.result, iter(joined))
+        return pack_structure(self._plans[-1].trace.result, joined)
 
     def _run_element(self, element: Step) -> Step:
         if not isinstance(element, Deferred):
             return element
         chain = [element]
-        while isinstance(chain[-1].given, Deferred):
-            chain.append(chain[-1].given)
-        step: Step = chain[-1].given
+        while isinstance(chain[-1].input, Deferred):
+            chain.append(chain[-1].input)
+        step: Step = chain[-1].input
         for node, deferred in zip(self._maps, reversed(chain), strict=True):
             if isinstance(step, Element):
                 step = node.finish(Deferred(step, deferred.position))
@@ -182,10 +164,10 @@ class _BatchRun:
 
 
 def deferred_maps(batch: Batch) -> list[Map]:
-    """Return the maps before a batch that it runs, if one is slow enough to gain from whole batches in threads."""
+    """Return the maps that a batch runs itself: those before it, if one parses records or decodes images."""
     maps: list[Map] = []
     node: Node = batch.input
-    while node.hands_on or isinstance(node, Map):
+    while node.forwards_elements or isinstance(node, Map):
         if isinstance(node, Map):
             if not _may_run_in_batches(node):
                 break
@@ -197,13 +179,13 @@ def deferred_maps(batch: Batch) -> list[Map]:
 
 
 def _may_run_in_batches(node: Map) -> bool:
-    """Return whether batches may call a function in several threads: it is traced, or the program asks for threads."""
+    """Return whether batches may call a function in threads: it is traced, or num_parallel_calls asks for threads."""
     found = node.function.trace()
     return not found.in_order if isinstance(found, Trace) else node.num_parallel_calls > 1
 
 
 def _is_slow(node: Map) -> bool:
-    """Return whether a map parses records or decodes images, or may do so as it cannot be traced."""
+    """Return whether a map parses records or decodes images; a function that cannot be traced may do so."""
     found, native = node.function.trace(), node.function.native()
     if isinstance(found, Trace):
         return found.decodes_images or (isinstance(native, NativeMap) and native.parses)
@@ -213,24 +195,22 @@ def _is_slow(node: Map) -> bool:
 class Unbatch(Node):
     """Rows of the elements."""
 
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Iterate over the rows."""
-        for element in self.input.iterate(way):
+    def iterate(self, execution: Execution) -> Iterator[Step]:
+        for element in self.input.iterate(execution):
             if isinstance(element, Failed):
                 yield element
                 continue
             try:
                 rows = Slices(_check_rows(element.value))
             except Exception as error:  # noqa: BLE001 (raised when the caller asks for this element)
-                yield Failed(placed(error, element))
+                yield Failed(to_op_error(error, element))
                 continue
-            for row in rows.iterate(way):
+            for row in rows.iterate(execution):
                 if isinstance(row, Element):
-                    row.place = element.place
+                    row.record = element.record
                 yield row
 
     def cardinality(self) -> int:
-        """Known if the specs of the elements do not depend on functions of the user."""
         length = self.input.cardinality()
         if length < 0:
             return length
@@ -240,16 +220,14 @@ class Unbatch(Node):
         return UNKNOWN_CARDINALITY if not shape.rank or shape[0] is None else length * int(shape[0])
 
     def spec(self) -> Any:
-        """Specs with one axis less."""
-        return without_axis(self.input.spec())
+        return drop_axis(self.input.spec())
 
     def sample(self) -> Iterator[Any]:
-        """Iterate over the rows of the input's sample."""
         return (row for value in self.input.sample() for row in Slices(_check_rows(value)).sample())
 
 
 def _has_known_spec(node: Node) -> bool:
-    """Return whether the specs hold for all elements, rather than for the first ones of an untraced function."""
+    """Return whether the specs hold for all elements, not only for the first results of an untraced function."""
     if isinstance(node, Map):
         found = node.function.trace()
         if not isinstance(found, Trace) or found.spec() is None:
@@ -272,33 +250,31 @@ class Window(Node):
         self, node: Node, sizes: tuple[int, int, int], drop_remainder: bool, wrap: Callable[[list[Any], Any], Any]
     ) -> None:
         super().__init__(node)
-        for name, given in zip(("size", "shift", "stride"), sizes, strict=True):
-            if given < 1:
+        for name, number in zip(("size", "shift", "stride"), sizes, strict=True):
+            if number < 1:
                 raise InvalidArgumentError(f"Window {name} must be greater than zero.")
         self._sizes, self._drop, self._wrap = sizes, drop_remainder, wrap
 
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Iterate over the windows."""
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         size, shift, stride = self._sizes
-        reach = (size - 1) * stride + 1
-        held: list[Any] = []
+        span = (size - 1) * stride + 1
+        values: list[Any] = []
         gap = 0
-        for element in self.input.iterate(way):
+        for element in self.input.iterate(execution):
             if isinstance(element, Failed):
                 yield element
             elif gap:
                 gap -= 1
             else:
-                held.append(element.value)
-                if len(held) == reach:
-                    yield Element(self._wrap(held[::stride], self.input))
-                    gap, held = max(shift - reach, 0), held[shift:]
-        while held and not self._drop:
-            yield Element(self._wrap(held[::stride], self.input))
-            held = held[shift:]
+                values.append(element.value)
+                if len(values) == span:
+                    yield Element(self._wrap(values[::stride], self.input))
+                    gap, values = max(shift - span, 0), values[shift:]
+        while values and not self._drop:
+            yield Element(self._wrap(values[::stride], self.input))
+            values = values[shift:]
 
     def cardinality(self) -> int:
-        """Number of windows."""
         length = self.input.cardinality()
         if length < 0:
             return length
@@ -307,9 +283,7 @@ class Window(Node):
         return max(-(-span // shift), 0)
 
     def spec(self) -> Any:
-        """Specs of a window."""
         return spec_of(self._wrap([], self.input))
 
     def sample(self) -> Iterator[Any]:
-        """Iterate over windows of the input's sample."""
         yield self._wrap(list(islice(self.input.sample(), self._sizes[0])), self.input)

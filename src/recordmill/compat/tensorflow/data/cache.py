@@ -18,9 +18,9 @@ from recordmill.compat.tensorflow.core.errors import DataLossError, Unimplemente
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.elements import Element, Node, Step, Way
+from recordmill.compat.tensorflow.data.collate import store_as_rows
+from recordmill.compat.tensorflow.data.elements import Element, Execution, Node, Step
 from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
-from recordmill.compat.tensorflow.data.tables import kept
 from recordmill.compat.tensorflow.files.errors import translate_errors
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
 
@@ -35,21 +35,21 @@ class Cache(Node):
         super().__init__(node)
         self._elements: list[Element] | None = None
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the kept elements, or keep the input's elements while yielding them."""
         if self._elements is not None:
             yield from self._elements
             return
         elements: list[Element] = []
         has_failed = False
-        for step in self.input.iterate(way):
+        for step in self.input.iterate(execution):
             if isinstance(step, Element):
                 elements.append(step)
             else:
                 has_failed = True
             yield step
         if not has_failed:
-            self._elements = kept(elements)
+            self._elements = store_as_rows(elements)
 
 
 class CacheFile(Node):
@@ -59,9 +59,9 @@ class CacheFile(Node):
         super().__init__(node)
         self._path = filename + SUFFIX
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the elements of the file, or write the file while yielding the input's elements."""
-        return self._read() if os.path.exists(self._path) else self._write(way)
+        return self._read() if os.path.exists(self._path) else self._write(execution)
 
     def _read(self) -> Iterator[Step]:
         for number, record in enumerate(tf_record_iterator(self._path)):
@@ -72,12 +72,12 @@ class CacheFile(Node):
                 message = f"the record is not a cached element: {error}"
                 raise DataLossError(message, shard=self._path, record=number, hint=hint) from error
 
-    def _write(self, way: Way) -> Iterator[Step]:
+    def _write(self, execution: Execution) -> Iterator[Step]:
         with translate_errors(self._path):
             writer = rm.PayloadWriter(self._path, format="tfrecord", index="never")
         is_complete = has_failed = False
         try:
-            for step in self.input.iterate(way):
+            for step in self.input.iterate(execution):
                 if isinstance(step, Element):
                     writer.write(_pack(step.value))
                 else:

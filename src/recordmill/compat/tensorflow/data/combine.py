@@ -15,15 +15,14 @@ from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
     Element,
+    Execution,
     Failed,
     Node,
     NoElementsError,
     Step,
-    Way,
 )
-from recordmill.compat.tensorflow.data.functions import Function, placed
-from recordmill.compat.tensorflow.data.specs import common
-from recordmill.compat.tensorflow.data.structures import filled, whole
+from recordmill.compat.tensorflow.data.functions import Function, to_op_error
+from recordmill.compat.tensorflow.data.structures import merge_specs, pack_structure, to_int
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import num_cpus
 
@@ -43,9 +42,9 @@ class Interleave(Node):
                 raise InvalidArgumentError(f"{name} must be greater than zero.")
         self._function, self._cycle, self._block = Function(function, node), cycle_length, block_length
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the elements; the slot of a dataset that ends opens the next one at its next turn."""
-        inputs = self.input.iterate(way)
+        inputs = self.input.iterate(execution)
         slots: list[Iterator[Step] | None] = [None] * self._cycle
         has_more, turn = True, 0
         while has_more or any(slot is not None for slot in slots):
@@ -54,7 +53,7 @@ class Interleave(Node):
                 if element is None:
                     has_more = False
                     continue
-                opened = self._open(element, way)
+                opened = self._open(element, execution)
                 if isinstance(opened, Failed):
                     yield opened
                     continue
@@ -69,13 +68,13 @@ class Interleave(Node):
                     slots[turn] = None
             turn = (turn + 1) % self._cycle
 
-    def _open(self, element: Step, way: Way) -> Iterator[Step] | Failed:
+    def _open(self, element: Step, execution: Execution) -> Iterator[Step] | Failed:
         if isinstance(element, Failed):
             return element
         try:
-            return self._node_of(element.value).iterate(way)
+            return self._node_of(element.value).iterate(execution)
         except Exception as error:  # noqa: BLE001 (raised where the element is requested)
-            return Failed(placed(error, element))
+            return Failed(to_op_error(error, element))
 
     def _node_of(self, value: Any) -> Node:
         result = self._function.direct(value)
@@ -86,10 +85,6 @@ class Interleave(Node):
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
-
-    def declares_spec(self) -> bool:
-        """Return False: datasets after the first one may have other elements."""
-        return False
 
     def spec(self) -> Any:
         for value in self.input.sample():
@@ -105,8 +100,8 @@ def choose_cycle_length(cycle_length: Any, num_parallel_calls: Any) -> int:
     """Return the number of datasets that `interleave` opens at once."""
     if cycle_length in (None, -1):
         return default_cycle_length(num_parallel_calls)
-    cycle = whole(cycle_length, "cycle_length")
-    if num_parallel_calls is not None and cycle > 0 and whole(num_parallel_calls, "num_parallel_calls") > cycle:
+    cycle = to_int(cycle_length, "cycle_length")
+    if num_parallel_calls is not None and cycle > 0 and to_int(num_parallel_calls, "num_parallel_calls") > cycle:
         raise InvalidArgumentError(
             f"num_parallel_calls must be at most cycle_length ({cycle}), got {num_parallel_calls}"
         )
@@ -118,27 +113,27 @@ def default_cycle_length(num_parallel_calls: Any = None) -> int:
     cpus = num_cpus()
     if num_parallel_calls is None:
         return cpus
-    calls = whole(num_parallel_calls, "num_parallel_calls")
+    calls = to_int(num_parallel_calls, "num_parallel_calls")
     return -(-cpus // _THREADS_PER_DATASET) if calls == -1 else min(max(calls, 1), cpus)
 
 
 class Zip(Node):
     """Elements of several datasets in one structure, until one dataset ends."""
 
-    def __init__(self, form: Any, *inputs: Node) -> None:
+    def __init__(self, structure: Any, *inputs: Node) -> None:
         super().__init__(*inputs)
-        self._form = form
+        self._structure = structure
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the structures; a failure of one input stands for all elements of its position."""
-        for steps in zip(*(node.iterate(way) for node in self.inputs), strict=False):
+        for steps in zip(*(node.iterate(execution) for node in self.inputs), strict=False):
             failed = next((step for step in steps if isinstance(step, Failed)), None)
             if failed is not None:
                 yield failed
                 continue
             elements = [step for step in steps if isinstance(step, Element)]
-            place = next((element.place for element in elements if element.place is not None), None)
-            yield Element(filled(self._form, iter([element.value for element in elements])), place)
+            record = next((element.record for element in elements if element.record is not None), None)
+            yield Element(pack_structure(self._structure, [element.value for element in elements]), record)
 
     def cardinality(self) -> int:
         lengths = [node.cardinality() for node in self.inputs]
@@ -147,11 +142,11 @@ class Zip(Node):
         return min((length for length in lengths if length >= 0), default=INFINITE_CARDINALITY)
 
     def spec(self) -> Any:
-        return filled(self._form, iter([node.spec() for node in self.inputs]))
+        return pack_structure(self._structure, [node.spec() for node in self.inputs])
 
     def sample(self) -> Iterator[Any]:
         for values in zip(*(node.sample() for node in self.inputs), strict=False):
-            yield filled(self._form, iter(values))
+            yield pack_structure(self._structure, values)
 
 
 class Concatenate(Node):
@@ -162,9 +157,9 @@ class Concatenate(Node):
         if not (calls_python(first) or calls_python(second)):
             self.spec()  # raises if the elements are incompatible
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         for node in self.inputs:
-            yield from node.iterate(way)
+            yield from node.iterate(execution)
 
     def cardinality(self) -> int:
         lengths = [node.cardinality() for node in self.inputs]
@@ -173,7 +168,7 @@ class Concatenate(Node):
         return UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in lengths else sum(lengths)
 
     def spec(self) -> Any:
-        return common(self.inputs[0].spec(), self.inputs[1].spec())
+        return merge_specs(self.inputs[0].spec(), self.inputs[1].spec())
 
 
 class Enumerate(Node):
@@ -183,12 +178,12 @@ class Enumerate(Node):
         super().__init__(node)
         self._start = start
 
-    def iterate(self, way: Way) -> Iterator[Step]:
-        for number, element in enumerate(self.input.iterate(way), self._start):
+    def iterate(self, execution: Execution) -> Iterator[Step]:
+        for number, element in enumerate(self.input.iterate(execution), self._start):
             if isinstance(element, Failed):
                 yield element
             else:
-                yield Element((Tensor(np.array(number, np.int64)), element.value), element.place)
+                yield Element((Tensor(np.array(number, np.int64)), element.value), element.record)
 
     def spec(self) -> Any:
         return TensorSpec([], dtypes.int64), self.input.spec()
@@ -205,12 +200,12 @@ class Choose(Node):
         super().__init__(*nodes)
         self._choices, self._stop, self._unused = choices, stop, unused
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the elements; stop at the first exhausted input if `stop`, else when all are exhausted."""
         active: list[Iterator[Step] | None] = [
-            None if number in self._unused else node.iterate(way) for number, node in enumerate(self.inputs)
+            None if number in self._unused else node.iterate(execution) for number, node in enumerate(self.inputs)
         ]
-        for choice in self._choices.iterate(way):
+        for choice in self._choices.iterate(execution):
             if isinstance(choice, Failed):
                 yield choice
                 continue
@@ -234,7 +229,7 @@ class Choose(Node):
     def spec(self) -> Any:
         spec = self.inputs[0].spec()
         for node in self.inputs[1:]:
-            spec = common(spec, node.spec())
+            spec = merge_specs(spec, node.spec())
         return spec
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.dtypes import DType, float32, float64, int32, int64, string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.data.dataset import Dataset, names_of
+from recordmill.compat.tensorflow.data.dataset import Dataset, to_names_node
 from recordmill.compat.tensorflow.data.elements import Element, Node
 from recordmill.compat.tensorflow.data.files import (
     Lines,
@@ -52,7 +52,7 @@ class CsvDataset(Dataset):
             select_cols = [column for column in range(count) if column not in exclude_cols]
         defaults = [np.empty(0, one.numpy_dtype) if isinstance(one, DType) else one for one in record_defaults]
         delimiter = field_delim.encode() if use_quote_delim else b""
-        lines = CsvRecords(names_of(filenames), parse_compression(compression_type), delimiter, header)
+        lines = CsvRecords(to_names_node(filenames), parse_compression(compression_type), delimiter, header)
 
         def parse(record: Any) -> tuple[Any, ...]:
             return tuple(decode_csv(record, defaults, field_delim, use_quote_delim, na_value, select_cols))
@@ -90,8 +90,8 @@ class CsvRecords(Lines):
         return bool(self._delimiter) and (was_open or may_change) and _is_open(line, self._delimiter, was_open)
 
 
-def _make_element(parts: list[bytes], place: RecordRef) -> Element:
-    return Element(scalar_string(strip_line_end(b"".join(parts))), place)
+def _make_element(parts: list[bytes], record: RecordRef) -> Element:
+    return Element(scalar_string(strip_line_end(b"".join(parts))), record)
 
 
 def _is_open(line: bytes, delimiter: bytes, was_open: bool) -> bool:

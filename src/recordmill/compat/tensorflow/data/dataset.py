@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from typing import Any
@@ -19,28 +20,25 @@ from recordmill.compat.tensorflow.data.combine import (
     calls_python,
     choose_cycle_length,
 )
-from recordmill.compat.tensorflow.data.elements import Failed, Way
+from recordmill.compat.tensorflow.data.elements import Node
 from recordmill.compat.tensorflow.data.factories import DatasetFactories, source
 from recordmill.compat.tensorflow.data.functions import to_result
 from recordmill.compat.tensorflow.data.group import GroupingMethods
-from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map, Scan, TakeWhile
+from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map
 from recordmill.compat.tensorflow.data.options import Options
 from recordmill.compat.tensorflow.data.order import Prefetch, Repeat, Shard, Shuffle, Skip, Take
-from recordmill.compat.tensorflow.data.recorded import recorded_in
 from recordmill.compat.tensorflow.data.sources import Slices
-from recordmill.compat.tensorflow.data.structures import same_form, whole
+from recordmill.compat.tensorflow.data.structures import same_structure, to_int
+from recordmill.compat.tensorflow.data.symbolic import find_symbolic
 from recordmill.compat.tensorflow.files.errors import path_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Some arguments are hints of TensorFlow that have no influence on elements and their order here.
+# Arguments that only tune TensorFlow's execution have no effect here.
 # ruff: noqa: ARG002
 
 
 class Dataset(GroupingMethods, DatasetFactories):
-    """Lazily computed elements: tensors, or tuples and dicts of them.
-
-    Created by its static methods or by the classes that read files. Immutable.
-    """
+    """Elements that are computed lazily: tensors, or nested tuples and dicts of tensors."""
 
     def _then(self, node: Any) -> Dataset:
         return Dataset(node, self._options)
@@ -59,7 +57,7 @@ class Dataset(GroupingMethods, DatasetFactories):
         name: str | None = None,
     ) -> Dataset:
         """Elements replaced by the results of a function; always in order, whatever `deterministic` says."""
-        calls = None if num_parallel_calls is None else whole(num_parallel_calls, "num_parallel_calls")
+        calls = None if num_parallel_calls is None else to_int(num_parallel_calls, "num_parallel_calls")
         if calls is not None and calls < 1 and calls != -1:
             raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
         return self._then(Map(self.node, map_func, calls))
@@ -67,10 +65,6 @@ class Dataset(GroupingMethods, DatasetFactories):
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """Elements for which a function returns true."""
         return self._then(Filter(self.node, predicate))
-
-    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Elements before the first one for which a function does not return true."""
-        return self._then(TakeWhile(self.node, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """Elements of the datasets that a function returns, one dataset after the other."""
@@ -89,10 +83,6 @@ class Dataset(GroupingMethods, DatasetFactories):
         cycle = choose_cycle_length(cycle_length, num_parallel_calls)
         return self._then(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
 
-    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Elements replaced by the results of a function of a state and the element."""
-        return self._then(Scan(self.node, to_result(initial_state), scan_func))
-
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """Elements without those that failed."""
         return self._then(IgnoreErrors(self.node, log_warning))
@@ -106,28 +96,28 @@ class Dataset(GroupingMethods, DatasetFactories):
     ) -> Dataset:
         """Elements drawn from a buffer by TensorFlow's rule, with NumPy's random numbers."""
         again = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
-        number = None if seed is None else whole(seed, "seed")
-        return self._then(Shuffle(self.node, whole(buffer_size, "buffer_size"), number, again))
+        number = None if seed is None else to_int(seed, "seed")
+        return self._then(Shuffle(self.node, to_int(buffer_size, "buffer_size"), number, again))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """Elements several times; forever if `count` is None or negative."""
-        return self._then(Repeat(self.node, -1 if count is None else whole(count, "count")))
+        return self._then(Repeat(self.node, -1 if count is None else to_int(count, "count")))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first elements; all if `count` is negative."""
-        return self._then(Take(self.node, whole(count, "count")))
+        return self._then(Take(self.node, to_int(count, "count")))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
         """All but the first elements; none if `count` is negative."""
-        return self._then(Skip(self.node, whole(count, "count")))
+        return self._then(Skip(self.node, to_int(count, "count")))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """Elements whose position modulo `num_shards` is `index`."""
-        return self._then(Shard(self.node, whole(num_shards, "num_shards"), whole(index, "index")))
+        return self._then(Shard(self.node, to_int(num_shards, "num_shards"), to_int(index, "index")))
 
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
         """Elements computed in advance by a thread."""
-        return self._then(Prefetch(self.node, -1 if buffer_size is None else whole(buffer_size, "buffer_size")))
+        return self._then(Prefetch(self.node, -1 if buffer_size is None else to_int(buffer_size, "buffer_size")))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
         """Elements kept after the first complete pass, in memory or in a file."""
@@ -140,38 +130,32 @@ class Dataset(GroupingMethods, DatasetFactories):
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Pairs of a number and an element."""
-        return self._then(Enumerate(self.node, whole(start, "start")))
+        return self._then(Enumerate(self.node, to_int(start, "start")))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """Return the state after a function was called with each element."""
         state = to_result(initial_state)
         for value in self:
-            made = to_result(reduce_func(state, value))
-            if not same_form(state, made):
+            new_state = to_result(reduce_func(state, value))
+            if not same_structure(state, new_state):
                 raise TypeError("The element structure for the new state must match the initial state.")
-            state = made
+            state = new_state
         return state
 
     def get_single_element(self, name: str | None = None) -> Any:
         """Return the only element."""
-        found = []
-        for step in self.node.iterate(Way()):
-            if isinstance(step, Failed):
-                raise step.error
-            found.append(step.value)
-            if len(found) > 1:
-                raise InvalidArgumentError("Dataset had more than one element.")
-        if not found:
-            raise InvalidArgumentError("Dataset was empty.")
-        return found[0]
+        values = list(itertools.islice(self, 2))
+        if len(values) != 1:
+            raise InvalidArgumentError(f"Dataset {'had more than one element' if values else 'was empty'}.")
+        return values[0]
 
 
-def names_of(filenames: Any) -> Any:
-    """Return the node of the file names that a dataset of files reads."""
+def to_names_node(filenames: Any) -> Node:
+    """Return a source of file names, which may be given as a value or as a dataset."""
     if isinstance(filenames, DatasetBase):
         _check_names(filenames.node)
         return filenames.node
-    if any(one.of_graph for one in recorded_in(filenames)):
+    if any(one.of_graph for one in find_symbolic(filenames)):
         return source(run("array.reshape", filenames, [-1]), Slices)
     if isinstance(filenames, os.PathLike):
         filenames = os.fspath(filenames)
@@ -185,7 +169,7 @@ def names_of(filenames: Any) -> Any:
 
 
 def _check_names(node: Any) -> None:
-    """Refuse a dataset of something else than names, if that is known without running functions."""
+    """Raise TypeError for a dataset of other elements than strings, if that is known without running functions."""
     if calls_python(node):
         return
     spec = node.spec()

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
-from recordmill.compat.tensorflow.data.recorded import Recorded, recorded_in
 from recordmill.compat.tensorflow.data.rules import Column
-from recordmill.compat.tensorflow.data.trace import Call, gives_float32
+from recordmill.compat.tensorflow.data.symbolic import SymbolicTensor, find_symbolic
+from recordmill.compat.tensorflow.data.trace import Call, converts_to_float32
 
 _JPEG, _PNG = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
 # Offset of the bit depth in a PNG, and bytes that are searched for its transparency chunk.
@@ -33,9 +33,9 @@ _RESIZE_ARGUMENTS = ("images", "size", "method", "preserve_aspect_ratio", "antia
 
 
 class DecodeStep:
-    """A decoder and the operations behind it that the same native call does."""
+    """A decoder and the operations after it that run in the same native call."""
 
-    def __init__(self, calls: Sequence[Call], image: rm.Image, window: Recorded | float | None) -> None:
+    def __init__(self, calls: Sequence[Call], image: rm.Image, window: SymbolicTensor | float | None) -> None:
         self.calls, self._image = tuple(calls), image
         self._contents: int = _arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])["contents"].number
         self._window = window
@@ -62,11 +62,11 @@ class DecodeStep:
         return Column(Tensor(rm.decode_batch(data, {"image": self._image}, empty=empty)["image"]))
 
     def _windows(self, known: Mapping[int, Any], files: list[bytes] | rm.Ragged) -> NDArray[Any] | None:
-        """Crop windows as (x, y, width, height); None if they or the sizes of the images are not known."""
-        if isinstance(self._window, Recorded):
-            given = known[self._window.number]
-            is_whole = isinstance(given, Column) and given.array.shape == (len(files), 4)
-            return given.array[:, [1, 0, 3, 2]] if is_whole else None
+        """Return crop windows as (x, y, width, height); None if they or the sizes of the images are not known."""
+        if isinstance(self._window, SymbolicTensor):
+            windows = known[self._window.number]
+            is_array = isinstance(windows, Column) and windows.array.shape == (len(files), 4)
+            return windows.array[:, [1, 0, 3, 2]] if is_array else None
         fraction = self._window or 1.0
         sizes = np.asarray(rm.image_sizes(files, like="tensorflow"), np.int64)
         offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # as central_crop computes
@@ -87,7 +87,7 @@ def _have_one_size(files: list[bytes] | rm.Ragged) -> bool:
 
 
 def _heads(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
-    """First bytes of each file."""
+    """Iterate over the first bytes of each file."""
     if isinstance(files, list):
         return (file[:_HEAD_BYTES] for file in files)
     data, splits = memoryview(files.data), files.row_splits.tolist()
@@ -95,7 +95,7 @@ def _heads(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
 
 
 def decode_step(calls: Sequence[Call]) -> DecodeStep | None:
-    """Plan a native call for a decoder and, if possible, the conversion to floats, crop and resize behind it.
+    """Plan a native call for a decoder and, if possible, the conversion to floats, crop and resize after it.
 
     `calls` is the decoder and the operations that follow, each of which only uses the result of the one before.
     """
@@ -104,26 +104,26 @@ def decode_step(calls: Sequence[Call]) -> DecodeStep | None:
     conversion = crop = None
     for count, call in enumerate(calls[1:4], 2):
         if call.name == "image.resize":
-            step = _planned(calls[:count], conversion, crop)
+            step = _plan_step(calls[:count], conversion, crop)
             if step is not None:
                 return step
             break
-        if conversion is None and gives_float32(call):
+        if conversion is None and converts_to_float32(call):
             conversion = call.name
         elif crop is None and call.name == "image.central_crop":
             crop = call
         else:
             break
-    return _planned(calls[:1], None, None)
+    return _plan_step(calls[:1], None, None)
 
 
-def _planned(calls: Sequence[Call], conversion: str | None, crop: Call | None) -> DecodeStep | None:
+def _plan_step(calls: Sequence[Call], conversion: str | None, crop: Call | None) -> DecodeStep | None:
     decode = _arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])
     resize = _arguments(calls[-1], _RESIZE_ARGUMENTS) if len(calls) > 1 else {}
     contents, window = decode.pop("contents", None), decode.pop("crop_window", None)
     resize.pop("images", None)
     constants = [*decode.values(), *resize.values()]
-    if not isinstance(contents, Recorded) or any(next(recorded_in(one), None) is not None for one in constants):
+    if not isinstance(contents, SymbolicTensor) or any(next(find_symbolic(one), None) is not None for one in constants):
         return None
     options = _decode_options(decode) | (_resize_options(resize) if resize else {"layout": "hwc", "dtype": "uint8"})
     if None in options.values() or (conversion and options["dtype"] != "float32"):
@@ -131,9 +131,9 @@ def _planned(calls: Sequence[Call], conversion: str | None, crop: Call | None) -
     if crop is not None:
         if window is not None or options["reduce"] != 1:
             return None
-        window = _fraction(crop)
+        window = _crop_fraction(crop)
     if calls[0].name == _CROP or crop is not None:
-        if not isinstance(window, Recorded | float) or not resize:
+        if not isinstance(window, SymbolicTensor | float) or not resize:
             return None
         options["crop"] = rm.GivenCrop("window", options.pop("resize"))
     if conversion == "image.convert_image_dtype":
@@ -141,8 +141,8 @@ def _planned(calls: Sequence[Call], conversion: str | None, crop: Call | None) -
     return DecodeStep(calls, rm.Image(**options), window)
 
 
-def _fraction(crop: Call) -> float | None:
-    """Part of the image that a `central_crop` keeps, if it is a valid constant."""
+def _crop_fraction(crop: Call) -> float | None:
+    """Return the fraction of a `central_crop`; None unless it is a valid constant."""
     fraction: Any = crop.args[1]  # the tracer passes both arguments by position
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 
@@ -151,29 +151,29 @@ def _arguments(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
     return dict(zip(names, call.args, strict=False)) | call.kwargs
 
 
-def _decode_options(given: dict[str, Any]) -> dict[str, Any]:
-    """Options of `rm.Image` for the arguments of a decoder; None for those that it has no counterpart for."""
-    ratio = given.get("ratio", 1)
+def _decode_options(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of `rm.Image` for the arguments of a decoder; None for an option without counterpart."""
+    ratio = arguments.get("ratio", 1)
     is_plain = (
-        not given.get("try_recover_truncated", False)
-        and given.get("acceptable_fraction", 1) >= 1
-        and given.get("dtype", "uint8") == "uint8"
+        not arguments.get("try_recover_truncated", False)
+        and arguments.get("acceptable_fraction", 1) >= 1
+        and arguments.get("dtype", "uint8") == "uint8"
         and ratio in (1, 2, 4, 8)
     )
     return {
         "like": "tensorflow" if is_plain else None,
-        "channels": _CHANNELS.get(given.get("channels", 0)),
-        "dct": _DCT.get(given.get("dct_method", "")),
-        "upsampling": "fancy" if given.get("fancy_upscaling", True) else "plain",
+        "channels": _CHANNELS.get(arguments.get("channels", 0)),
+        "dct": _DCT.get(arguments.get("dct_method", "")),
+        "upsampling": "fancy" if arguments.get("fancy_upscaling", True) else "plain",
         "reduce": ratio,
     }
 
 
-def _resize_options(given: dict[str, Any]) -> dict[str, Any]:
-    method, antialias = given.get("method", "bilinear"), bool(given.get("antialias", False))
-    size = array_of(given.get("size"))
+def _resize_options(arguments: dict[str, Any]) -> dict[str, Any]:
+    method, antialias = arguments.get("method", "bilinear"), bool(arguments.get("antialias", False))
+    size = array_of(arguments.get("size"))
     is_plain = size.shape == (2,) and size.dtype.kind in "iu" and size.min() > 0
-    if not is_plain or given.get("preserve_aspect_ratio") or method not in ("area", "bilinear", "nearest"):
+    if not is_plain or arguments.get("preserve_aspect_ratio") or method not in ("area", "bilinear", "nearest"):
         return {"resize": None}
     prefix = "antialiased_" if antialias and method == "bilinear" else ""
     options = {"resize": (int(size[0]), int(size[1])), "kernel": f"tensorflow:{prefix}{method}", "layout": "hwc"}

@@ -6,29 +6,27 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from numpy.typing import NDArray
-
-from recordmill.compat.tensorflow.data.specs import common, spec_of
+from recordmill.compat.tensorflow.data.structures import merge_specs, spec_of
 from recordmill.dataclass import dataclass
-from recordmill.types import Ragged, RecordRef
+from recordmill.types import RecordRef
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-# Sample values that may fail before the specs of a function's results are given up.
+# If a function fails for this many sample values and succeeds for none, its error is raised.
 _MAX_FAILURES = 8
 
 
 class Element:
-    """One element, with the record that it comes from."""
+    """Value of one element, and the record that it was read from."""
 
-    __slots__ = ("place", "value")
+    __slots__ = ("record", "value")
 
-    def __init__(self, value: Any, place: RecordRef | None = None) -> None:
-        self.value, self.place = value, place
+    def __init__(self, value: Any, record: RecordRef | None = None) -> None:
+        self.value, self.record = value, record
 
 
 class Failed:
-    """The error that takes the place of an element."""
+    """Error that is raised in place of an element."""
 
     __slots__ = ("error",)
 
@@ -37,16 +35,14 @@ class Failed:
 
 
 Step: TypeAlias = Element | Failed
-# Byte strings in one buffer or as an array of objects, or an error in place of one string.
-Run: TypeAlias = Ragged | NDArray[Any] | Failed
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How a pipeline is iterated over.
+class Execution:
+    """How a pipeline runs.
 
-    `native` is False if every function has to run element by element. The maps in `deferred` hand on their input
-    instead of running: the batch behind them runs them for whole batches.
+    If `native` is False, every function runs element by element. The maps in `deferred` pass on their input instead
+    of running; the batch after them runs them on whole batches.
     """
 
     native: bool = True
@@ -56,8 +52,8 @@ class Way:
 class Node:
     """One stage of a pipeline: a source, or a transformation of the elements of other nodes."""
 
-    # True if elements are only reordered, repeated or dropped, so that a map before this node may be deferred.
-    hands_on = False
+    # True if elements are only reordered, repeated or dropped; then a map before this node may be deferred.
+    forwards_elements = False
     # True if iterating runs functions of the user.
     runs_python = False
 
@@ -67,7 +63,7 @@ class Node:
 
     @property
     def input(self) -> Node:
-        """The only or first input."""
+        """First input."""
         return self.inputs[0]
 
     @property
@@ -79,33 +75,33 @@ class Node:
         """Start a pass over the elements and return its number, from 0."""
         return next(self._passes)
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Iterate over the elements in order."""
         raise NotImplementedError
 
-    def runs(self, way: Way, length: int) -> Iterator[Run] | None:  # noqa: ARG002
-        """Iterate over runs of about `length` byte strings; None if the elements are something else."""
+    def batches(self, execution: Execution, size: int, drop_remainder: bool) -> Iterator[Step] | None:  # noqa: ARG002
+        """Iterate over batches of `size` elements, read without creating the elements; None if that is impossible."""
         return None
 
     def cardinality(self) -> int:
-        """Number of elements, or that it is infinite or unknown."""
+        """Return the number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
         return self.input.cardinality() if self.inputs else UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
-        """Specs of the elements."""
+        """Return the specs of the elements."""
         return self.input.spec()
 
     def sample(self) -> Iterator[Any]:
-        """Iterate over values like those of the elements, without the work of nodes that only change the order."""
+        """Iterate over values from which specs are found; nodes that only change the order are skipped."""
         return self.input.sample()
 
 
 class NoElementsError(ValueError):
-    """The specs are found in the first elements, and there are none."""
+    """The specs depend on the first elements, and there are no elements."""
 
 
-def sampled(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
-    """Results of a function for a sample; values for which it fails are dropped if it succeeds for others."""
+def map_sample(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
+    """Yield the results of a function for sample values; errors are skipped if it succeeds for another value."""
     first_error: Exception | None = None
     num_results = 0
     for number, value in enumerate(values):
@@ -122,9 +118,9 @@ def sampled(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[A
         raise first_error
 
 
-def seen_spec(node: Node, function: Any) -> Any:
-    """Specs of a function's results for the first elements: a length that differs in the first two is unknown."""
-    specs = [spec_of(value) for value in itertools.islice(sampled(function, node.sample()), 2)]
+def spec_of_sample(node: Node, function: Any) -> Any:
+    """Return the specs of a function's results for the first two elements; lengths that differ are unknown."""
+    specs = [spec_of(value) for value in itertools.islice(map_sample(function, node.sample()), 2)]
     if not specs:
-        raise NoElementsError("the specs of the elements are found in the first ones, and there are none")
-    return common(specs[0], specs[-1])
+        raise NoElementsError("element_spec is found from the first elements, but the dataset is empty")
+    return merge_specs(specs[0], specs[-1])

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordmill.compat.tensorflow.core.absent import missing
-from recordmill.compat.tensorflow.core.dtypes import string
-from recordmill.compat.tensorflow.core.errors import FailedPreconditionError
-from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.csv_datasets import CsvDataset, make_csv_dataset
 from recordmill.compat.tensorflow.data.dataset import Dataset
-from recordmill.compat.tensorflow.data.elements import (
-    INFINITE_CARDINALITY,
-    UNKNOWN_CARDINALITY,
-    Element,
-    Failed,
-    Node,
-    Step,
-    Way,
-)
+from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from recordmill.compat.tensorflow.data.files import TFRecordDataset
 from recordmill.compat.tensorflow.files.gfile import glob
 from recordmill.compat.tensorflow.io.parsing import parse_example
-from recordmill.compat.tensorflow.io.records import TFRecordWriter as _RecordWriter
 
 AUTOTUNE = -1
 __all__ = [
@@ -33,8 +21,6 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "AutoShardPolicy",
     "CsvDataset",
-    "TFRecordWriter",
-    "assert_cardinality",
     "bucket_by_sequence_length",
     "choose_from_datasets",
     "dense_to_ragged_batch",
@@ -116,55 +102,6 @@ def map_and_batch(
     """Return a transformation that maps, then batches."""
     del num_parallel_batches
     return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)
-
-
-def assert_cardinality(expected_cardinality: int) -> Transformation:
-    """Return a transformation that checks the number of elements while they are read."""
-    return lambda dataset: Dataset(AssertCardinality(dataset.node, int(expected_cardinality)), dataset.options())
-
-
-class AssertCardinality(Node):
-    """Elements whose number is checked."""
-
-    def __init__(self, node: Node, expected: int) -> None:
-        super().__init__(node)
-        self._expected = expected
-
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Yield the elements, and a failure if there are fewer or more than expected."""
-        count = 0
-        for step in self.input.iterate(way):
-            count += isinstance(step, Element)
-            if count > self._expected >= 0:
-                yield self._fail(f"at least {count}")
-                return
-            yield step
-        if self._expected not in {count, UNKNOWN_CARDINALITY}:
-            yield self._fail(f"only {count}")
-
-    def _fail(self, found: str) -> Failed:
-        message = f"Input dataset was expected to contain {self._expected} elements but contained {found} elements."
-        return Failed(FailedPreconditionError(message))
-
-    def cardinality(self) -> int:
-        return self._expected
-
-
-class TFRecordWriter:
-    """Writer of the elements of a dataset to a TFRecord file."""
-
-    def __init__(self, filename: Any, compression_type: str | None = None) -> None:
-        self._filename, self._compression = filename, compression_type
-
-    def write(self, dataset: Any) -> None:
-        """Write all elements."""
-        if not isinstance(dataset, Dataset):
-            raise TypeError(f"`dataset` must be a `tf.data.Dataset`, got {type(dataset)}")
-        with _RecordWriter(self._filename, self._compression or "") as writer:
-            for record in dataset:
-                if not isinstance(record, Tensor) or record.dtype != string or record.ndim:
-                    raise TypeError(f"the elements of `dataset` must be scalar strings, got {record!r}")
-                writer.write(record.numpy())
 
 
 def make_batched_features_dataset(

@@ -16,7 +16,6 @@ from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.combine import Choose, Zip
 from recordmill.compat.tensorflow.data.elements import Node
 from recordmill.compat.tensorflow.data.order import Shuffle
-from recordmill.compat.tensorflow.data.recorded import recorded_in
 from recordmill.compat.tensorflow.data.sources import (
     FromGenerator,
     RandomChoices,
@@ -25,7 +24,8 @@ from recordmill.compat.tensorflow.data.sources import (
     Slices,
     signature_of,
 )
-from recordmill.compat.tensorflow.data.structures import leaves, whole
+from recordmill.compat.tensorflow.data.structures import leaves, to_int
+from recordmill.compat.tensorflow.data.symbolic import find_symbolic
 from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 
 # TensorFlow's `name` arguments have no effect here.
@@ -56,7 +56,7 @@ class DatasetFactories(DatasetBase):
         """Create a dataset of the integers of a range."""
         if not 1 <= len(args) <= 3:
             raise ValueError(f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}.")
-        return cls._from_node(Range(*(whole(one, "a bound of range") for one in args), output_type=output_type))
+        return cls._from_node(Range(*(to_int(one, "a bound of range") for one in args), output_type=output_type))
 
     @classmethod
     def from_generator(
@@ -90,8 +90,8 @@ class DatasetFactories(DatasetBase):
         """Combine the elements of datasets in the structure in which the datasets are given."""
         if bool(args) == (datasets is not None):
             raise TypeError("zip takes either datasets as arguments or `datasets`")
-        form = datasets if datasets is not None else args[0] if len(args) == 1 else args
-        return cls._from_node(Zip(form, *[_node_to_zip(leaf) for leaf in leaves(form)]))
+        structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        return cls._from_node(Zip(structure, *[_node_to_zip(leaf) for leaf in leaves(structure)]))
 
     @classmethod
     def list_files(
@@ -132,7 +132,7 @@ class DatasetFactories(DatasetBase):
 
 def source(value: Any, kind: type[Slices | Single]) -> Node:
     """Create a source of values; values of a TensorFlow 1 graph are read when a session feeds them."""
-    if any(one.of_graph for one in recorded_in(value)):
+    if any(one.of_graph for one in find_symbolic(value)):
         from recordmill.compat.tensorflow.graphs.iterators import FedNode
 
         return FedNode(value, kind)

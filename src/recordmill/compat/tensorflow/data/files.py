@@ -1,33 +1,44 @@
-"""Datasets of the records, lines and fixed-length pieces of files."""
+"""Datasets of the records and lines of files."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
+import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count, repeat
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core import dtypes
+from recordmill.compat.tensorflow.core.arrays import scalar_array
 from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, OpError, UnknownError
+from recordmill.compat.tensorflow.core.rows import Rows, strings_of
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.data.collate import ByteString
 from recordmill.compat.tensorflow.data.combine import Interleave, default_cycle_length
-from recordmill.compat.tensorflow.data.dataset import Dataset, names_of
-from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Failed, Node, Run, Step, Way
+from recordmill.compat.tensorflow.data.dataset import Dataset, to_names_node
+from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Execution, Failed, Node, Step
 from recordmill.compat.tensorflow.data.sources import Single
-from recordmill.compat.tensorflow.data.structures import whole
+from recordmill.compat.tensorflow.data.structures import to_int
 from recordmill.compat.tensorflow.files.errors import data_loss, system_error
 from recordmill.compat.tensorflow.files.matching import is_sidecar
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import RecordmillError
 from recordmill.types import RecordRef
 
-# Records that are read at once, at least and at most; large records are read in small groups to reuse memory.
-_MIN_RECORDS, _MAX_RECORDS = 16, 256
-# Size of a group of records that fits into the processor's cache.
+# Smallest and largest number of records that are read at once: one by one, and for batches.
+_MIN_RECORDS, _MAX_RECORDS, _MAX_BATCH_RECORDS = 16, 256, 4096
+# Size of a group of records that fits into the processor's cache; large records are read in small groups.
 _GROUP_BYTES = 2 << 20
+# Mean size of a record above which one bytes object per record is cheaper than copying the group.
+_LONG_BYTES = 32 << 10
 _FRAME_BYTES = 16
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
 Item = TypeVar("Item")
@@ -36,12 +47,12 @@ Item = TypeVar("Item")
 class Files(Node):
     """Contents of files, one file after the other."""
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the contents; after an error the next file follows."""
-        return self._read_files(way, self.read)
+        return self._read_files(execution, self.read)
 
-    def _read_files(self, way: Way, read: Callable[[str], Iterator[Item]]) -> Iterator[Item | Failed]:
-        for element in self.input.iterate(way):
+    def _read_files(self, execution: Execution, read: Callable[[str], Iterator[Item]]) -> Iterator[Item | Failed]:
+        for element in self.input.iterate(execution):
             if isinstance(element, Failed):
                 yield element
                 continue
@@ -81,22 +92,68 @@ class Records(Files):
     def read(self, path: str) -> Iterator[Element]:
         """Yield the payloads with their positions; checksums are verified."""
         record, offset = 0, 0
-        for payloads in self._read_runs(path, _MAX_RECORDS):
-            for payload in payloads:
-                yield Element(scalar_string(payload), RecordRef(path, record, offset))
-                record += 1
-                offset += len(payload) + _FRAME_BYTES
+        for payloads in self._read_groups(path, _MAX_RECORDS):
+            locate = partial(_locate_record, path, record, offset, payloads.row_splits)
+            yield from map(ByteString, payloads, repeat(locate), count())
+            record += len(payloads)
+            offset += len(payloads.data) + len(payloads) * _FRAME_BYTES
 
-    def runs(self, way: Way, length: int) -> Iterator[Run]:
-        """Yield the payloads in groups, as they are read."""
-        return self._read_files(way, lambda path: self._read_runs(path, length))
+    def batches(self, execution: Execution, size: int, drop_remainder: bool) -> Iterator[Step]:
+        """Cut batches out of groups of records; an error takes the place of one record."""
+        length = min(size * -(-_MIN_RECORDS // size), _MAX_BATCH_RECORDS)
+        groups = self._read_files(execution, lambda path: self._read_groups(path, length))
+        return _cut_batches(groups, size, drop_remainder)
 
-    def _read_runs(self, path: str, length: int) -> Iterator[rm.Ragged]:
+    def _read_groups(self, path: str, length: int) -> Iterator[rm.Ragged]:
         with rm.ShardReader(path, format="tfrecord", compression=self._compression, index="never") as reader:
             first = next(reader.batches(1, threads=0), None) if length > _MIN_RECORDS else None
             if first is not None:
                 length = max(_MIN_RECORDS, min(length, _GROUP_BYTES // max(len(first.data), 1)))
             yield from reader.batches(length)
+
+
+def _locate_record(path: str, first: int, offset: int, splits: NDArray[np.int64], row: int) -> RecordRef:
+    """Return the position of a record of a group that starts at a record and an offset of a file."""
+    return RecordRef(path, first + row, offset + int(splits[row]) + row * _FRAME_BYTES)
+
+
+def _cut_batches(groups: Iterator[rm.Ragged | Failed], size: int, drop_remainder: bool) -> Iterator[Step]:
+    parts: list[rm.Ragged | NDArray[Any] | Failed] = []
+    num_records = 0
+    for group in groups:
+        start, length = 0, 1 if isinstance(group, Failed) else len(group)
+        while start < length:
+            stop = min(start + size - num_records, length)
+            parts.append(group if isinstance(group, Failed) else _slice_group(group, start, stop))
+            num_records += stop - start
+            start = stop
+            if num_records == size:
+                yield _join_parts(parts)
+                parts, num_records = [], 0
+    if parts and (not drop_remainder or any(isinstance(part, Failed) for part in parts)):
+        yield _join_parts(parts)
+
+
+def _slice_group(group: rm.Ragged, start: int, stop: int) -> rm.Ragged | NDArray[Any]:
+    part = group if stop - start == len(group) else group[start:stop]
+    return strings_of(part) if len(part.data) > _LONG_BYTES * len(part) else part
+
+
+def _join_parts(parts: list[rm.Ragged | NDArray[Any] | Failed]) -> Step:
+    """Return a batch, or its first error."""
+    failed = next((part for part in parts if isinstance(part, Failed)), None)
+    if failed is not None:
+        return failed
+    groups = [part for part in parts if isinstance(part, rm.Ragged)]
+    if len(groups) < len(parts):
+        strings = [strings_of(part) if isinstance(part, rm.Ragged) else part for part in parts]
+        return Element(Tensor(np.concatenate(strings)))  # type: ignore[arg-type]
+    if len(groups) == 1:
+        return Element(Rows(groups[0]))
+    starts = np.cumsum([0, *(len(group.data) for group in groups)])
+    splits = [group.row_splits[:-1] + start for group, start in zip(groups, starts, strict=False)]
+    data = np.concatenate([group.data for group in groups])
+    return Element(Rows(rm.Ragged(data, np.concatenate([*splits, starts[-1:]]))))
 
 
 class Lines(Files):
@@ -114,31 +171,6 @@ class Lines(Files):
                 offset += len(line)
 
 
-class Pieces(Files):
-    """Pieces of files, all of one length."""
-
-    def __init__(self, paths: Node, compression: str, lengths: tuple[int, int, int]) -> None:
-        super().__init__(paths)
-        if lengths[0] < 1:
-            raise InvalidArgumentError(f"record_bytes must be positive, got {lengths[0]}")
-        if min(lengths) < 0:
-            raise InvalidArgumentError("header_bytes and footer_bytes must not be negative")
-        self._open, self._lengths = choose_opener(compression), lengths
-
-    def read(self, path: str) -> Iterator[Element]:
-        length, header, footer = self._lengths
-        with self._open(path) as file:
-            body = file.seek(0, os.SEEK_END) - header - footer
-            if body < 0 or body % length:
-                raise InvalidArgumentError(
-                    f'Excluding the header ({header} bytes) and footer ({footer} bytes), input file "{path}" has body '
-                    f"length {body} bytes, which is not an exact multiple of the record length ({length} bytes)."
-                )
-            file.seek(header)
-            for record in range(body // length):
-                yield Element(scalar_string(file.read(length)), RecordRef(path, record, header + record * length))
-
-
 def _check_compression(compression: str) -> None:
     if compression not in _COMPRESSIONS:
         raise InvalidArgumentError(f'Not a valid compression_type: "{compression}"')
@@ -146,8 +178,6 @@ def _check_compression(compression: str) -> None:
 
 def choose_opener(compression: str) -> Callable[[str], Any]:
     """Return a function that opens a file of a compression for reading bytes."""
-    import gzip
-
     _check_compression(compression)
     if compression == "GZIP":
         return lambda path: gzip.open(path, "rb")
@@ -155,9 +185,6 @@ def choose_opener(compression: str) -> Callable[[str], Any]:
 
 
 def _open_zlib(path: str) -> Any:
-    import io
-    import zlib
-
     with open(path, "rb") as file:
         try:
             return io.BytesIO(zlib.decompress(file.read()))
@@ -167,9 +194,7 @@ def _open_zlib(path: str) -> Any:
 
 def scalar_string(value: bytes) -> Tensor:
     """Return a byte string as a tensor."""
-    array = np.empty((), object)
-    array[()] = value
-    return Tensor(array)
+    return Tensor(scalar_array(value, np.dtype(object)))
 
 
 def strip_line_end(line: bytes) -> bytes:
@@ -204,28 +229,22 @@ class _FileDataset(Dataset):
         name: str | None = None,
     ) -> None:
         del buffer_size, name
-        self._open_files(filenames, compression_type, num_parallel_reads)
-
-    def _open_files(self, filenames: Any, compression_type: Any, num_parallel_reads: Any) -> None:
-        names, compression = names_of(filenames), parse_compression(compression_type)
+        names, compression = to_names_node(filenames), parse_compression(compression_type)
         if num_parallel_reads is None:
-            super().__init__(self._make_node(names, compression))
+            super().__init__(self._node_class(names, compression))
             return
-        reads = whole(num_parallel_reads, "num_parallel_reads")
+        reads = to_int(num_parallel_reads, "num_parallel_reads")
         if reads < 1 and reads != -1:
             raise InvalidArgumentError(f"num_parallel_reads must be positive or AUTOTUNE, got {reads}")
 
         def open_file(name: Any) -> Dataset:
-            return Dataset(self._make_node(Single(name), compression))
+            return Dataset(self._node_class(Single(name), compression))
 
         super().__init__(InterleavedFiles(names, open_file, default_cycle_length(-1) if reads == -1 else reads, 1))
 
-    def _make_node(self, names: Any, compression: str) -> Files:
-        return self._node_class(names, compression)
-
 
 class InterleavedFiles(Interleave):
-    """Contents of several files in turn."""
+    """Contents of several files, interleaved."""
 
     runs_python = False
 
@@ -245,25 +264,3 @@ class TextLineDataset(_FileDataset):
     """Lines of text files, without line ends."""
 
     _node_class = Lines
-
-
-class FixedLengthRecordDataset(_FileDataset):
-    """Pieces of files, all of one length."""
-
-    def __init__(
-        self,
-        filenames: Any,
-        record_bytes: int,
-        header_bytes: int | None = None,
-        footer_bytes: int | None = None,
-        buffer_size: int | None = None,
-        compression_type: Any = None,
-        num_parallel_reads: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        del buffer_size, name
-        self._lengths = whole(record_bytes, "record_bytes"), header_bytes or 0, footer_bytes or 0
-        self._open_files(filenames, compression_type, num_parallel_reads)
-
-    def _make_node(self, names: Any, compression: str) -> Files:
-        return Pieces(names, compression, self._lengths)

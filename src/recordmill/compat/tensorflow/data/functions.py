@@ -1,4 +1,4 @@
-"""Functions of the user, as nodes call them, and the errors that they raise."""
+"""Functions of the user, which nodes call, and the errors that they raise."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.compat.tensorflow.core.dispatch import SIZES_UNKNOWN
 from recordmill.compat.tensorflow.core.errors import (
     InvalidArgumentError,
     OpError,
@@ -15,14 +16,13 @@ from recordmill.compat.tensorflow.core.errors import (
     UnimplementedError,
     UnknownError,
 )
-from recordmill.compat.tensorflow.core.graph_sizes import UNKNOWN
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.data.elements import Element, Failed, Node
 from recordmill.compat.tensorflow.data.native_map import NativeMap
 from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
-from recordmill.compat.tensorflow.data.recorded import Recorded, Untraceable
-from recordmill.compat.tensorflow.data.structures import TENSORS, mapped
+from recordmill.compat.tensorflow.data.structures import TENSORS, map_structure
+from recordmill.compat.tensorflow.data.symbolic import SymbolicTensor, Untraceable
 from recordmill.compat.tensorflow.data.trace import Trace, has_fixed_size, trace
 from recordmill.errors import RecordmillError
 
@@ -66,12 +66,12 @@ class Function:
         """Run the function on one element."""
         found = self.trace()
         if isinstance(found, Trace):
-            return to_result(found(value))  # a symbolic value may stand for a list of several
-        token = UNKNOWN.set(not self._takes_fixed_size)
+            return to_result(found(value))  # an operation may have returned a list, which counts as a tuple
+        token = SIZES_UNKNOWN.set(not self._takes_fixed_size)
         try:
             return self.direct(value)
         finally:
-            UNKNOWN.reset(token)
+            SIZES_UNKNOWN.reset(token)
 
     @cached_property
     def _takes_fixed_size(self) -> bool:
@@ -85,7 +85,7 @@ def to_result(value: Any) -> Any:
     """Return the result of a function as a structure of tensors: a list counts as a tuple."""
     if isinstance(value, list):
         value = tuple(value)
-    return mapped(_to_leaf, value)
+    return map_structure(_to_leaf, value)
 
 
 def _to_leaf(value: Any) -> Any:
@@ -93,9 +93,9 @@ def _to_leaf(value: Any) -> Any:
         return value.read_value()
     if isinstance(value, RaggedRow):
         return Tensor(value.values)
-    if isinstance(value, Recorded) and value.of_graph:
+    if isinstance(value, SymbolicTensor) and value.of_graph:
         return np.asarray(value)  # raises: it has no value yet
-    if isinstance(value, (Recorded, *TENSORS)) or hasattr(type(value), "element_spec"):
+    if isinstance(value, (SymbolicTensor, *TENSORS)) or hasattr(type(value), "element_spec"):
         return value
     if value is None:
         raise TypeError("Unsupported return value from function passed to a dataset: None.")
@@ -105,23 +105,22 @@ def _to_leaf(value: Any) -> Any:
 def attempt(function: Callable[[Any], Any], element: Element) -> Element | Failed:
     """Run a function on an element; an error names the element's record."""
     try:
-        return Element(function(element.value), element.place)
+        return Element(function(element.value), element.record)
     except Exception as error:  # noqa: BLE001 (raised when the caller asks for this element)
-        return Failed(placed(error, element))
+        return Failed(to_op_error(error, element))
 
 
-def placed(error: Exception, element: Element) -> Exception:
-    """Return an error of a function as TensorFlow's, with the record of its element."""
-    place = element.place
+def to_op_error(error: Exception, element: Element) -> Exception:
+    """Convert an error of a function to TensorFlow's class, with the record of its element."""
     if isinstance(error, RecordmillError):
-        if place is not None:
-            error.shard, error.record, error.offset = place
+        if element.record is not None:
+            error.shard, error.record, error.offset = element.record
         return error
     wrapped = _class_for(type(error))(
         f"{type(error).__name__}: {error}", hint="it was raised by a function of the pipeline"
     )
-    if place is not None:
-        wrapped.shard, wrapped.record, wrapped.offset = place
+    if element.record is not None:
+        wrapped.shard, wrapped.record, wrapped.offset = element.record
     wrapped.__cause__ = error
     return wrapped
 
@@ -137,9 +136,9 @@ _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
 
 
 def _class_for(kind: type[Exception]) -> type[OpError]:
-    """Class that derives from TensorFlow's error and from what the function raised, if Python allows that."""
+    """Return a class that derives from TensorFlow's error and from the class that was raised, if Python allows that."""
     if kind not in _CLASSES:
-        family = next((ours for theirs, ours in _FAMILIES if issubclass(kind, theirs)), UnknownError)
+        family = next((family for base, family in _FAMILIES if issubclass(kind, base)), UnknownError)
         try:
             name = family.__name__.removesuffix("Error") + kind.__name__
             combined = type(name, (family, kind), {"__reduce__": _reduce})

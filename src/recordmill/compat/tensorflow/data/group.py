@@ -14,20 +14,27 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.batching import Batch, PaddedBatch, Unbatch, Window
+from recordmill.compat.tensorflow.data.collate import stack
 from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
+    Element,
+    Execution,
     Failed,
     Node,
     NoElementsError,
     Step,
-    Way,
 )
-from recordmill.compat.tensorflow.data.functions import Function, placed
+from recordmill.compat.tensorflow.data.functions import Function, to_op_error
 from recordmill.compat.tensorflow.data.sources import Values
-from recordmill.compat.tensorflow.data.specs import with_axis
-from recordmill.compat.tensorflow.data.stacking import stacked
-from recordmill.compat.tensorflow.data.structures import children, filled, leaves, mapped, whole
+from recordmill.compat.tensorflow.data.structures import (
+    add_axis,
+    children,
+    leaves,
+    map_structure,
+    pack_structure,
+    to_int,
+)
 from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, TensorSpec
 
 # Arguments that only tune TensorFlow's execution have no effect here.
@@ -46,7 +53,7 @@ class GroupingMethods(DatasetBase):
         name: str | None = None,
     ) -> Any:
         """Combine consecutive elements into batches; the last one may be smaller."""
-        return self._then(Batch(self.node, whole(batch_size, "batch_size"), bool(drop_remainder)))
+        return self._then(Batch(self.node, to_int(batch_size, "batch_size"), bool(drop_remainder)))
 
     def padded_batch(
         self,
@@ -57,7 +64,7 @@ class GroupingMethods(DatasetBase):
         name: str | None = None,
     ) -> Any:
         """Combine elements into batches, padded to the given shapes or to the largest element."""
-        size = whole(batch_size, "batch_size")
+        size = to_int(batch_size, "batch_size")
         shapes = values = None
         with suppress(NoElementsError):  # there is nothing to pad
             shapes = None if padded_shapes is None else _check_shapes(self.element_spec, padded_shapes)
@@ -76,7 +83,7 @@ class GroupingMethods(DatasetBase):
         name: str | None = None,
     ) -> Any:
         """Combine elements into batches; axes of unknown length become ragged."""
-        size, dtype = whole(batch_size, "batch_size"), as_dtype(row_splits_dtype)
+        size, dtype = to_int(batch_size, "batch_size"), as_dtype(row_splits_dtype)
         return self._then(RaggedBatch(self.node, size, bool(drop_remainder), dtype))
 
     def bucket_by_sequence_length(
@@ -92,8 +99,8 @@ class GroupingMethods(DatasetBase):
         name: str | None = None,
     ) -> Any:
         """Combine elements of similar length into batches, padded to the longest or to the bucket boundary."""
-        boundaries = [whole(one, "a bucket boundary") for one in bucket_boundaries]
-        sizes = [whole(one, "a bucket batch size") for one in bucket_batch_sizes]
+        boundaries = [to_int(one, "a bucket boundary") for one in bucket_boundaries]
+        sizes = [to_int(one, "a bucket batch size") for one in bucket_batch_sizes]
         if len(sizes) != len(boundaries) + 1:
             raise ValueError(
                 "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but `len(bucket_batch_sizes)="
@@ -103,7 +110,7 @@ class GroupingMethods(DatasetBase):
             raise ValueError(f"bucket_boundaries must be strictly increasing, got {boundaries}")
 
         def find_bucket(*element: Any) -> Any:
-            length = whole(element_length_func(*element), "the length of an element")
+            length = to_int(element_length_func(*element), "the length of an element")
             return as_tensor(bisect_right(boundaries, length), "int64")
 
         def make_batches(bucket: Any, window: Any) -> Any:
@@ -131,7 +138,7 @@ class GroupingMethods(DatasetBase):
         name: str | None = None,
     ) -> Any:
         """Group elements into windows, each a structure of datasets."""
-        sizes = whole(size, "size"), whole(size if shift is None else shift, "shift"), whole(stride, "stride")
+        sizes = to_int(size, "size"), to_int(size if shift is None else shift, "shift"), to_int(stride, "stride")
         return self._then(Window(self.node, sizes, bool(drop_remainder), self._make_window))
 
     def _make_window(self, values: list[Any], node: Any) -> Any:
@@ -141,7 +148,7 @@ class GroupingMethods(DatasetBase):
         datasets = [
             self._then(Values(list(columns[number]) if columns else [], leaf)) for number, leaf in enumerate(specs)
         ]
-        return filled(spec, iter(datasets))
+        return pack_structure(spec, datasets)
 
     def group_by_window(
         self,
@@ -174,10 +181,10 @@ class GroupByWindow(Node):
         super().__init__(node)
         self._key, self._reduce, self._size, self._wrap = Function(key, node), reduce, size, wrap
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the results of each full window, then of the incomplete windows by key."""
         windows: dict[int, list[Any]] = {}
-        for element in self.input.iterate(way):
+        for element in self.input.iterate(execution):
             if isinstance(element, Failed):
                 yield element
                 continue
@@ -188,11 +195,11 @@ class GroupByWindow(Node):
                     continue
                 node = self._make_node(key, windows.pop(key))
             except Exception as error:  # noqa: BLE001 (raised where the element is requested)
-                yield Failed(placed(error, element))
+                yield Failed(to_op_error(error, element))
                 continue
-            yield from node.iterate(way)
+            yield from node.iterate(execution)
         for key in sorted(windows):
-            yield from self._make_node(key, windows[key]).iterate(way)
+            yield from self._make_node(key, windows[key]).iterate(execution)
 
     def _make_node(self, key: int, values: list[Any]) -> Node:
         result = self._reduce(as_tensor(key, "int64"), self._wrap(Values(values, self.input.spec())))
@@ -204,10 +211,6 @@ class GroupByWindow(Node):
     def cardinality(self) -> int:
         length = self.input.cardinality()
         return length if length == INFINITE_CARDINALITY else UNKNOWN_CARDINALITY
-
-    def declares_spec(self) -> bool:
-        """Return False: later windows may have other elements."""
-        return False
 
     def spec(self) -> Any:
         for value in self.input.sample():
@@ -226,18 +229,20 @@ class RaggedBatch(Batch):
         super().__init__(node, size, drop_remainder)
         self._dtype = dtype
 
-    def iterate(self, way: Way) -> Iterator[Step]:
-        return self._gathered(way)
+    def iterate(self, execution: Execution) -> Iterator[Step]:
+        return map(self.join_steps, self._group(execution))
+
+    def join_elements(self, elements: list[Element]) -> Any:
+        return self.join([element.value for element in elements])
 
     def join(self, values: list[Any]) -> Any:
-        """Combine elements."""
         columns = zip(*map(leaves, values), leaves(self.input.spec()), strict=True)
-        return filled(values[0], iter([self._join_column(list(rows), spec) for *rows, spec in columns]))
+        return pack_structure(values[0], [self._join_column(list(rows), spec) for *rows, spec in columns])
 
     def _join_column(self, rows: list[Any], spec: Any) -> Any:
         ragged_rank = max(_ragged_rank(spec), *_differing_axes(rows))
         if not ragged_rank:
-            return stacked(rows)
+            return stack(rows)
         dtype = self._dtype.numpy_dtype
         if ragged_rank > 1:
             rows = [from_tensor(row, None, None, ragged_rank - 1, dtype) for row in rows if isinstance(row, Tensor)]
@@ -245,12 +250,12 @@ class RaggedBatch(Batch):
 
     def spec(self) -> Any:
         count = self.size if self.drop_remainder else None
-        return mapped(lambda leaf: self._batch_spec(leaf, count), self.input.spec())
+        return map_structure(lambda leaf: self._batch_spec(leaf, count), self.input.spec())
 
     def _batch_spec(self, leaf: Any, count: int | None) -> Any:
         ragged_rank = _ragged_rank(leaf)
         if not ragged_rank:
-            return with_axis(leaf, count)
+            return add_axis(leaf, count)
         return RaggedTensorSpec(TensorShape([count]) + leaf.shape, leaf.dtype, ragged_rank, self._dtype)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from recordmill.compat.tensorflow.data.elements import Node
 from recordmill.compat.tensorflow.data.iterators import Iterator
-from recordmill.compat.tensorflow.data.structures import mapped
+from recordmill.compat.tensorflow.data.structures import map_structure
 
 
 class RemovedMethod:
@@ -58,12 +58,12 @@ class LegacyDataset:
 
 def output_types_of(dataset_or_iterator: Any) -> Any:
     """Return the dtypes of the elements."""
-    return mapped(lambda spec: spec.dtype, dataset_or_iterator.element_spec)
+    return map_structure(lambda spec: spec.dtype, dataset_or_iterator.element_spec)
 
 
 def output_shapes_of(dataset_or_iterator: Any) -> Any:
     """Return the shapes of the elements."""
-    return mapped(lambda spec: spec.shape, dataset_or_iterator.element_spec)
+    return map_structure(lambda spec: spec.shape, dataset_or_iterator.element_spec)
 
 
 def create_one_shot_iterator(dataset: Any, *, is_eager_by_default: bool) -> Any:

@@ -12,19 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.tensorflow.core import draws
+from recordmill.compat.tensorflow.core import random_state
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.collate import are_stackable, join_arrays, stack_stored
 from recordmill.compat.tensorflow.data.decode_step import DecodeStep, decode_step
 from recordmill.compat.tensorflow.data.elements import Element
-from recordmill.compat.tensorflow.data.recorded import Recorded, picked, recorded_in
 from recordmill.compat.tensorflow.data.rules import RULES, Column
-from recordmill.compat.tensorflow.data.stacking import alike, join
-from recordmill.compat.tensorflow.data.structures import leaves, row_of
-from recordmill.compat.tensorflow.data.tables import are_rows, column_of_rows
-from recordmill.compat.tensorflow.data.trace import Call, Trace, uses_of
+from recordmill.compat.tensorflow.data.structures import leaves, take_row
+from recordmill.compat.tensorflow.data.symbolic import SymbolicTensor, find_symbolic, value_at
+from recordmill.compat.tensorflow.data.trace import Call, Trace, count_uses
 from recordmill.compat.tensorflow.images.random import (
     check_crop_size,
     draw_crop_offsets,
@@ -34,12 +33,12 @@ from recordmill.compat.tensorflow.images.random import (
 )
 from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 
-# A value of all samples of a batch: one array, or a list where the samples differ in shape.
+# A value of all samples of a batch: one array, or a list if the samples differ in shape.
 Values = Column | list[Any]
-# Bytes of one value of the samples that arithmetic runs on at a time, so that they stay in the processor's cache.
+# Arithmetic runs on chunks of samples of this size, which stay in the processor's cache.
 _CHUNK_BYTES = 1 << 20
-# Memory of results that is kept for the next batches.
-_KEPT_BYTES = 256 << 20
+# Size of the memory of results that is reused for the next batches.
+_REUSED_BYTES = 256 << 20
 # Operations with small results that run sample by sample within a native batch.
 _PER_SAMPLE = frozenset({"sparse.to_dense", "io.extract_jpeg_shape", "image.sample_distorted_bounding_box"})
 
@@ -64,13 +63,13 @@ class Samples:
         """A context per sample, in which its random numbers continue from one operation to the next."""
         contexts = [contextvars.copy_context() for _ in self._positions]
         for context, position in zip(contexts, self._positions, strict=True):
-            context.run(draws.begin, *position)
+            context.run(random_state.set_element_state, *position)
         return contexts
 
     def generators(self, seed: int | None) -> Iterator[np.random.Generator]:
         """Iterate over the samples' random generators for the seed of an operation."""
         for context in self.contexts:
-            yield context.run(draws.generator, seed)
+            yield context.run(random_state.current_generator, seed)
 
     def part(self, start: int, stop: int) -> Samples:
         """Return some of the samples."""
@@ -81,12 +80,12 @@ class NativeMap:
     """A traced function, planned for whole batches."""
 
     def __init__(self, found: Trace, steps: list[Call | DecodeStep]) -> None:
-        self.trace, self._memory = found, rm.Memory(_KEPT_BYTES)
-        last = max((place for place, step in enumerate(steps) if _is_native(step)), default=-1)
+        self.trace, self._memory = found, rm.Memory(_REUSED_BYTES)
+        last = max((position for position, step in enumerate(steps) if _is_native(step)), default=-1)
         self._first, self._arithmetic = steps[: last + 1], steps[last + 1 :]
         self.parses = any(isinstance(step, Call) and _is_parse(step) for step in steps)
         self.decoders = [step.description for step in steps if isinstance(step, DecodeStep)]
-        results = {leaf.number for leaf in leaves(found.result) if isinstance(leaf, Recorded)}
+        results = {leaf.number for leaf in leaves(found.result) if isinstance(leaf, SymbolicTensor)}
         used = results.union(*(step.inputs for step in steps))
         self.used = sorted(number for number in used if number < found.num_inputs)
         created = {number for step in self._arithmetic for number, _ in step.outputs}
@@ -98,13 +97,13 @@ class NativeMap:
         """Return the plan for a traced function, or the reason why it runs element by element."""
         if not found.calls:
             return "it runs no operations"
-        uses = uses_of(found.calls, found.result)
+        uses = count_uses(found.calls, found.result)
         steps: list[Call | DecodeStep] = []
         skipped: set[int] = set()
-        for place, call in enumerate(found.calls):
-            if place in skipped:
+        for position, call in enumerate(found.calls):
+            if position in skipped:
                 continue
-            followers = list(_followers(place, found.calls, uses))
+            followers = list(_followers(position, found.calls, uses))
             step = decode_step([found.calls[one] for one in followers])
             if step is not None:
                 skipped.update(followers[: len(step.calls)])
@@ -177,18 +176,18 @@ def _is_native(step: Call | DecodeStep) -> bool:
     return isinstance(step, DecodeStep) or _is_parse(step)
 
 
-def _followers(place: int, calls: Sequence[Call], uses: Mapping[int, int]) -> Iterator[int]:
-    """Positions of a call and of those behind it, as long as each only uses a result that nothing else uses."""
-    yield place
-    while len(calls[place].outputs) == 1 and uses[number := calls[place].outputs[0][0]] == 1:
-        place = next((at for at, call in enumerate(calls) if number in call.inputs), -1)
-        if place < 0 or len(calls[place].inputs) > 1:
+def _followers(position: int, calls: Sequence[Call], uses: Mapping[int, int]) -> Iterator[int]:
+    """Yield the positions of a call and of the chain of calls after it, each the only user of the result before it."""
+    yield position
+    while len(calls[position].outputs) == 1 and uses[number := calls[position].outputs[0][0]] == 1:
+        position = next((other for other, call in enumerate(calls) if number in call.inputs), -1)
+        if position < 0 or len(calls[position].inputs) > 1:
             return
-        yield place
+        yield position
 
 
 def _values_of(leaf: Any, known: Mapping[int, Values], count: int) -> Values:
-    if isinstance(leaf, Recorded):
+    if isinstance(leaf, SymbolicTensor):
         return known[leaf.number]
     if type(leaf) is Tensor:
         return Column(Tensor(np.broadcast_to(leaf.values, (count, *leaf.values.shape))))
@@ -201,7 +200,7 @@ def _run_rule(call: Call, known: Mapping[int, Values], samples: Samples) -> dict
     result = run(call.name, *args, **kwargs)
     columns: dict[int, Values] = {}
     for number, path in call.outputs:
-        tensor = picked(result, path)
+        tensor = value_at(result, path)
         if tensor.values.shape[:1] != (len(samples),):
             raise NotNativeError(f"{call.name} does not give one result per sample")
         columns[number] = Column(tensor)
@@ -223,22 +222,19 @@ def rows_of(values: Values) -> list[Any]:
     """Return the values of the samples."""
     if isinstance(values, list):
         return values
-    return [row_of(values.array, row) for row in range(len(values.array))]
+    return [take_row(values.array, row) for row in range(len(values.array))]
 
 
 def column_of(rows: Sequence[Any]) -> Values:
     """Return the values of samples as one array if they have one shape and dtype."""
-    return Column(Tensor(join([row.values for row in rows]))) if alike(rows) else list(rows)
+    return Column(Tensor(join_arrays([row.values for row in rows]))) if are_stackable(rows) else list(rows)
 
 
 def columns_of(elements: Sequence[Element], used: Sequence[int] | None = None) -> list[Values]:
-    """Return the leaves of elements as columns; those that are not in `used` are left empty."""
-    if are_rows(elements):
-        count = len(elements[0].table.arrays)  # type: ignore[attr-defined]
-        return [
-            Column(Tensor(column_of_rows(elements, number))) if used is None or number in used else []
-            for number in range(count)
-        ]
+    """Return the leaves of elements as columns; those whose number is not in `used` are empty."""
+    stacked = stack_stored(elements, used)
+    if stacked is not None:
+        return [[] if array is None else Column(Tensor(array)) for array in stacked]
     columns = zip(*(leaves(element.value) for element in elements), strict=True)
     return [column_of(rows) if used is None or number in used else [] for number, rows in enumerate(columns)]
 
@@ -248,7 +244,7 @@ def columns_of(elements: Sequence[Element], used: Sequence[int] | None = None) -
 
 def _run_random(call: Call, known: Mapping[int, Values], samples: Samples) -> dict[int, Values]:
     (value, *args), kwargs = call.arguments(known)
-    if type(value) is not Column or next(recorded_in((call.args[1:], call.kwargs)), None) is not None:
+    if type(value) is not Column or next(find_symbolic((call.args[1:], call.kwargs)), None) is not None:
         raise NotNativeError(f"an argument of {call.name} differs between samples")
     array = _RANDOM[call.name](samples.generators, value.array, *args, **kwargs)
     return {call.outputs[0][0]: Column(Tensor(array))}
@@ -293,20 +289,20 @@ _PARSE_ARGUMENTS = {
 
 
 def _parse_arguments(call: Call) -> dict[str, Any] | None:
-    """Arguments by name; None if there are others than those that the batch form takes."""
+    """Return the arguments by name; None if one of them is not supported for batches."""
     names = _PARSE_ARGUMENTS.get(call.name, ())
-    given = dict(zip(names, call.args, strict=False)) | call.kwargs
-    return given if set(given) <= set(names) and len(given) == len(call.args) + len(call.kwargs) else None
+    arguments = dict(zip(names, call.args, strict=False)) | call.kwargs
+    return arguments if set(arguments) <= set(names) and len(arguments) == len(call.args) + len(call.kwargs) else None
 
 
 def _is_parse(call: Call) -> bool:
     """Return whether a call parses a record in a way that works for many records at once."""
-    given = _parse_arguments(call)
-    if given is None or not isinstance(given.get("serialized"), Recorded):
+    arguments = _parse_arguments(call)
+    if arguments is None or not isinstance(arguments.get("serialized"), SymbolicTensor):
         return False
     is_example = call.name == "io.parse_single_example"
-    features = (given.get("features" if is_example else "context_features") or {}).values()
-    frames = (given.get("sequence_features") or {}).values()
+    features = (arguments.get("features" if is_example else "context_features") or {}).values()
+    frames = (arguments.get("sequence_features") or {}).values()
     return all(isinstance(one, FixedLenFeature) or (is_example and _has_any_length(one)) for one in features) and all(
         isinstance(one, FixedLenSequenceFeature) for one in frames
     )
@@ -322,14 +318,14 @@ def _parse(call: Call, known: Mapping[int, Values]) -> dict[int, Values]:
     records = known[number]
     if isinstance(records, list) or records.tensor.ndim != 1:
         raise NotNativeError("there is not one record per sample")
-    given = _parse_arguments(call) or {}
-    if "features" in given:
-        return _parse_examples(call, given["features"], records.tensor)
-    context, frames = given.get("context_features"), given.get("sequence_features")
+    arguments = _parse_arguments(call) or {}
+    if "features" in arguments:
+        return _parse_examples(call, arguments["features"], records.tensor)
+    context, frames = arguments.get("context_features"), arguments.get("sequence_features")
     *parsed, lengths = run("io.parse_sequence_example", records.tensor, context, frames)
     columns: dict[int, Values] = {}
     for output, path in call.outputs:
-        found = picked(parsed, path)
+        found = value_at(parsed, path)
         if path[0] == 0:
             columns[output] = Column(found)
         else:
@@ -339,8 +335,8 @@ def _parse(call: Call, known: Mapping[int, Values]) -> dict[int, Values]:
 
 
 def _parse_examples(call: Call, features: Mapping[str, Any], records: Tensor) -> dict[int, Values]:
-    wanted = {key: VarLenFeature(one.dtype) if _has_any_length(one) else one for key, one in features.items()}
-    parsed = run("io.parse_example", records, wanted)
+    batched = {key: VarLenFeature(one.dtype) if _has_any_length(one) else one for key, one in features.items()}
+    parsed = run("io.parse_example", records, batched)
     columns: dict[int, Values] = {}
     for number, (key,) in call.outputs:
         found = parsed[key]
@@ -350,7 +346,7 @@ def _parse_examples(call: Call, features: Mapping[str, Any], records: Tensor) ->
 
 
 def _vectors(sparse: SparseTensor, count: int, feature: Any) -> list[Any]:
-    """Values of each record, as parsing it alone gives them."""
+    """Split the values by record, as parsing single records returns them."""
     values = sparse.values.values
     splits = np.searchsorted(sparse.indices.values[:, 0], np.arange(count + 1)).tolist()
     rows = [values[start:stop] for start, stop in pairwise(splits)]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from itertools import count as count_from, islice
 from typing import Any, TypeVar
 
 import numpy as np
 
-from recordmill.compat.tensorflow.core.draws import entropy_of, global_seed
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.random_state import entropy_of, global_seed
 from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
+    Execution,
     Failed,
     Node,
-    Run,
     Step,
-    Way,
 )
-from recordmill.compat.tensorflow.data.runs import gathered
 from recordmill.concurrency.prefetch import Prefetcher
 
 Item = TypeVar("Item")
@@ -33,28 +31,20 @@ _DRAWS = 256
 class Repeat(Node):
     """Elements repeated a number of times, or without end."""
 
-    hands_on = True
+    forwards_elements = True
 
     def __init__(self, node: Node, count: int) -> None:
         super().__init__(node)
         self._count = count
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the elements of one pass after the other; an empty pass ends it."""
-        return self._repeat(lambda: self.input.iterate(way))
-
-    def runs(self, way: Way, length: int) -> Iterator[Run] | None:
-        if self.input.runs(way, length) is None:
-            return None
-        return self._repeat(lambda: self.input.runs(way, length) or iter(()))
-
-    def _repeat(self, start: Callable[[], Iterator[Item]]) -> Iterator[Item]:
         passes: Any = count_from() if self._count < 0 else range(self._count)
         for _ in passes:
             is_empty = True
-            for item in start():
+            for step in self.input.iterate(execution):
                 is_empty = False
-                yield item
+                yield step
             if is_empty:
                 return
 
@@ -70,18 +60,18 @@ class Repeat(Node):
 class Take(Node):
     """The first elements."""
 
-    hands_on = True
+    forwards_elements = True
 
     def __init__(self, node: Node, count: int) -> None:
         super().__init__(node)
         self._count = count
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the elements; the input is not advanced beyond them."""
         left = self._count
         if left == 0:
             return
-        for element in self.input.iterate(way):
+        for element in self.input.iterate(execution):
             yield element
             left -= not isinstance(element, Failed)
             if left == 0:
@@ -97,17 +87,17 @@ class Take(Node):
 class Skip(Node):
     """All but the first elements."""
 
-    hands_on = True
+    forwards_elements = True
 
     def __init__(self, node: Node, count: int) -> None:
         super().__init__(node)
         self._count = count
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         if self._count < 0:
             return
         left = self._count
-        for element in self.input.iterate(way):
+        for element in self.input.iterate(execution):
             if isinstance(element, Failed) or left == 0:
                 yield element
             else:
@@ -128,7 +118,7 @@ class Skip(Node):
 class Shard(Node):
     """Elements whose position modulo the number of shards is an index."""
 
-    hands_on = True
+    forwards_elements = True
 
     def __init__(self, node: Node, num_shards: int, index: int) -> None:
         super().__init__(node)
@@ -140,9 +130,9 @@ class Shard(Node):
             raise InvalidArgumentError(f"Index must be between 0 and {num_shards - 1} (currently index = {index}).")
         self._num_shards, self._index = num_shards, index
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         position = 0
-        for element in self.input.iterate(way):
+        for element in self.input.iterate(execution):
             if isinstance(element, Failed):
                 yield element
                 continue
@@ -158,7 +148,7 @@ class Shard(Node):
 class Prefetch(Node):
     """Elements produced ahead of the consumer by a thread."""
 
-    hands_on = True
+    forwards_elements = True
 
     def __init__(self, node: Node, buffer_size: int) -> None:
         super().__init__(node)
@@ -166,8 +156,8 @@ class Prefetch(Node):
             raise InvalidArgumentError("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
         self._depth = _AUTOTUNE_DEPTH if buffer_size < 0 else buffer_size
 
-    def iterate(self, way: Way) -> Iterator[Step]:
-        steps = self.input.iterate(way)
+    def iterate(self, execution: Execution) -> Iterator[Step]:
+        steps = self.input.iterate(execution)
         return prefetch(steps, self._depth) if self._depth else steps
 
 
@@ -183,7 +173,7 @@ def prefetch(items: Iterator[Item], depth: int) -> Iterator[Item]:
 class Shuffle(Node):
     """Elements drawn from a buffer with TensorFlow's algorithm and NumPy's random numbers."""
 
-    hands_on = True
+    forwards_elements = True
 
     def __init__(self, node: Node, buffer_size: int, seed: int | None, again: bool) -> None:
         super().__init__(node)
@@ -192,29 +182,18 @@ class Shuffle(Node):
         self._size, self._seed, self._again = buffer_size, seed, again
         self._own_entropy = np.random.SeedSequence().entropy
 
-    def iterate(self, way: Way) -> Iterator[Step]:
-        """Fill the buffer, exchange one drawn element for each input element, then drain the buffer."""
-        return self._draw([step] for step in self.input.iterate(way))
-
-    def runs(self, way: Way, length: int) -> Iterator[Run] | None:
-        runs = self.input.runs(way, length)
-        if runs is None:
-            return None
-        return gathered(self._draw([run] if isinstance(run, Failed) else run for run in runs), length)
-
-    def _draw(self, groups: Iterator[Iterable[Any]]) -> Iterator[Any]:
-        """Draw from items that come in groups; failures pass at once."""
+    def iterate(self, execution: Execution) -> Iterator[Step]:
+        """Fill the buffer, yield one drawn element for each input element, then empty it; errors pass at once."""
         generator = np.random.default_rng(self._entropy(self.begin() if self._again else 0))
         positions = _draw_positions(generator, self._size)
-        buffer: list[Any] = []
-        for group in groups:
-            for item in group:
-                if isinstance(item, Failed):
-                    yield item
-                    continue
-                buffer.append(item)
-                if len(buffer) == self._size:
-                    yield _pop(buffer, next(positions))
+        buffer: list[Step] = []
+        for step in self.input.iterate(execution):
+            if isinstance(step, Failed):
+                yield step
+                continue
+            buffer.append(step)
+            if len(buffer) == self._size:
+                yield _pop(buffer, next(positions))
         for position in _draw_last_positions(generator, len(buffer)):
             yield _pop(buffer, position)
 
@@ -223,8 +202,8 @@ class Shuffle(Node):
         if self._seed is None and program_seed is None:
             return [self._own_entropy, epoch]
         # Without a seed of their own, shuffles of one pipeline differ by their depth.
-        place = (self.depth, epoch) if self._seed is None else (epoch,)
-        return entropy_of(program_seed or 0, self._seed, place)
+        key = (self.depth, epoch) if self._seed is None else (epoch,)
+        return entropy_of(program_seed or 0, self._seed, key)
 
 
 def _draw_positions(generator: np.random.Generator, size: int) -> Iterator[int]:

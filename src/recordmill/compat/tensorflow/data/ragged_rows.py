@@ -30,13 +30,13 @@ class RaggedRow(Tensor):
         return RaggedRow, (self.values, self.splits_dtype)
 
 
-def ragged_row(ragged: RaggedTensor, position: int) -> RaggedRow | RaggedTensor:
+def take_ragged_row(ragged: RaggedTensor, position: int) -> RaggedRow | RaggedTensor:
     """Return one row of a ragged tensor."""
     row = ragged[position]
     return row if isinstance(row, RaggedTensor) else RaggedRow(row.values, ragged.row_splits.values.dtype)
 
 
-def ragged_of(rows: Sequence[Any]) -> RaggedTensor:
+def stack_ragged(rows: Sequence[Any]) -> RaggedTensor:
     """Combine rows into a ragged tensor."""
     first = rows[0]
     return joined(rows, first.splits_dtype if isinstance(first, RaggedRow) else first.row_splits.values.dtype)

@@ -12,26 +12,33 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, Unkno
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
+from recordmill.compat.tensorflow.data.collate import Row, Table
 from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
     Element,
+    Execution,
     Failed,
     Node,
     Step,
-    Way,
 )
-from recordmill.compat.tensorflow.data.ragged_rows import ragged_row
-from recordmill.compat.tensorflow.data.specs import spec_of, without_axis
-from recordmill.compat.tensorflow.data.structures import leaves, mapped, row_of, same_form, to_tensors
-from recordmill.compat.tensorflow.data.tables import Row, Table
+from recordmill.compat.tensorflow.data.ragged_rows import take_ragged_row
+from recordmill.compat.tensorflow.data.structures import (
+    drop_axis,
+    leaves,
+    map_structure,
+    same_structure,
+    spec_of,
+    take_row,
+    to_tensors,
+)
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Source(Node):
     """Node without inputs, whose elements are those of its sample."""
 
-    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
+    def iterate(self, execution: Execution) -> Iterator[Step]:  # noqa: ARG002
         return map(Element, self.sample())
 
 
@@ -83,12 +90,12 @@ class Slices(Source):
     @staticmethod
     def spec_of_elements(spec: Any) -> Any:
         """Return the spec of the elements, given the spec of the value."""
-        return without_axis(spec)
+        return drop_axis(spec)
 
-    def iterate(self, way: Way) -> Iterator[Step]:
+    def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the slices; slices of dense tensors are created when their value is read."""
         if not all(type(leaf) is Tensor for leaf in leaves(self._value)):
-            return super().iterate(way)
+            return super().iterate(execution)
         table = Table(self._value)
         return (Row(table, position) for position in range(self._length))
 
@@ -96,18 +103,18 @@ class Slices(Source):
         return self._length
 
     def spec(self) -> Any:
-        return without_axis(spec_of(self._value))
+        return drop_axis(spec_of(self._value))
 
     def sample(self) -> Iterator[Any]:
         for position in range(self._length):
-            yield mapped(lambda leaf, at=position: _slice(leaf, at), self._value)
+            yield map_structure(lambda leaf, at=position: _slice(leaf, at), self._value)
 
 
 def _slice(leaf: Any, position: int) -> Any:
     if isinstance(leaf, Tensor):
-        return row_of(leaf.values, position)
+        return take_row(leaf.values, position)
     if not isinstance(leaf, SparseTensor):
-        return ragged_row(leaf, position)
+        return take_ragged_row(leaf, position)
     indices = leaf.indices.values
     inside = indices[:, 0] == position
     parts = indices[inside, 1:], leaf.values.values[inside], leaf.dense_shape.values[1:]
@@ -165,7 +172,7 @@ class FromGenerator(Node):
         self._function, self._signature = function, signature
         self._args = tuple(as_tensor(one).numpy() for one in args)
 
-    def iterate(self, way: Way) -> Iterator[Step]:  # noqa: ARG002
+    def iterate(self, execution: Execution) -> Iterator[Step]:  # noqa: ARG002
         """Yield the values; an error raised by the generator ends the elements."""
         try:
             for value in iter(self._function(*self._args)):
@@ -196,11 +203,11 @@ class FromGenerator(Node):
             return _convert_leaf(self._signature, value)
         if isinstance(value, list) and isinstance(self._signature, tuple):
             value = tuple(value)
-        if not same_form(self._signature, value):
+        if not same_structure(self._signature, value):
             raise InvalidArgumentError(
                 f"`generator` yielded {value}, which does not have the declared structure {self._signature}"
             )
-        return mapped(_convert_leaf, self._signature, value)
+        return map_structure(_convert_leaf, self._signature, value)
 
 
 def _convert_leaf(spec: Any, value: Any) -> Any:
@@ -220,7 +227,7 @@ def _convert_leaf(spec: Any, value: Any) -> Any:
 def signature_of(types: Any, shapes: Any = None) -> Any:
     """Combine structures of dtypes and of shapes into a structure of specs."""
     if shapes is None:
-        return mapped(lambda dtype: TensorSpec(None, dtype), types)
+        return map_structure(lambda dtype: TensorSpec(None, dtype), types)
     if isinstance(types, tuple):
         return tuple(signature_of(dtype, shape) for dtype, shape in zip(types, shapes, strict=True))
     if isinstance(types, dict):

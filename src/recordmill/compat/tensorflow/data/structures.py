@@ -1,21 +1,25 @@
-"""Structures of elements: tuples, dicts and named tuples of tensors, nested."""
+"""Structures of elements (nested tuples, dicts and named tuples of tensors) and of their specs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from recordmill.compat.tensorflow.core.arrays import scalar_array
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
+from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
+from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
+from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, type_spec_from_value
 
 TENSORS = (Tensor, SparseTensor, RaggedTensor)
 
 
 def children(value: Any) -> list[Any] | None:
-    """Return the parts of a tuple or a mapping in TensorFlow's order (mappings by key); None for a leaf."""
+    """Return the values in a tuple or a mapping in TensorFlow's order (mappings by key); None for a leaf."""
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, Mapping):
@@ -35,63 +39,124 @@ def _flat(value: Any) -> list[Any]:
     return [value] if inside is None else [leaf for one in inside for leaf in _flat(one)]
 
 
-def mapped(function: Callable[..., Any], value: Any, *others: Any) -> Any:
+def map_structure(function: Callable[..., Any], value: Any, *others: Any) -> Any:
     """Return the structure with a function applied to each leaf."""
     if type(value) is Tensor:
         return function(value, *others)
     if isinstance(value, tuple):
-        rows = [mapped(function, *group) for group in zip(value, *others, strict=True)]
+        rows = [map_structure(function, *group) for group in zip(value, *others, strict=True)]
         return type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)
     if isinstance(value, Mapping):
-        return {key: mapped(function, value[key], *(other[key] for other in others)) for key in value}
+        return {key: map_structure(function, value[key], *(other[key] for other in others)) for key in value}
     return function(value, *others)
 
 
-def filled(value: Any, new: Iterator[Any]) -> Any:
-    """Return a structure of the same form with other leaves."""
+def pack_structure(value: Any, new: Iterable[Any]) -> Any:
+    """Return the structure with other leaves."""
+    leaf = iter(new)
     if type(value) is Tensor:
-        return next(new)
+        return next(leaf)
     if isinstance(value, tuple):
-        rows = [filled(one, new) for one in value]
+        rows = [pack_structure(one, leaf) for one in value]
         return type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)
     if isinstance(value, Mapping):
-        parts = {key: filled(value[key], new) for key in sorted(value)}
+        parts = {key: pack_structure(value[key], leaf) for key in sorted(value)}
         return {key: parts[key] for key in value}
-    return next(new)
+    return next(leaf)
 
 
-def same_form(one: Any, other: Any) -> bool:
-    """Return whether two structures nest alike."""
+def same_structure(one: Any, other: Any) -> bool:
+    """Return whether two structures have the same nesting and the same keys."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return sorted(one) == sorted(other) and all(same_form(one[key], other[key]) for key in one)
+        return sorted(one) == sorted(other) and all(same_structure(one[key], other[key]) for key in one)
     if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(same_form, one, other))
+        return len(one) == len(other) and all(map(same_structure, one, other))
     return children(one) is None and children(other) is None
 
 
 def to_tensors(value: Any) -> Any:
     """Return the structure with tensors as leaves."""
-    return mapped(lambda leaf: leaf if isinstance(leaf, TENSORS) else as_tensor(leaf), value)
+    return map_structure(lambda leaf: leaf if isinstance(leaf, TENSORS) else as_tensor(leaf), value)
 
 
 def to_numpy(value: Any) -> Any:
     """Return the structure with NumPy arrays and scalars as leaves."""
-    return mapped(lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf, value)
+    return map_structure(lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf, value)
 
 
-def row_of(array: Any, position: int) -> Tensor:
+def take_row(array: Any, position: int) -> Tensor:
     """Return one row of an array as a tensor."""
     row = array[position]
-    if isinstance(row, np.ndarray):
-        return Tensor(row)
-    scalar = np.empty((), array.dtype)
-    scalar[()] = row
-    return Tensor(scalar)
+    return Tensor(row if isinstance(row, np.ndarray) else scalar_array(row, array.dtype))
 
 
-def whole(value: Any, name: str) -> int:
+def to_int(value: Any, name: str) -> int:
     """Return an argument as an integer; scalar integer tensors are accepted."""
     array = array_of(value)
     if array.ndim or array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be an integer, got {value!r}")
     return int(array[()])
+
+
+class DatasetSpec:
+    """Spec of datasets whose elements have a spec."""
+
+    __slots__ = ("element_spec",)
+
+    def __init__(self, element_spec: Any) -> None:
+        self.element_spec = element_spec
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DatasetSpec) and bool(self.element_spec == other.element_spec)
+
+    def __hash__(self) -> int:
+        return hash(DatasetSpec)
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({self.element_spec!r}, TensorShape([]))"
+
+
+def spec_of(value: Any) -> Any:
+    """Return the specs of an element."""
+    return map_structure(_leaf_spec, value)
+
+
+def _leaf_spec(leaf: Any) -> Any:
+    if hasattr(leaf, "element_spec"):
+        return DatasetSpec(leaf.element_spec)
+    if isinstance(leaf, RaggedRow):
+        return leaf.row_spec
+    return type_spec_from_value(leaf)
+
+
+def add_axis(spec: Any, length: int | None) -> Any:
+    """Return the specs of batches of elements."""
+    return map_structure(lambda leaf: _with_shape(leaf, TensorShape([length]) + leaf.shape, 1), spec)
+
+
+def drop_axis(spec: Any) -> Any:
+    """Return the specs of the rows of batches."""
+    return map_structure(lambda leaf: _with_shape(leaf, None if leaf.shape.rank is None else leaf.shape[1:], -1), spec)
+
+
+def _with_shape(leaf: Any, shape: Any, more_axes: int = 0) -> Any:
+    if isinstance(leaf, RaggedTensorSpec):
+        return RaggedTensorSpec(shape, leaf.dtype, max(leaf.ragged_rank + more_axes, 0), leaf.row_splits_dtype)
+    return type(leaf)(shape, leaf.dtype)
+
+
+def merge_specs(one: Any, other: Any) -> Any:
+    """Return the most specific specs that describe both elements; lengths that differ are unknown."""
+    if not same_structure(one, other) or any(
+        getattr(a, "dtype", None) != getattr(b, "dtype", None) for a, b in zip(leaves(one), leaves(other), strict=True)
+    ):
+        raise TypeError(f"Incompatible dataset elements:\n  {one} vs.   {other}")
+    return map_structure(_merge_spec, one, other)
+
+
+def _merge_spec(one: Any, other: Any) -> Any:
+    if isinstance(one, DatasetSpec):
+        return one
+    if one.shape.rank is None or one.shape.rank != other.shape.rank:
+        return _with_shape(one, None)
+    return _with_shape(one, [a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)])

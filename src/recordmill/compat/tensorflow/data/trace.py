@@ -11,24 +11,23 @@ import numpy as np
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.dispatch import RECORDING, run
 from recordmill.compat.tensorflow.core.variable import Variable
-from recordmill.compat.tensorflow.data.inferring import inferred
-from recordmill.compat.tensorflow.data.recorded import (
+from recordmill.compat.tensorflow.data.infer_specs import infer_specs
+from recordmill.compat.tensorflow.data.structures import TENSORS, leaves, map_structure, pack_structure, spec_of
+from recordmill.compat.tensorflow.data.symbolic import (
     Path,
-    Recorded,
+    SymbolicTensor,
     Untraceable,
-    frozen,
-    instances,
-    picked,
-    putter,
-    recorded_in,
+    copy_containers,
+    find_instances,
+    find_symbolic,
+    prepare_substitution,
+    value_at,
 )
-from recordmill.compat.tensorflow.data.specs import spec_of
-from recordmill.compat.tensorflow.data.structures import TENSORS, filled, leaves, mapped
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Operations that run functions of the user or have effects: they run element by element, in order.
+# Operations that run functions of the user or have side effects run element by element, in order.
 _ORDERED = ("control.", "io.write_file")
-# Operations that are given functions, which may use symbolic values that the tracer does not see.
+# Operations that take functions, which may use symbolic values that the tracer does not see.
 _CLOSURES = frozenset(
     f"control.{name}"
     for name in ("case", "cond", "foldl", "foldr", "map_fn", "scan", "switch_case", "vectorized_map", "while_loop")
@@ -47,12 +46,12 @@ class Call:
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], outputs: tuple[tuple[int, Path], ...]
     ) -> None:
         self.name, self.args, self.kwargs, self.outputs = name, args, kwargs, outputs
-        self.inputs = frozenset(one.number for one in recorded_in((args, kwargs)))
-        self._args = [putter(one) for one in args]
-        self._kwargs = {key: putter(one) for key, one in kwargs.items()}
+        self.inputs = frozenset(one.number for one in find_symbolic((args, kwargs)))
+        self._args = [prepare_substitution(one) for one in args]
+        self._kwargs = {key: prepare_substitution(one) for key, one in kwargs.items()}
 
     def arguments(self, known: Mapping[int, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Arguments with real values in place of the symbolic ones."""
+        """Return the arguments with values in place of the symbolic tensors."""
         return tuple([one(known) for one in self._args]), {key: one(known) for key, one in self._kwargs.items()}
 
     def run(self, known: dict[int, Any]) -> None:
@@ -60,11 +59,11 @@ class Call:
         args, kwargs = self.arguments(known)
         result = run(self.name, *args, **kwargs)
         for number, path in self.outputs:
-            known[number] = picked(result, path)
+            known[number] = value_at(result, path)
 
 
 class Trace:
-    """Operations of a function, with the leaves of its argument as values 0, 1, …."""
+    """Operations of a function; the leaves of its argument are the values 0, 1, …."""
 
     def __init__(self, num_inputs: int, calls: tuple[Call, ...], result: Any) -> None:
         self.num_inputs, self.calls, self.result = num_inputs, calls, result
@@ -76,14 +75,14 @@ class Trace:
         known: dict[int, Any] = dict(enumerate(leaves(value)))
         for call in self.calls:
             call.run(known)
-        return mapped(lambda leaf: known[leaf.number] if isinstance(leaf, Recorded) else leaf, self.result)
+        return map_structure(lambda leaf: known[leaf.number] if isinstance(leaf, SymbolicTensor) else leaf, self.result)
 
     def known_specs(self) -> Any:
-        """Specs of the result, with None for those that are not known."""
-        return mapped(lambda leaf: leaf.spec if isinstance(leaf, Recorded) else spec_of(leaf), self.result)
+        """Return the specs of the result, with None for those that are not known."""
+        return map_structure(lambda leaf: leaf.spec if isinstance(leaf, SymbolicTensor) else spec_of(leaf), self.result)
 
     def spec(self) -> Any:
-        """Specs of the result; None unless all are known."""
+        """Return the specs of the result; None unless all are known."""
         specs = self.known_specs()
         return None if any(leaf is None for leaf in leaves(specs)) else specs
 
@@ -95,21 +94,18 @@ class _Tracer:
         self.calls: list[Call] = []
         self._count, self._fixed_size = 0, fixed_size
 
-    def new_value(self, spec: TensorSpec | None) -> Recorded:
-        value = Recorded(self._count, spec)
+    def new_value(self, spec: TensorSpec | None) -> SymbolicTensor:
+        value = SymbolicTensor(self._count, spec)
         self._count += 1
         return value
 
     def touches(self, value: Any) -> bool:
-        if next(instances(value, Variable), None) is not None:
+        if next(find_instances(value, Variable), None) is not None:
             raise Untraceable("it uses a tf.Variable, whose value may change")
-        found = next(recorded_in(value), None)
+        found = next(find_symbolic(value), None)
         if found is not None and found.of_graph:
             raise Untraceable("it uses a value of a graph")
         return found is not None
-
-    def decide(self, _: Any) -> bool:
-        raise Untraceable("what it does depends on a value (if, while, and, or)")
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name.startswith("variable."):
@@ -119,25 +115,25 @@ class _Tracer:
         if name in _CLOSURES:
             raise Untraceable(f"{name} calls functions, which may use other values")
         outputs: list[tuple[int, Path]] = []
-        result = self._stand_ins(inferred(name, args, kwargs), Path(), outputs)
+        result = self._make_symbols(infer_specs(name, args, kwargs), Path(), outputs)
         if name == "image.central_crop":
-            args, kwargs = self._as_in_graphs(*args, **kwargs), {}
-        self.calls.append(Call(name, frozen(args), frozen(kwargs), tuple(outputs)))
+            args, kwargs = self._round_fraction(*args, **kwargs), {}
+        self.calls.append(Call(name, copy_containers(args), copy_containers(kwargs), tuple(outputs)))
         return result
 
-    def _stand_ins(self, spec: Any, path: Path, outputs: list[tuple[int, Path]]) -> Any:
-        """Symbolic values in the structure of the inferred specs."""
+    def _make_symbols(self, spec: Any, path: Path, outputs: list[tuple[int, Path]]) -> Any:
+        """Create symbolic tensors in the structure of the inferred specs."""
         if isinstance(spec, dict):
-            return {key: self._stand_ins(one, Path((*path, key)), outputs) for key, one in spec.items()}
+            return {key: self._make_symbols(one, Path((*path, key)), outputs) for key, one in spec.items()}
         if isinstance(spec, list | tuple):
-            rows = [self._stand_ins(one, Path((*path, key)), outputs) for key, one in enumerate(spec)]
+            rows = [self._make_symbols(one, Path((*path, key)), outputs) for key, one in enumerate(spec)]
             return type(spec)(rows)
         value = self.new_value(spec)
         outputs.append((value.number, path))
         return value
 
-    def _as_in_graphs(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
-        """Arguments of central_crop: TensorFlow's graphs hold the fraction as float32 if the size is unknown."""
+    def _round_fraction(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
+        """Return the arguments of central_crop; TensorFlow rounds the fraction to float32 if the size is unknown."""
         spec = getattr(image, "spec", None)
         is_known = self._fixed_size if spec is None or not spec.shape.rank else None not in list(spec.shape)[-3:-1]
         is_changed = type(central_fraction) is float and not is_known
@@ -152,7 +148,7 @@ def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
     inputs = list(map(tracer.new_value, leaves(spec)))
     token = RECORDING.set(tracer)
     try:
-        result = function(filled(spec, iter(inputs)))
+        result = function(pack_structure(spec, inputs))
     except Untraceable:
         raise
     except Exception as error:
@@ -160,26 +156,26 @@ def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
     finally:
         RECORDING.reset(token)
     for leaf in leaves(result):
-        if not isinstance(leaf, (Recorded, *TENSORS)):
+        if not isinstance(leaf, (SymbolicTensor, *TENSORS)):
             raise Untraceable(f"it returns a {type(leaf).__name__}")
     return Trace(len(inputs), tuple(tracer.calls), result)
 
 
-def gives_float32(call: Call) -> bool:
+def converts_to_float32(call: Call) -> bool:
     """Return whether a call converts its argument to float32."""
     if call.name not in ("array.cast", "image.convert_image_dtype") or call.kwargs.keys() - {"dtype"}:
         return False
-    wanted = [*call.args[1:], *call.kwargs.values()]
+    targets = [*call.args[1:], *call.kwargs.values()]
     try:
-        return len(wanted) == 1 and dtypes.as_dtype(wanted[0]) == dtypes.float32
+        return len(targets) == 1 and dtypes.as_dtype(targets[0]) == dtypes.float32
     except TypeError:
         return False
 
 
-def uses_of(calls: Sequence[Call], result: Any) -> Counter[int]:
+def count_uses(calls: Sequence[Call], result: Any) -> Counter[int]:
     """Count how often each value is used."""
     uses = Counter(number for call in calls for number in call.inputs)
-    uses.update(leaf.number for leaf in leaves(result) if isinstance(leaf, Recorded))
+    uses.update(leaf.number for leaf in leaves(result) if isinstance(leaf, SymbolicTensor))
     return uses
 
 

@@ -9,9 +9,17 @@ from recordmill.compat.tensorflow.core.dispatch import BESIDE, op, run
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.shapes import TensorShape
-from recordmill.compat.tensorflow.data.inferring import inferred
-from recordmill.compat.tensorflow.data.recorded import Path, Recorded, frozen, instances, picked, put, recorded_in
-from recordmill.compat.tensorflow.data.structures import filled, leaves
+from recordmill.compat.tensorflow.data.infer_specs import infer_specs
+from recordmill.compat.tensorflow.data.structures import leaves, pack_structure
+from recordmill.compat.tensorflow.data.symbolic import (
+    Path,
+    SymbolicTensor,
+    copy_containers,
+    find_instances,
+    find_symbolic,
+    substitute,
+    value_at,
+)
 from recordmill.compat.tensorflow.io.parsing import names_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.dataclass import dataclass
@@ -34,7 +42,7 @@ class Step(Protocol):
         """Add its values to the known ones."""
 
 
-class Symbol(Recorded):
+class Symbol(SymbolicTensor):
     """Stand-in for a value that a session computes."""
 
     __slots__ = ()
@@ -127,12 +135,12 @@ class Call:
     outputs: tuple[tuple[int, tuple[Any, ...]], ...]
 
     def inputs(self) -> set[int]:
-        return {one.number for one in recorded_in((self.args, self.kwargs))}
+        return {one.number for one in find_symbolic((self.args, self.kwargs))}
 
     def make(self, known: dict[int, Any]) -> None:
-        result = run(self.name, *put(self.args, known), **put(self.kwargs, known))
+        result = run(self.name, *substitute(self.args, known), **substitute(self.kwargs, known))
         for number, keys in self.outputs:
-            known[number] = picked(result, Path(keys))
+            known[number] = value_at(result, Path(keys))
 
 
 class OperationGraph:
@@ -145,23 +153,23 @@ class OperationGraph:
 
     def touches(self, value: Any) -> bool:
         """Return whether arguments contain symbols."""
-        return any(next(instances(value, kind), None) is not None for kind in (Symbol, Operation))
+        return any(next(find_instances(value, kind), None) is not None for kind in (Symbol, Operation))
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a call, and return symbols for its results."""
         if name == "control.group":
-            return _group(list(instances(args, Operation)))
+            return _group(list(find_instances(args, Operation)))
         if name in _WITH_FUNCTIONS:
             raise NotImplementedError(
                 f"tf.{name.partition('.')[2]} of symbolic tensors is not supported: call it in the function that is "
                 "passed to Dataset.map"
             )
-        args, kwargs = frozen(args), frozen(kwargs)
+        args, kwargs = copy_containers(args), copy_containers(kwargs)
         structure = _find_structure(name, args, kwargs)
         keys, first = list(_list_keys(structure)), len(self.steps)
         outputs = tuple(zip(range(first, first + len(keys)), keys, strict=True))
         specs = [one if isinstance(one, TensorSpec) else None for one in leaves(structure)]
-        return filled(structure, iter(self.add(Call(name, args, kwargs, outputs), specs)))
+        return pack_structure(structure, iter(self.add(Call(name, args, kwargs, outputs), specs)))
 
     def add(self, step: Step, specs: Iterable[TensorSpec | None]) -> list[Symbol]:
         """Add a step, and return a symbol for each of its values."""
@@ -200,7 +208,7 @@ def _group(operations: list[Operation]) -> Operation:
 
 def _find_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the structure of the result of a call, with specs as leaves where they are known."""
-    structure = inferred(name, args, kwargs)
+    structure = infer_specs(name, args, kwargs)
     if structure is None and name in _STRUCTURES:
         structure = _STRUCTURES[name](*args, **kwargs)
     return tuple(structure) if isinstance(structure, list) else structure

@@ -8,11 +8,10 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from recordmill.compat.tensorflow.core.tensor import as_tensor
-from recordmill.compat.tensorflow.data.elements import Node, Step, Way
-from recordmill.compat.tensorflow.data.recorded import put, recorded_in
+from recordmill.compat.tensorflow.data.elements import Execution, Node, Step
 from recordmill.compat.tensorflow.data.sources import Single, Slices, signature_of
-from recordmill.compat.tensorflow.data.specs import spec_of
-from recordmill.compat.tensorflow.data.structures import filled, leaves, mapped
+from recordmill.compat.tensorflow.data.structures import leaves, map_structure, pack_structure, spec_of
+from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute
 from recordmill.compat.tensorflow.graphs.graph import GRAPH, Operation, Symbol
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.dataclass import dataclass
@@ -70,7 +69,7 @@ class GraphIterator:
         first = len(GRAPH.steps)
         iterator = None if self._handle is not None else self
         symbols = GRAPH.add(NextElement(iterator, tuple(range(first, first + len(specs))), self._handle), specs)
-        return filled(self.element_spec, iter(symbols))
+        return pack_structure(self.element_spec, symbols)
 
     def read(self) -> Any:
         """Return the next element for the running session."""
@@ -139,19 +138,19 @@ class FedNode(Node):
 
     def feed(self) -> None:
         """Take the values that the running session is fed."""
-        numbers = [one.number for one in recorded_in(self._value)]
-        self._source = self._kind(put(self._value, GRAPH.values(numbers, GRAPH.fed)))
+        numbers = [one.number for one in find_symbolic(self._value)]
+        self._source = self._kind(substitute(self._value, GRAPH.values(numbers, GRAPH.fed)))
 
     def _get_source(self) -> Node:
         if self._source is None:
             self.feed()
         return self._source  # type: ignore[return-value]
 
-    def iterate(self, way: Way) -> Iterator[Step]:
-        return self._get_source().iterate(way)
+    def iterate(self, execution: Execution) -> Iterator[Step]:
+        return self._get_source().iterate(execution)
 
     def spec(self) -> Any:
-        return self._kind.spec_of_elements(mapped(_symbol_spec, self._value))
+        return self._kind.spec_of_elements(map_structure(_symbol_spec, self._value))
 
     def sample(self) -> Iterator[Any]:
         return self._get_source().sample()

@@ -10,8 +10,8 @@ from recordmill.compat.tensorflow.core.dtypes import as_dtype, string
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.files import TextLineDataset, TFRecordDataset
-from recordmill.compat.tensorflow.data.recorded import put, recorded_in
 from recordmill.compat.tensorflow.data.structures import leaves
+from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute
 from recordmill.compat.tensorflow.files.contents import read_file
 from recordmill.compat.tensorflow.graphs.graph import GRAPH, Call, Symbol
 from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, NextElement
@@ -163,7 +163,7 @@ def _get_next(tensors: Any, batches: Any) -> Any:
 def _make_rows(tensors: Any, enqueue_many: bool) -> Any:
     """Return a dataset of the tensors' values: the steps between the reader and the tensors become a map function."""
     values = tuple(tensors.values()) if isinstance(tensors, dict) else tuple(tensors)
-    steps = list(GRAPH.needed(one.number for one in recorded_in(values)))
+    steps = list(GRAPH.needed(one.number for one in find_symbolic(values)))
     reads = [step for step in steps if isinstance(step, NextElement)]
     if len(reads) != 1 or reads[0].iterator is None or reads[0].iterator.dataset is None:
         raise NotImplementedError(f"batches take the values of one reader, got {len(reads)}: use tf.data instead")
@@ -173,7 +173,7 @@ def _make_rows(tensors: Any, enqueue_many: bool) -> Any:
         known = dict(zip(read.numbers, leaves(element), strict=True))
         for step in others:
             step.make(known)
-        return put(values, known)
+        return substitute(values, known)
 
     rows = reads[0].iterator.dataset.map(compute, _choose_threads(others))
     return rows.unbatch() if enqueue_many else rows
@@ -202,7 +202,7 @@ class Coordinator:
         del ex
         self._is_stopped = True
 
-    def join(self, *unused: Any, **others: Any) -> None:
+    def join_arrays(self, *unused: Any, **others: Any) -> None:
         """Do nothing."""
 
 

@@ -17,8 +17,8 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
-from recordmill.compat.tensorflow.core.draws import generator
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, OutOfRangeError
+from recordmill.compat.tensorflow.core.random_state import current_generator
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images import philox
 from recordmill.compat.tensorflow.images.arguments import raise_invalid, to_number
@@ -52,7 +52,7 @@ def sample_distorted_bounding_box(
 ) -> tuple[Tensor, ...]:
     """Draw a window that covers enough of one of the boxes."""
     rule = _CropRule.create(min_object_covered, aspect_ratio_range, area_range, max_attempts)
-    numbers = generator(seed or None)
+    numbers = current_generator(seed or None)
     words = iter(lambda: int(numbers.integers(0, _NUM_WORDS)), None)
     return _sample_box(words, image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.arrays import array_of
-from recordmill.compat.tensorflow.core.dispatch import op
-from recordmill.compat.tensorflow.core.graph_sizes import UNKNOWN
+from recordmill.compat.tensorflow.core.dispatch import SIZES_UNKNOWN, op
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.arguments import to_image, to_integer, to_number
 
@@ -47,7 +46,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
 def central_crop(image: Any, central_fraction: Any) -> Tensor:
     """Crop a fraction of each side around the center."""
     pixels, fraction = array_of(image), float(to_number(central_fraction))
-    if type(central_fraction) is float and UNKNOWN.get():
+    if type(central_fraction) is float and SIZES_UNKNOWN.get():
         fraction = float(np.float32(fraction))  # TensorFlow's graphs do so for images of unknown size
     if not 0.0 < fraction <= 1.0:
         raise ValueError(f"central_fraction must be in (0, 1], got {fraction}")

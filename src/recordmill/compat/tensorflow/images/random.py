@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
-from recordmill.compat.tensorflow.core.draws import generator
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
+from recordmill.compat.tensorflow.core.random_state import current_generator
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images import philox
 from recordmill.compat.tensorflow.images.arguments import to_image
@@ -69,7 +69,7 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
     """Crop a tensor at a random offset."""
     values = array_of(value)
     lengths = check_crop_size(values, size).tolist()
-    offsets = draw_crop_offsets(generator(seed), values.shape, lengths)
+    offsets = draw_crop_offsets(current_generator(seed), values.shape, lengths)
     return Tensor(np.ascontiguousarray(slice_window(values, offsets, lengths)))
 
 
@@ -122,7 +122,7 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
 
 
 def _from_generator(seed: int | None) -> Uniform:
-    return lambda low, high: float(np.float32(generator(seed).uniform(low, high)))
+    return lambda low, high: float(np.float32(current_generator(seed).uniform(low, high)))
 
 
 def _from_seeds(seed: Any) -> Uniform:
@@ -143,7 +143,7 @@ def _draw_factor(draw: Uniform, lower: float, upper: float) -> float:
 
 def _flip_randomly(image: Any, axis: int, seed: int | None) -> NDArray[Any]:
     pixels = to_image(image)
-    numbers = generator(seed)
+    numbers = current_generator(seed)
     return _flip_some(pixels, axis, np.array(numbers.random(pixels.shape[:-3], dtype=np.float32)))
 
 

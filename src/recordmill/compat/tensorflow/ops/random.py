@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core import draws
+from recordmill.compat.tensorflow.core import random_state
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, float32, int64
@@ -20,14 +20,14 @@ _INTEGERS = ("int32", "int64", "uint32", "uint64")
 
 def _generator(seed: Any) -> np.random.Generator:
     """Return the generator of the process, or of the current element of a dataset."""
-    return draws.generator(None if seed is None else int(array_of(seed)))
+    return random_state.current_generator(None if seed is None else int(array_of(seed)))
 
 
 def _stateless_generator(seed: Any) -> np.random.Generator:
     values = array_of(seed)
     if values.shape != (2,):
         raise InvalidArgumentError(f"seed must have shape [2], got {list(values.shape)}")
-    return np.random.default_rng(draws.words_of(*values.tolist()))
+    return np.random.default_rng(random_state.words_of(*values.tolist()))
 
 
 def _uniform(generator: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Tensor:

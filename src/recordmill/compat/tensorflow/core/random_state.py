@@ -39,7 +39,7 @@ class RandomState:
         if global_seed is None:
             global_seed = _UNSEEDED if seed is None else 0
         if self._position:
-            return seeded(global_seed, seed, self._position)
+            return create_generator(global_seed, seed, self._position)
         return np.random.default_rng(entropy_of(global_seed, seed, ()))
 
 
@@ -60,7 +60,7 @@ class _DigestSequence:
 ISeedSequence.register(_DigestSequence)
 
 
-def seeded(global_seed: int, seed: int | None, position: tuple[int, ...]) -> np.random.Generator:
+def create_generator(global_seed: int, seed: int | None, position: tuple[int, ...]) -> np.random.Generator:
     """Create a generator whose numbers depend only on the two seeds and the position of an element."""
     text = ",".join(map(str, position)).encode()
     digest = blake2b(text, digest_size=_STATE_BYTES, key=_hash_seeds(global_seed, seed)).digest()
@@ -98,21 +98,21 @@ def global_seed() -> int | None:
     return _process.seed
 
 
-def generator(seed: int | None = None) -> np.random.Generator:
+def current_generator(seed: int | None = None) -> np.random.Generator:
     """Return the generator that an operation draws from now."""
     return (_CURRENT.get() or _process).generator(seed)
 
 
 @contextmanager
-def element(*position: int) -> Iterator[None]:
+def use_element_state(*position: int) -> Iterator[None]:
     """Draw random numbers that belong to one element of a dataset, whichever thread computes it."""
-    token = begin(*position)
+    token = set_element_state(*position)
     try:
         yield
     finally:
         _CURRENT.reset(token)
 
 
-def begin(*position: int) -> Token[RandomState | None]:
+def set_element_state(*position: int) -> Token[RandomState | None]:
     """Draw random numbers that belong to one element of a dataset, until the caller's context ends."""
     return _CURRENT.set(RandomState(_process.seed, position))

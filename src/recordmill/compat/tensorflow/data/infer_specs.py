@@ -1,4 +1,4 @@
-"""Infer dtypes and shapes of symbolic values, as far as `element_spec` and `shape` of traced values need them."""
+"""Infer the dtypes and shapes of symbolic tensors, which `element_spec` and `shape` need."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from recordmill.compat.tensorflow.io.parsing import names_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
-def inferred(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the specs of the result of a call, in its structure; None where they are not known."""
+def infer_specs(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the specs of the result of a call, in its structure; None for those that are not known."""
     rule = _RULES.get(name)
     try:
         return None if rule is None else rule(*args, **kwargs)
@@ -72,7 +72,7 @@ def _cast(x: Any, dtype: Any, *_: Any, **__: Any) -> TensorSpec:
 
 
 def _with_number(x: Any, y: Any, *_: Any, **__: Any) -> Any:
-    """Python numbers change neither dtype nor shape."""
+    """Return the spec of the other operand: Python numbers change neither dtype nor shape."""
     if isinstance(y, int | float):
         return x.spec
     return y.spec if isinstance(x, int | float) else None
@@ -92,7 +92,7 @@ def _jpeg_shape(contents: Any, output_type: Any = dtypes.int32, **_: Any) -> Ten
 
 
 def _bounding_box(image_size: Any, *_: Any, **__: Any) -> list[TensorSpec]:
-    """Offset, size, and the box as fractions."""
+    """Return the specs of the offset, of the size, and of the box as fractions."""
     dtype = image_size.spec.dtype if image_size.spec is not None else dtypes.int32
     return [TensorSpec([3], dtype), TensorSpec([3], dtype), TensorSpec([1, 1, 4], dtypes.float32)]
 

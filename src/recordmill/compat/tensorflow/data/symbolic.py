@@ -1,4 +1,4 @@
-"""Symbolic values that stand for tensors while a function is traced, and helpers to find and replace them."""
+"""Symbolic tensors, which stand for values while a function is traced, and helpers to find and replace them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _MAX_ROWS = 64
 
 
 class Untraceable(Exception):  # noqa: N818 (not an error: the function then runs as Python)
-    """The function needs something that only real values have."""
+    """The function needs a property that symbolic tensors do not have."""
 
 
-class Recorded(Operators):
-    """Stands for a value while a function is traced."""
+class SymbolicTensor(Operators):
+    """Tensor without a value, which a traced function receives."""
 
     __slots__ = ("number", "spec")
     of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch
@@ -59,10 +59,10 @@ class Recorded(Operators):
         raise Untraceable(f"it asks for .{name} of a value")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        raise Untraceable("it gives a value to NumPy")
+        raise Untraceable("it passes a value to NumPy")
 
     def __bool__(self) -> bool:
-        raise Untraceable("what it does depends on a value (if, while, and, or)")
+        raise Untraceable("its control flow depends on a value (if, while, and, or)")
 
     def __iter__(self) -> Iterator[Any]:
         return iter([self[row] for row in range(self._length("it iterates over a value"))])
@@ -77,7 +77,7 @@ class Recorded(Operators):
         return int(shape[0])
 
     def __int__(self) -> NoReturn:
-        raise Untraceable("it makes a Python number of a value")
+        raise Untraceable("it converts a value to a Python number")
 
     __float__ = __index__ = __int__
 
@@ -85,45 +85,45 @@ class Recorded(Operators):
         return f"<value {self.number} of a traced function>"
 
 
-def recorded_in(value: Any) -> Iterator[Recorded]:
-    """Find the symbolic values in an argument."""
-    yield from instances(value, Recorded)
+def find_symbolic(value: Any) -> Iterator[SymbolicTensor]:
+    """Find the symbolic tensors in an argument."""
+    yield from find_instances(value, SymbolicTensor)
 
 
-def instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
+def find_instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
     """Find the objects of a class in an argument."""
     if isinstance(value, kind):
         yield value
     elif isinstance(value, slice):
-        yield from instances((value.start, value.stop, value.step), kind)
+        yield from find_instances((value.start, value.stop, value.step), kind)
     elif isinstance(value, list | tuple):
         for one in value:
-            yield from instances(one, kind)
+            yield from find_instances(one, kind)
     elif isinstance(value, Mapping):
-        yield from instances(list(value.values()), kind)
+        yield from find_instances(list(value.values()), kind)
 
 
-def put(value: Any, known: Mapping[int, Any]) -> Any:
-    """Replace the symbolic values in an argument by real ones."""
-    if isinstance(value, Recorded):
+def substitute(value: Any, known: Mapping[int, Any]) -> Any:
+    """Replace the symbolic tensors in an argument by values."""
+    if isinstance(value, SymbolicTensor):
         return known[value.number]
-    if next(recorded_in(value), None) is None:
+    if next(find_symbolic(value), None) is None:
         return value
     if isinstance(value, slice):
-        return slice(put(value.start, known), put(value.stop, known), put(value.step, known))
+        return slice(substitute(value.start, known), substitute(value.stop, known), substitute(value.step, known))
     if isinstance(value, Mapping):
-        return {key: put(one, known) for key, one in value.items()}
-    rows = [put(one, known) for one in value]
+        return {key: substitute(one, known) for key, one in value.items()}
+    rows = [substitute(one, known) for one in value]
     return rows if isinstance(value, list) else type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)
 
 
-def putter(value: Any) -> Callable[[Mapping[int, Any]], Any]:
-    """Return a function that does the same as `put` for one argument, prepared for many calls."""
-    if isinstance(value, Recorded):
+def prepare_substitution(value: Any) -> Callable[[Mapping[int, Any]], Any]:
+    """Return a function that calls `substitute` for one argument, prepared for many calls."""
+    if isinstance(value, SymbolicTensor):
         return itemgetter(value.number)
-    if next(recorded_in(value), None) is None:
+    if next(find_symbolic(value), None) is None:
         return lambda _: value
-    return partial(put, value)
+    return partial(substitute, value)
 
 
 class Path(tuple[Any, ...]):
@@ -132,17 +132,17 @@ class Path(tuple[Any, ...]):
     __slots__ = ()
 
 
-def picked(result: Any, path: Any) -> Any:
+def value_at(result: Any, path: Any) -> Any:
     """Return the value at a path of a nested result."""
     for key in path:
         result = result[key]
     return result
 
 
-def frozen(value: Any) -> Any:
+def copy_containers(value: Any) -> Any:
     """Copy the containers of an argument, which the function may change after the call."""
     if isinstance(value, dict):
-        return {key: frozen(one) for key, one in value.items()}
+        return {key: copy_containers(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [frozen(one) for one in value]
-    return tuple(frozen(one) for one in value) if type(value) is tuple else value
+        return [copy_containers(one) for one in value]
+    return tuple(copy_containers(one) for one in value) if type(value) is tuple else value

@@ -1,0 +1,210 @@
+"""Combine elements into batches, and elements that are stored as rows of arrays or as byte strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.arrays import scalar_array
+from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, UnimplementedError
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor
+from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.sparse import SparseTensor
+from recordmill.compat.tensorflow.core.tensor import Tensor
+from recordmill.compat.tensorflow.data.elements import Element
+from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow, stack_ragged
+from recordmill.compat.tensorflow.data.structures import leaves, pack_structure, same_structure, take_row
+from recordmill.types import RecordRef
+
+# Largest array that `store_as_rows` creates, because the elements and the array are in memory at the same time.
+_MAX_BYTES = 256 << 20
+
+
+class Table:
+    """Arrays with one row per element, in the structure of the elements."""
+
+    def __init__(self, value: Any) -> None:
+        self.structure = value
+        self.arrays: list[NDArray[Any]] = [leaf.values for leaf in leaves(value)]
+
+    def row(self, position: int) -> Any:
+        """Return the value of one element, as copies that do not keep the whole table in memory."""
+        return pack_structure(self.structure, [_copy_row(array, position) for array in self.arrays])
+
+
+def _copy_row(array: NDArray[Any], position: int) -> Tensor:
+    return take_row(array, position) if array.ndim == 1 else Tensor(np.array(array[position]))
+
+
+class Row(Element):
+    """Element that is one row of a table; its tensors are created on every access."""
+
+    __slots__ = ("position", "table")
+
+    def __init__(self, table: Table, position: int, record: RecordRef | None = None) -> None:
+        self.table, self.position, self.record = table, position, record
+
+    @property
+    def value(self) -> Any:
+        return self.table.row(self.position)
+
+
+class ByteString(Element):
+    """Element that is one byte string of a group of records; tensor and position are created on every access."""
+
+    __slots__ = ("_locate", "_row", "content")
+
+    def __init__(self, content: bytes, locate: Callable[[int], RecordRef], row: int) -> None:
+        self.content, self._locate, self._row = content, locate, row
+
+    @property
+    def value(self) -> Tensor:
+        return Tensor(scalar_array(self.content, np.dtype(object)))
+
+    @property
+    def record(self) -> RecordRef:  # type: ignore[override]
+        return self._locate(self._row)
+
+
+def stack_stored(elements: Sequence[Any], used: Container[int] | None = None) -> list[NDArray[Any] | None] | None:
+    """Stack the leaves of elements that are all byte strings, or all rows of similar tables; None for other elements.
+
+    Leaves whose number is not in `used` are None.
+    """
+    if all(type(one) is ByteString for one in elements):
+        return [np.fromiter((one.content for one in elements), object, len(elements))]
+    if not _are_similar_rows(elements):
+        return None
+    count = len(elements[0].table.arrays)
+    return [_stack_rows(elements, number) if used is None or number in used else None for number in range(count)]
+
+
+def _are_similar_rows(elements: Sequence[Any]) -> bool:
+    if not all(type(one) is Row for one in elements):
+        return False
+    first, *others = dict.fromkeys(one.table for one in elements)
+    return all(
+        same_structure(first.structure, other.structure)
+        and all(
+            a.dtype == b.dtype and a.shape[1:] == b.shape[1:] for a, b in zip(first.arrays, other.arrays, strict=True)
+        )
+        for other in others
+    )
+
+
+def _stack_rows(elements: Sequence[Row], number: int) -> NDArray[Any]:
+    parts = []
+    for table, group in groupby(elements, lambda one: one.table):
+        positions = [one.position for one in group]
+        first, last = positions[0], positions[-1]
+        is_range = positions == list(range(first, last + 1))
+        parts.append(table.arrays[number][slice(first, last + 1) if is_range else positions])
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def stack_elements(elements: Sequence[Any]) -> Any:
+    """Return the values of elements as one value with a new first axis."""
+    columns = stack_stored(elements)
+    if columns is None:
+        return stack([element.value for element in elements])
+    structure = elements[0].table.structure if type(elements[0]) is Row else None
+    # Slices are copied, because they would keep the whole table in memory.
+    owned = [np.array(column) if column.base is not None else column for column in columns]  # type: ignore[union-attr]
+    return pack_structure(structure, map(Tensor, owned))  # type: ignore[arg-type]
+
+
+def store_as_rows(elements: list[Element]) -> list[Element]:
+    """Return elements as rows of one table if they have one structure and are not too large, else unchanged."""
+    if not elements or all(type(one) is Row and one.table is elements[0].table for one in elements):  # type: ignore[attr-defined]
+        return elements
+    values = [element.value for element in elements]
+    first = values[0]
+    if not all(same_structure(first, value) for value in values):
+        return elements
+    columns = list(zip(*map(leaves, values), strict=True))
+    if not all(are_stackable(rows) and rows[0].values.nbytes * len(rows) <= _MAX_BYTES for rows in columns):
+        return elements
+    table = Table(pack_structure(first, [Tensor(join_arrays([row.values for row in rows])) for rows in columns]))
+    return [Row(table, position, element.record) for position, element in enumerate(elements)]
+
+
+def stack(values: Sequence[Any]) -> Any:
+    """Return values as one value with a new first axis."""
+    if all(type(value) is Tensor for value in values):
+        return stack_leaf(values, 0)
+    columns = zip(*map(leaves, values), strict=True)
+    return pack_structure(values[0], [stack_leaf(rows, number) for number, rows in enumerate(columns)])
+
+
+def stack_leaf(rows: Sequence[Any], component: int) -> Any:
+    """Stack one leaf of several elements; `component` is its number in error messages."""
+    if isinstance(rows[0], SparseTensor):
+        return _stack_sparse(rows)
+    if isinstance(rows[0], RaggedRow | RaggedTensor):
+        return stack_ragged(rows)
+    arrays = [row.values for row in rows]
+    first = arrays[0].shape
+    for position, array in enumerate(arrays):
+        if array.shape != first:
+            raise InvalidArgumentError(
+                f"Cannot batch tensors with different shapes in component {component}. First element had shape "
+                f"{_format_shape(first)} and element {position} had shape {_format_shape(array.shape)}."
+            )
+    return Tensor(join_arrays(arrays))
+
+
+def join_arrays(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Stack arrays of one shape and dtype."""
+    joined: NDArray[Any] = np.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
+    for position, array in enumerate(arrays):
+        joined[position, ...] = array
+    return joined
+
+
+def are_stackable(rows: Sequence[Any]) -> bool:
+    """Return whether values are tensors of one shape and dtype."""
+    if not all(type(row) is Tensor for row in rows):
+        return False
+    first = rows[0].values
+    return all(row.values.shape == first.shape and row.values.dtype == first.dtype for row in rows)
+
+
+def _format_shape(shape: tuple[int, ...]) -> str:
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def _stack_sparse(rows: Sequence[SparseTensor]) -> SparseTensor:
+    counts = [len(row.values.values) for row in rows]
+    numbers = np.repeat(np.arange(len(rows), dtype=np.int64), counts)[:, None]
+    indices = np.concatenate([numbers, np.concatenate([row.indices.values for row in rows])], axis=1)
+    values = np.concatenate([row.values.values for row in rows])
+    shape = np.max([row.dense_shape.values for row in rows], axis=0)
+    return SparseTensor(Tensor(indices), Tensor(values), Tensor(np.concatenate([[len(rows)], shape]).astype(np.int64)))
+
+
+def pad_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any) -> Tensor:
+    """Stack one leaf of several elements, padded to a shape or to the longest element."""
+    if not all(isinstance(row, Tensor) for row in rows):
+        raise UnimplementedError("padded_batch takes dense tensors only")
+    arrays = [row.values for row in rows]
+    longest = [max(lengths) for lengths in zip(*(array.shape for array in arrays), strict=True)]
+    target = longest if shape is None or shape.rank is None else shape.as_list()
+    if len(target) != len(longest):
+        raise ValueError(
+            f"The padded shape {TensorShape(target)} is not compatible with the shape {TensorShape(longest)} of the "
+            "corresponding input component."
+        )
+    lengths = [own if length is None else length for own, length in zip(longest, target, strict=True)]
+    if any(own > length for own, length in zip(longest, lengths, strict=True)):
+        raise DataLossError("Attempted to pad to a smaller size than the input element.")
+    dtype = arrays[0].dtype
+    padded: NDArray[Any] = np.empty((len(arrays), *lengths), dtype)
+    padded[...] = (b"" if dtype.hasobject else 0) if fill is None else fill
+    for position, array in enumerate(arrays):
+        window: Any = (position, *(slice(length) for length in array.shape), ...)
+        padded[window] = array
+    return Tensor(padded)
