@@ -42,7 +42,7 @@ class DatasetBase(LegacyDataset):
 
     @property
     def element_spec(self) -> Any:
-        """Specs of the elements; behind functions that cannot be traced, those of the first elements."""
+        """Specs of the elements; for a function that cannot be traced, the specs of its first results."""
         return self.node.spec()
 
     def cardinality(self) -> Tensor:

@@ -10,11 +10,12 @@ from typing import Any
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.collate import pad_leaf, stack, stack_elements, stack_leaf
+from recordmill.compat.tensorflow.data.collate import stack_leaf, stack_stored
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Execution, Failed, Node, Step
 from recordmill.compat.tensorflow.data.functions import to_op_error
 from recordmill.compat.tensorflow.data.mapping import THREAD_NAME, Deferred, Fallback, Filter, Map, is_behind_generator
 from recordmill.compat.tensorflow.data.native_map import NativeMap, Values, columns_of, rows_of
+from recordmill.compat.tensorflow.data.padding import pad_leaf
 from recordmill.compat.tensorflow.data.rules import Column
 from recordmill.compat.tensorflow.data.sources import Slices
 from recordmill.compat.tensorflow.data.structures import add_axis, drop_axis, leaves, pack_structure, spec_of
@@ -25,6 +26,9 @@ from recordmill.concurrency.threads import map_ordered, num_cpus
 
 class Batch(Node):
     """Batches of `size` elements."""
+
+    # False if elements are changed, so that batches cannot be read directly or taken from tables.
+    _only_stacks = True
 
     def __init__(self, node: Node, size: int, drop_remainder: bool) -> None:
         super().__init__(node)
@@ -38,11 +42,10 @@ class Batch(Node):
         if maps:
             groups = self._group(replace(execution, deferred=tuple(maps)))
             return map_ordered(_BatchRun(maps, self).finish, groups, num_cpus(), 1, THREAD_NAME)
-        batches = self._read_batches(execution) if execution.native else None
+        batches = None
+        if execution.native and self._only_stacks:
+            batches = self.input.batches(execution, self.size, self.drop_remainder)
         return map(self.join_steps, self._group(execution)) if batches is None else batches
-
-    def _read_batches(self, execution: Execution) -> Iterator[Step] | None:
-        return self.input.batches(execution, self.size, self.drop_remainder)
 
     def _group(self, execution: Execution) -> Iterator[list[Step]]:
         steps = self.input.iterate(execution)
@@ -58,20 +61,18 @@ class Batch(Node):
                 return step
             elements.append(step)
         try:
-            return Element(self.join_elements(elements))
+            stored = stack_stored(elements) if self._only_stacks else None
+            return Element(self.join([element.value for element in elements]) if stored is None else stored)
         except Exception as error:  # noqa: BLE001 (raised when the caller asks for this batch)
             return Failed(to_op_error(error, Element(None)))
 
-    def join_elements(self, elements: list[Element]) -> Any:
-        """Return the value of a batch."""
-        return stack_elements(elements)
-
     def join(self, values: list[Any]) -> Any:
         """Return the value of a batch of the values of its elements."""
-        return stack(values)
+        columns = zip(*map(leaves, values), strict=True)
+        return pack_structure(values[0], [self.join_leaf(list(rows), number) for number, rows in enumerate(columns)])
 
     def join_leaf(self, values: Values, number: int) -> Any:
-        """Return one leaf of a batch from the result of a native map."""
+        """Return leaf `number` of a batch; its values may be the result of a native map."""
         return values.tensor if isinstance(values, Column) else stack_leaf(values, number)
 
     def cardinality(self) -> int:
@@ -93,29 +94,17 @@ class Batch(Node):
 class PaddedBatch(Batch):
     """Batches of `size` elements, padded to one shape."""
 
+    _only_stacks = False
+
     def __init__(self, node: Node, size: int, drop_remainder: bool, shapes: list[Any] | None, fills: Any) -> None:
         super().__init__(node, size, drop_remainder)
         self._shapes, self._fills = shapes, fills
-
-    def _read_batches(self, execution: Execution) -> None:
-        """Return None: every batch is padded."""
-
-    def join_elements(self, elements: list[Element]) -> Any:
-        return self.join([element.value for element in elements])
-
-    def join(self, values: list[Any]) -> Any:
-        columns = zip(*map(leaves, values), strict=True)
-        return pack_structure(values[0], [self._pad(rows, number) for number, rows in enumerate(columns)])
 
     def join_leaf(self, values: Values, number: int) -> Any:
         shape = TensorShape(None) if self._shapes is None else self._shapes[number]
         if isinstance(values, Column) and shape.is_compatible_with(values.array.shape[1:]):
             return values.tensor
-        return self._pad(rows_of(values), number)
-
-    def _pad(self, rows: Any, number: int) -> Tensor:
-        shape = None if self._shapes is None else self._shapes[number]
-        return pad_leaf(rows, shape, None if self._fills is None else self._fills[number])
+        return pad_leaf(rows_of(values), shape, None if self._fills is None else self._fills[number])
 
     def spec(self) -> Any:
         spec = self.input.spec()

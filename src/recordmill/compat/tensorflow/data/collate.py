@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.arrays import scalar_array
-from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, UnimplementedError
+from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import Element
@@ -70,7 +69,7 @@ class ByteString(Element):
         return self._locate(self._row)
 
 
-def stack_stored(elements: Sequence[Any], used: Container[int] | None = None) -> list[NDArray[Any] | None] | None:
+def stack_columns(elements: Sequence[Any], used: Container[int] | None = None) -> list[NDArray[Any] | None] | None:
     """Stack the leaves of elements that are all byte strings, or all rows of similar tables; None for other elements.
 
     Leaves whose number is not in `used` are None.
@@ -106,11 +105,11 @@ def _stack_rows(elements: Sequence[Row], number: int) -> NDArray[Any]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def stack_elements(elements: Sequence[Any]) -> Any:
-    """Return the values of elements as one value with a new first axis."""
-    columns = stack_stored(elements)
+def stack_stored(elements: Sequence[Any]) -> Any:
+    """Return the value of a batch of byte strings or rows of similar tables; None for other elements."""
+    columns = stack_columns(elements)
     if columns is None:
-        return stack([element.value for element in elements])
+        return None
     structure = elements[0].table.structure if type(elements[0]) is Row else None
     # Slices are copied, because they would keep the whole table in memory.
     owned = [np.array(column) if column.base is not None else column for column in columns]  # type: ignore[union-attr]
@@ -130,14 +129,6 @@ def store_as_rows(elements: list[Element]) -> list[Element]:
         return elements
     table = Table(pack_structure(first, [Tensor(join_arrays([row.values for row in rows])) for rows in columns]))
     return [Row(table, position, element.record) for position, element in enumerate(elements)]
-
-
-def stack(values: Sequence[Any]) -> Any:
-    """Return values as one value with a new first axis."""
-    if all(type(value) is Tensor for value in values):
-        return stack_leaf(values, 0)
-    columns = zip(*map(leaves, values), strict=True)
-    return pack_structure(values[0], [stack_leaf(rows, number) for number, rows in enumerate(columns)])
 
 
 def stack_leaf(rows: Sequence[Any], component: int) -> Any:
@@ -184,27 +175,3 @@ def _stack_sparse(rows: Sequence[SparseTensor]) -> SparseTensor:
     values = np.concatenate([row.values.values for row in rows])
     shape = np.max([row.dense_shape.values for row in rows], axis=0)
     return SparseTensor(Tensor(indices), Tensor(values), Tensor(np.concatenate([[len(rows)], shape]).astype(np.int64)))
-
-
-def pad_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any) -> Tensor:
-    """Stack one leaf of several elements, padded to a shape or to the longest element."""
-    if not all(isinstance(row, Tensor) for row in rows):
-        raise UnimplementedError("padded_batch takes dense tensors only")
-    arrays = [row.values for row in rows]
-    longest = [max(lengths) for lengths in zip(*(array.shape for array in arrays), strict=True)]
-    target = longest if shape is None or shape.rank is None else shape.as_list()
-    if len(target) != len(longest):
-        raise ValueError(
-            f"The padded shape {TensorShape(target)} is not compatible with the shape {TensorShape(longest)} of the "
-            "corresponding input component."
-        )
-    lengths = [own if length is None else length for own, length in zip(longest, target, strict=True)]
-    if any(own > length for own, length in zip(longest, lengths, strict=True)):
-        raise DataLossError("Attempted to pad to a smaller size than the input element.")
-    dtype = arrays[0].dtype
-    padded: NDArray[Any] = np.empty((len(arrays), *lengths), dtype)
-    padded[...] = (b"" if dtype.hasobject else 0) if fill is None else fill
-    for position, array in enumerate(arrays):
-        window: Any = (position, *(slice(length) for length in array.shape), ...)
-        padded[window] = array
-    return Tensor(padded)

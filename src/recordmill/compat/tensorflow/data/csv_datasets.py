@@ -11,7 +11,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.dtypes import DType, float32, float64, int32, int64, string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.data.dataset import Dataset, to_names_node
+from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import Element, Node
 from recordmill.compat.tensorflow.data.files import (
     Lines,
@@ -19,6 +19,7 @@ from recordmill.compat.tensorflow.data.files import (
     parse_compression,
     scalar_string,
     strip_line_end,
+    to_names_node,
 )
 from recordmill.compat.tensorflow.files.gfile import glob
 from recordmill.compat.tensorflow.io.csv_lines import decode_csv

@@ -4,47 +4,41 @@ from __future__ import annotations
 
 import itertools
 import os
+from bisect import bisect_right
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.dispatch import run
+from recordmill.compat.tensorflow.core.dtypes import as_dtype, int64
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.tensor import array_of
-from recordmill.compat.tensorflow.data.base import DatasetBase
+from recordmill.compat.tensorflow.core.tensor import as_tensor
+from recordmill.compat.tensorflow.data.batching import Batch, PaddedBatch, Unbatch, Window
 from recordmill.compat.tensorflow.data.cache import Cache, CacheFile
-from recordmill.compat.tensorflow.data.combine import (
-    Concatenate,
-    Enumerate,
-    Interleave,
-    calls_python,
-    choose_cycle_length,
-)
-from recordmill.compat.tensorflow.data.elements import Node
-from recordmill.compat.tensorflow.data.factories import DatasetFactories, source
+from recordmill.compat.tensorflow.data.combine import Concatenate, Enumerate, Interleave, choose_cycle_length
+from recordmill.compat.tensorflow.data.elements import Node, NoElementsError
+from recordmill.compat.tensorflow.data.factories import DatasetFactories
 from recordmill.compat.tensorflow.data.functions import to_result
-from recordmill.compat.tensorflow.data.group import GroupingMethods
+from recordmill.compat.tensorflow.data.group import GroupByWindow, RaggedBatch
 from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map
 from recordmill.compat.tensorflow.data.options import Options
 from recordmill.compat.tensorflow.data.order import Prefetch, Repeat, Shard, Shuffle, Skip, Take
-from recordmill.compat.tensorflow.data.sources import Slices
-from recordmill.compat.tensorflow.data.structures import same_structure, to_int
-from recordmill.compat.tensorflow.data.symbolic import find_symbolic
+from recordmill.compat.tensorflow.data.padding import check_padding, check_shapes, complete_shapes
+from recordmill.compat.tensorflow.data.sources import Values
+from recordmill.compat.tensorflow.data.structures import leaves, pack_structure, same_structure, to_int
 from recordmill.compat.tensorflow.files.errors import path_of
-from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 # Arguments that only tune TensorFlow's execution have no effect here.
 # ruff: noqa: ARG002
 
 
-class Dataset(GroupingMethods, DatasetFactories):
+class Dataset(DatasetFactories):
     """Elements that are computed lazily: tensors, or nested tuples and dicts of tensors."""
 
     def _then(self, node: Any) -> Dataset:
         return Dataset(node, self._options)
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
-        """Dataset with other options, none of which changes elements or their order."""
+        """Change the options, none of which changes elements or their order."""
         return Dataset(self.node, self._options.merge(options))
 
     def map(
@@ -56,18 +50,18 @@ class Dataset(GroupingMethods, DatasetFactories):
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Elements replaced by the results of a function; always in order, whatever `deterministic` says."""
+        """Apply a function to each element; the order is kept also if `deterministic` is False."""
         calls = None if num_parallel_calls is None else to_int(num_parallel_calls, "num_parallel_calls")
         if calls is not None and calls < 1 and calls != -1:
             raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
         return self._then(Map(self.node, map_func, calls))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Elements for which a function returns true."""
+        """Keep the elements for which a function returns true."""
         return self._then(Filter(self.node, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Elements of the datasets that a function returns, one dataset after the other."""
+        """Concatenate the datasets that a function returns for each element."""
         return self._then(Interleave(self.node, map_func, 1, 1))
 
     def interleave(
@@ -79,12 +73,12 @@ class Dataset(GroupingMethods, DatasetFactories):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Elements of the datasets that a function returns, in turn."""
+        """Interleave the datasets that a function returns for each element; the order is always deterministic."""
         cycle = choose_cycle_length(cycle_length, num_parallel_calls)
         return self._then(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
-        """Elements without those that failed."""
+        """Drop the elements that fail."""
         return self._then(IgnoreErrors(self.node, log_warning))
 
     def shuffle(
@@ -94,46 +88,166 @@ class Dataset(GroupingMethods, DatasetFactories):
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
     ) -> Dataset:
-        """Elements drawn from a buffer by TensorFlow's rule, with NumPy's random numbers."""
+        """Draw elements from a buffer by TensorFlow's algorithm, with NumPy's random numbers."""
         again = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         number = None if seed is None else to_int(seed, "seed")
         return self._then(Shuffle(self.node, to_int(buffer_size, "buffer_size"), number, again))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
-        """Elements several times; forever if `count` is None or negative."""
+        """Repeat the elements; without end if `count` is None or negative."""
         return self._then(Repeat(self.node, -1 if count is None else to_int(count, "count")))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
-        """The first elements; all if `count` is negative."""
+        """Keep the first elements; all if `count` is negative."""
         return self._then(Take(self.node, to_int(count, "count")))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
-        """All but the first elements; none if `count` is negative."""
+        """Skip the first elements; all if `count` is negative."""
         return self._then(Skip(self.node, to_int(count, "count")))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
-        """Elements whose position modulo `num_shards` is `index`."""
+        """Keep the elements whose position modulo `num_shards` is `index`."""
         return self._then(Shard(self.node, to_int(num_shards, "num_shards"), to_int(index, "index")))
 
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
-        """Elements computed in advance by a thread."""
+        """Compute elements ahead of the consumer in a thread."""
         return self._then(Prefetch(self.node, -1 if buffer_size is None else to_int(buffer_size, "buffer_size")))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
-        """Elements kept after the first complete pass, in memory or in a file."""
+        """Keep the elements of the first complete pass in memory, or in a TFRecord file that TensorFlow does not read."""
         path = path_of(filename)
         return self._then(CacheFile(self.node, path) if path else Cache(self.node))
 
     def concatenate(self, dataset: Any, name: str | None = None) -> Dataset:
-        """Elements of this dataset, then those of another."""
+        """Append the elements of another dataset."""
         return self._then(Concatenate(self.node, dataset.node))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
-        """Pairs of a number and an element."""
+        """Pair each element with its number."""
         return self._then(Enumerate(self.node, to_int(start, "start")))
 
+    def batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Combine consecutive elements into batches; the last one may be smaller."""
+        return self._then(Batch(self.node, to_int(batch_size, "batch_size"), bool(drop_remainder)))
+
+    def padded_batch(
+        self,
+        batch_size: int,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Combine elements into batches, padded to the given shapes or to the largest element."""
+        size = to_int(batch_size, "batch_size")
+        shapes = values = None
+        with suppress(NoElementsError):  # there is nothing to pad
+            shapes = None if padded_shapes is None else check_shapes(self.element_spec, padded_shapes)
+            values = None if padding_values is None else check_padding(self.element_spec, padding_values)
+        return self._then(PaddedBatch(self.node, size, bool(drop_remainder), shapes, values))
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """Split elements along their first axis."""
+        return self._then(Unbatch(self.node))
+
+    def ragged_batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = int64,
+        name: str | None = None,
+    ) -> Dataset:
+        """Combine elements into batches; axes of unknown length become ragged."""
+        size, dtype = to_int(batch_size, "batch_size"), as_dtype(row_splits_dtype)
+        return self._then(RaggedBatch(self.node, size, bool(drop_remainder), dtype))
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func: Callable[..., Any],
+        bucket_boundaries: Any,
+        bucket_batch_sizes: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False,
+        no_padding: bool = False,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Combine elements of similar length into batches, padded to the longest or to the bucket boundary."""
+        boundaries = [to_int(one, "a bucket boundary") for one in bucket_boundaries]
+        sizes = [to_int(one, "a bucket batch size") for one in bucket_batch_sizes]
+        if len(sizes) != len(boundaries) + 1:
+            raise ValueError(
+                "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but `len(bucket_batch_sizes)="
+                f"{len(sizes)}` and `len(bucket_boundaries)={len(boundaries)}`."
+            )
+        if sorted(set(boundaries)) != boundaries:
+            raise ValueError(f"bucket_boundaries must be strictly increasing, got {boundaries}")
+
+        def find_bucket(*element: Any) -> Any:
+            length = to_int(element_length_func(*element), "the length of an element")
+            return as_tensor(bisect_right(boundaries, length), "int64")
+
+        def make_batches(bucket: Any, window: Any) -> Any:
+            size = sizes[int(bucket)]
+            if no_padding:
+                return window.batch(size, drop_remainder)
+            length = None
+            if pad_to_bucket_boundary:
+                if int(bucket) == len(boundaries):
+                    raise InvalidArgumentError(
+                        "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
+                    )
+                length = boundaries[int(bucket)] - 1
+            shapes = complete_shapes(window.element_spec, padded_shapes, length)
+            return window.padded_batch(size, shapes, padding_values, drop_remainder)
+
+        return self.group_by_window(find_bucket, make_batches, window_size_func=lambda bucket: sizes[int(bucket)])
+
+    def window(
+        self,
+        size: int,
+        shift: int | None = None,
+        stride: int = 1,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Group elements into windows, each a structure of datasets."""
+        sizes = to_int(size, "size"), to_int(size if shift is None else shift, "shift"), to_int(stride, "stride")
+        return self._then(Window(self.node, sizes, bool(drop_remainder), self._make_window))
+
+    def _make_window(self, values: list[Any], node: Node) -> Any:
+        columns = list(zip(*map(leaves, values), strict=True))
+        spec = node.spec()
+        specs = list(leaves(spec))
+        datasets = [
+            self._then(Values(list(columns[number]) if columns else [], leaf)) for number, leaf in enumerate(specs)
+        ]
+        return pack_structure(spec, datasets)
+
+    def group_by_window(
+        self,
+        key_func: Callable[..., Any],
+        reduce_func: Callable[..., Any],
+        window_size: int | None = None,
+        window_size_func: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Collect elements with equal keys into windows, and yield the elements of `reduce_func` of each window."""
+        if (window_size is None) == (window_size_func is None):
+            raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
+        size = window_size_func or (lambda _: window_size)
+        return self._then(GroupByWindow(self.node, key_func, reduce_func, size, self._then))
+
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """Return the state after a function was called with each element."""
+        """Combine all elements into a state with a function."""
         state = to_result(initial_state)
         for value in self:
             new_state = to_result(reduce_func(state, value))
@@ -148,37 +262,3 @@ class Dataset(GroupingMethods, DatasetFactories):
         if len(values) != 1:
             raise InvalidArgumentError(f"Dataset {'had more than one element' if values else 'was empty'}.")
         return values[0]
-
-
-def to_names_node(filenames: Any) -> Node:
-    """Return a source of file names, which may be given as a value or as a dataset."""
-    if isinstance(filenames, DatasetBase):
-        _check_names(filenames.node)
-        return filenames.node
-    if any(one.of_graph for one in find_symbolic(filenames)):
-        return source(run("array.reshape", filenames, [-1]), Slices)
-    if isinstance(filenames, os.PathLike):
-        filenames = os.fspath(filenames)
-    elif isinstance(filenames, list | tuple):
-        filenames = [os.fspath(one) if isinstance(one, os.PathLike) else one for one in filenames]
-    names = array_of(filenames) if not (isinstance(filenames, list | tuple) and not filenames) else array_of([""])[:0]
-    if names.dtype != object:
-        found = dtypes.as_dtype(names.dtype)
-        raise TypeError(f"The `filenames` argument must contain `tf.string` elements. Got `{found!r}` elements.")
-    return Slices(names.reshape(-1))
-
-
-def _check_names(node: Any) -> None:
-    """Raise TypeError for a dataset of other elements than strings, if that is known without running functions."""
-    if calls_python(node):
-        return
-    spec = node.spec()
-    if isinstance(spec, TensorSpec) and spec.dtype != dtypes.string:
-        raise TypeError(
-            f"The `filenames` argument must contain `tf.string` elements. Got a dataset of `{spec.dtype!r}` elements."
-        )
-    if not isinstance(spec, TensorSpec) or spec.shape.rank:
-        raise TypeError(
-            "The `filenames` argument must contain `tf.string` elements of shape [] (i.e. scalars). Got a dataset of "
-            f"element shape {getattr(spec, 'shape', spec)!r}."
-        )

@@ -1,8 +1,8 @@
-"""Say which functions of a pipeline run natively, which element by element, and why."""
+"""Describe which functions of a pipeline run natively, which element by element, and why."""
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.data.batching import Batch, PaddedBatch, deferred_maps
+from recordmill.compat.tensorflow.data.batching import Batch, deferred_maps
 from recordmill.compat.tensorflow.data.elements import Node
 from recordmill.compat.tensorflow.data.mapping import MAX_CHUNK, Filter, IgnoreErrors, Map
 from recordmill.compat.tensorflow.data.native_map import NativeMap
@@ -16,14 +16,14 @@ def explain(node: Node) -> str:
 
 
 def _lines(node: Node, native: bool, batches: dict[Map, Batch]) -> list[str]:
-    if isinstance(node, Batch) and type(node) in (Batch, PaddedBatch) and native:
+    if isinstance(node, Batch) and native:
         batches = batches | dict.fromkeys(deferred_maps(node), node)
-    behind = native and not isinstance(node, IgnoreErrors)
-    lines = [line for one in node.inputs for line in _lines(one, behind, batches)]
+    is_native = native and not isinstance(node, IgnoreErrors)
+    lines = [line for one in node.inputs for line in _lines(one, is_native, batches)]
     if isinstance(node, Map):
         lines.append(_map_line(node, native, batches.get(node)))
     elif type(node) is Filter:
-        plan = node.function.native() if native else "errors are ignored behind it"
+        plan = node.function.native() if native else "errors are ignored after it"
         where = f"up to {MAX_CHUNK} elements at a time"
         lines.append(_line(f"filter({node.function.name})", plan, where, "in the thread of the caller"))
     return lines
@@ -36,7 +36,7 @@ def _map_line(node: Map, native: bool, batch: Batch | None) -> str:
     if batch is not None:
         plan = reason or node.function.native()
         return _line(name, plan, f"batches of {batch.size}", f"in up to {num_cpus()} threads")
-    plan = reason or (node.native() if native else "errors are ignored behind it")
+    plan = reason or (node.native() if native else "errors are ignored after it")
     threads = node.num_threads() if native else node.num_parallel_calls
     where = f"in {threads} threads" if threads else "in the thread of the caller"
     return _line(name, plan, f"up to {MAX_CHUNK} elements at a time", where)

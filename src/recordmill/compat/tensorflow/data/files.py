@@ -18,15 +18,19 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import scalar_array
+from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, OpError, UnknownError
 from recordmill.compat.tensorflow.core.rows import Rows, strings_of
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.collate import ByteString
-from recordmill.compat.tensorflow.data.combine import Interleave, default_cycle_length
-from recordmill.compat.tensorflow.data.dataset import Dataset, to_names_node
+from recordmill.compat.tensorflow.data.combine import Interleave, calls_python, default_cycle_length
+from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Execution, Failed, Node, Step
-from recordmill.compat.tensorflow.data.sources import Single
+from recordmill.compat.tensorflow.data.factories import source
+from recordmill.compat.tensorflow.data.sources import Single, Slices
 from recordmill.compat.tensorflow.data.structures import to_int
+from recordmill.compat.tensorflow.data.symbolic import find_symbolic
 from recordmill.compat.tensorflow.files.errors import data_loss, system_error
 from recordmill.compat.tensorflow.files.matching import is_sidecar
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
@@ -215,6 +219,40 @@ def _translate(error: RecordmillError | OSError | EOFError, path: str) -> OpErro
         translated = UnknownError(f"{path}; {error}", shard=path)
     translated.__cause__ = error
     return translated
+
+
+def to_names_node(filenames: Any) -> Node:
+    """Return a source of file names, which may be given as a value or as a dataset."""
+    if isinstance(filenames, DatasetBase):
+        _check_names(filenames.node)
+        return filenames.node
+    if any(one.of_graph for one in find_symbolic(filenames)):
+        return source(run("array.reshape", filenames, [-1]), Slices)
+    if isinstance(filenames, os.PathLike):
+        filenames = os.fspath(filenames)
+    elif isinstance(filenames, list | tuple):
+        filenames = [os.fspath(one) if isinstance(one, os.PathLike) else one for one in filenames]
+    names = array_of(filenames) if not (isinstance(filenames, list | tuple) and not filenames) else array_of([""])[:0]
+    if names.dtype != object:
+        found = dtypes.as_dtype(names.dtype)
+        raise TypeError(f"The `filenames` argument must contain `tf.string` elements. Got `{found!r}` elements.")
+    return Slices(names.reshape(-1))
+
+
+def _check_names(node: Any) -> None:
+    """Raise TypeError for a dataset of other elements than strings, if that is known without running functions."""
+    if calls_python(node):
+        return
+    spec = node.spec()
+    if isinstance(spec, TensorSpec) and spec.dtype != dtypes.string:
+        raise TypeError(
+            f"The `filenames` argument must contain `tf.string` elements. Got a dataset of `{spec.dtype!r}` elements."
+        )
+    if not isinstance(spec, TensorSpec) or spec.shape.rank:
+        raise TypeError(
+            "The `filenames` argument must contain `tf.string` elements of shape [] (i.e. scalars). Got a dataset of "
+            f"element shape {getattr(spec, 'shape', spec)!r}."
+        )
 
 
 class _FileDataset(Dataset):

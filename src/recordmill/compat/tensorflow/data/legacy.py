@@ -33,8 +33,10 @@ class LegacyDataset:
     rebatch = RemovedMethod("use unbatch, then batch")
     rejection_resample = RemovedMethod("use sample_from_datasets")
     save = RemovedMethod("use cache(filename), or write TFRecord files")
+    scan = RemovedMethod("use from_generator, and keep the state in the generator")
     snapshot = RemovedMethod("use cache(filename)")
     sparse_batch = RemovedMethod("use batch, which takes sparse tensors")
+    take_while = RemovedMethod("use from_generator with itertools.takewhile")
     unique = RemovedMethod("use filter with a Python set in tf.py_function")
 
     @property

@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.rows import Rows
 from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.collate import are_stackable, join_arrays, stack_stored
+from recordmill.compat.tensorflow.data.collate import are_stackable, join_arrays, stack_columns
 from recordmill.compat.tensorflow.data.decode_step import DecodeStep, decode_step
 from recordmill.compat.tensorflow.data.elements import Element
 from recordmill.compat.tensorflow.data.rules import RULES, Column
@@ -232,7 +232,7 @@ def column_of(rows: Sequence[Any]) -> Values:
 
 def columns_of(elements: Sequence[Element], used: Sequence[int] | None = None) -> list[Values]:
     """Return the leaves of elements as columns; those whose number is not in `used` are empty."""
-    stacked = stack_stored(elements, used)
+    stacked = stack_columns(elements, used)
     if stacked is not None:
         return [[] if array is None else Column(Tensor(array)) for array in stacked]
     columns = zip(*(leaves(element.value) for element in elements), strict=True)

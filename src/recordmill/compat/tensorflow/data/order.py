@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count as count_from, islice
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-Item = TypeVar("Item")
 # Largest number of header lines that `skip` removes from a sample.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
@@ -157,17 +156,16 @@ class Prefetch(Node):
         self._depth = _AUTOTUNE_DEPTH if buffer_size < 0 else buffer_size
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
+        """Advance the input in a thread, which ends when the iterator is closed or collected."""
         steps = self.input.iterate(execution)
-        return prefetch(steps, self._depth) if self._depth else steps
-
-
-def prefetch(items: Iterator[Item], depth: int) -> Iterator[Item]:
-    """Advance an iterator in a thread, which ends when the returned generator is closed or collected."""
-    prefetcher = Prefetcher(items, depth, "recordmill-data")
-    try:
-        yield from prefetcher
-    finally:
-        prefetcher.close()
+        if not self._depth:
+            yield from steps
+            return
+        prefetcher = Prefetcher(steps, self._depth, "recordmill-data")
+        try:
+            yield from prefetcher
+        finally:
+            prefetcher.close()
 
 
 class Shuffle(Node):

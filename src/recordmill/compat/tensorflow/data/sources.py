@@ -66,11 +66,6 @@ class Single(Values):
         element = to_tensors(value)
         super().__init__([element], spec_of(element))
 
-    @staticmethod
-    def spec_of_elements(spec: Any) -> Any:
-        """Return the spec of the elements, given the spec of the value."""
-        return spec
-
 
 class Slices(Source):
     """Slices of tensors along the first axis."""
@@ -86,11 +81,6 @@ class Slices(Source):
             if length != lengths[0]:
                 raise ValueError(f"Dimensions {lengths[0]} and {length} are not compatible")
         self._length = int(lengths[0]) if lengths else 0
-
-    @staticmethod
-    def spec_of_elements(spec: Any) -> Any:
-        """Return the spec of the elements, given the spec of the value."""
-        return drop_axis(spec)
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
         """Yield the slices; slices of dense tensors are created when their value is read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import itemgetter
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.operators import Operators
@@ -126,13 +126,11 @@ def prepare_substitution(value: Any) -> Callable[[Mapping[int, Any]], Any]:
     return partial(substitute, value)
 
 
-class Path(tuple[Any, ...]):
-    """Keys that lead to one value in a nested result."""
-
-    __slots__ = ()
+# Keys that lead to one value in a nested result.
+Path: TypeAlias = tuple[Any, ...]
 
 
-def value_at(result: Any, path: Any) -> Any:
+def value_at(result: Any, path: Path) -> Any:
     """Return the value at a path of a nested result."""
     for key in path:
         result = result[key]

@@ -115,7 +115,7 @@ class _Tracer:
         if name in _CLOSURES:
             raise Untraceable(f"{name} calls functions, which may use other values")
         outputs: list[tuple[int, Path]] = []
-        result = self._make_symbols(infer_specs(name, args, kwargs), Path(), outputs)
+        result = self._make_symbols(infer_specs(name, args, kwargs), (), outputs)
         if name == "image.central_crop":
             args, kwargs = self._round_fraction(*args, **kwargs), {}
         self.calls.append(Call(name, copy_containers(args), copy_containers(kwargs), tuple(outputs)))
@@ -124,9 +124,9 @@ class _Tracer:
     def _make_symbols(self, spec: Any, path: Path, outputs: list[tuple[int, Path]]) -> Any:
         """Create symbolic tensors in the structure of the inferred specs."""
         if isinstance(spec, dict):
-            return {key: self._make_symbols(one, Path((*path, key)), outputs) for key, one in spec.items()}
+            return {key: self._make_symbols(one, (*path, key), outputs) for key, one in spec.items()}
         if isinstance(spec, list | tuple):
-            rows = [self._make_symbols(one, Path((*path, key)), outputs) for key, one in enumerate(spec)]
+            rows = [self._make_symbols(one, (*path, key), outputs) for key, one in enumerate(spec)]
             return type(spec)(rows)
         value = self.new_value(spec)
         outputs.append((value.number, path))

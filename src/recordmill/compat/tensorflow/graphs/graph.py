@@ -12,7 +12,6 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.data.infer_specs import infer_specs
 from recordmill.compat.tensorflow.data.structures import leaves, pack_structure
 from recordmill.compat.tensorflow.data.symbolic import (
-    Path,
     SymbolicTensor,
     copy_containers,
     find_instances,
@@ -140,7 +139,7 @@ class Call:
     def make(self, known: dict[int, Any]) -> None:
         result = run(self.name, *substitute(self.args, known), **substitute(self.kwargs, known))
         for number, keys in self.outputs:
-            known[number] = value_at(result, Path(keys))
+            known[number] = value_at(result, keys)
 
 
 class OperationGraph:

@@ -10,7 +10,7 @@ from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, In
 from recordmill.compat.tensorflow.core.tensor import as_tensor
 from recordmill.compat.tensorflow.data.elements import Execution, Node, Step
 from recordmill.compat.tensorflow.data.sources import Single, Slices, signature_of
-from recordmill.compat.tensorflow.data.structures import leaves, map_structure, pack_structure, spec_of
+from recordmill.compat.tensorflow.data.structures import drop_axis, leaves, map_structure, pack_structure, spec_of
 from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute
 from recordmill.compat.tensorflow.graphs.graph import GRAPH, Operation, Symbol
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
@@ -150,7 +150,8 @@ class FedNode(Node):
         return self._get_source().iterate(execution)
 
     def spec(self) -> Any:
-        return self._kind.spec_of_elements(map_structure(_symbol_spec, self._value))
+        spec = map_structure(_symbol_spec, self._value)
+        return drop_axis(spec) if self._kind is Slices else spec
 
     def sample(self) -> Iterator[Any]:
         return self._get_source().sample()

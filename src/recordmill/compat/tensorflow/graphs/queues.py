@@ -202,7 +202,7 @@ class Coordinator:
         del ex
         self._is_stopped = True
 
-    def join_arrays(self, *unused: Any, **others: Any) -> None:
+    def join(self, *unused: Any, **others: Any) -> None:
         """Do nothing."""
 
 

@@ -1,0 +1,91 @@
+"""Padded batches: pad and stack the leaves of elements, and check the shapes and values that programs give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.compat.tensorflow.core.dtypes import as_dtype
+from recordmill.compat.tensorflow.core.errors import DataLossError, UnimplementedError
+from recordmill.compat.tensorflow.core.shapes import TensorShape
+from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
+from recordmill.compat.tensorflow.data.structures import children, leaves
+from recordmill.compat.tensorflow.ops.specs import TensorSpec
+
+
+def pad_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any) -> Tensor:
+    """Stack one leaf of several elements, padded to a shape or to the longest element."""
+    if not all(isinstance(row, Tensor) for row in rows):
+        raise UnimplementedError("padded_batch takes dense tensors only")
+    arrays = [row.values for row in rows]
+    longest = [max(lengths) for lengths in zip(*(array.shape for array in arrays), strict=True)]
+    target = longest if shape is None or shape.rank is None else shape.as_list()
+    if len(target) != len(longest):
+        raise ValueError(
+            f"The padded shape {TensorShape(target)} is not compatible with the shape {TensorShape(longest)} of the "
+            "corresponding input component."
+        )
+    lengths = [own if length is None else length for own, length in zip(longest, target, strict=True)]
+    if any(own > length for own, length in zip(longest, lengths, strict=True)):
+        raise DataLossError("Attempted to pad to a smaller size than the input element.")
+    dtype = arrays[0].dtype
+    padded: NDArray[Any] = np.empty((len(arrays), *lengths), dtype)
+    padded[...] = (b"" if dtype.hasobject else 0) if fill is None else fill
+    for position, array in enumerate(arrays):
+        window: Any = (position, *(slice(length) for length in array.shape), ...)
+        padded[window] = array
+    return Tensor(padded)
+
+
+def complete_shapes(spec: Any, shapes: Any, length: int | None) -> Any:
+    """Replace unknown lengths in the shapes to pad to."""
+    if isinstance(spec, TensorSpec):
+        shape = TensorShape(spec.shape if shapes is None else shapes)
+        return shape if shape.rank is None else TensorShape([length if one in (None, -1) else one for one in shape])
+    if isinstance(spec, tuple):
+        given = [None] * len(spec) if shapes is None else shapes
+        return tuple(complete_shapes(one, shape, length) for one, shape in zip(spec, given, strict=True))
+    return {key: complete_shapes(spec[key], None if shapes is None else shapes[key], length) for key in spec}
+
+
+def check_shapes(spec: Any, shapes: Any) -> list[Any]:
+    """Return a shape for each leaf; a list of lengths is a shape, not a structure."""
+    if children(spec) is not None:
+        alike: Any = (list, tuple) if isinstance(spec, tuple) else dict
+        if not isinstance(shapes, alike) or len(shapes) != len(spec) or (alike is dict and set(shapes) != set(spec)):
+            raise TypeError(f"`padded_shapes` must have the structure of {spec}, got {shapes!r}")
+        pairs = (
+            zip(spec, shapes, strict=True) if isinstance(spec, tuple) else [(spec[k], shapes[k]) for k in sorted(spec)]
+        )
+        return [found for one, part in pairs for found in check_shapes(one, part)]
+    shape = shapes if isinstance(shapes, TensorShape) else _parse_shape(shapes)
+    if shape.rank is not None and spec.shape.rank not in (None, shape.rank):
+        raise ValueError(f"the padded shape {shape} is not compatible with the shape {spec.shape} of the component")
+    return [shape]
+
+
+def _parse_shape(lengths: Any) -> TensorShape:
+    if lengths is None:
+        return TensorShape(None)
+    if not isinstance(lengths, list | tuple):
+        lengths = array_of(lengths).ravel().tolist()
+    return TensorShape([None if one in (None, -1) else one for one in lengths])
+
+
+def check_padding(spec: Any, values: Any) -> list[Any]:
+    """Return a padding value, or None, for each leaf."""
+    specs = list(leaves(spec))
+    given: Sequence[Any] = [values] * len(specs) if children(values) is None else list(leaves(values))
+    return [
+        None if value is None else _check_padding_value(one, value) for one, value in zip(specs, given, strict=True)
+    ]
+
+
+def _check_padding_value(spec: TensorSpec, value: Any) -> Any:
+    array = array_of(value)
+    if array.dtype != spec.dtype.numpy_dtype:
+        raise TypeError(f"padding_values must be of dtype {spec.dtype.name}, got {as_dtype(array.dtype).name}")
+    return array[()]
