@@ -18,7 +18,7 @@ CHOSEN = [
     *("decode/test_geometry.py", "decode/test_warping.py", "decode/test_inks.py"),
     *("compat/mxnet/test_random_augmentation.py", "compat/mxnet/test_recordio.py"),
     *("compat/tensorflow/test_data_raw.py", "compat/tensorflow/test_image_operations.py"),
-    *("compat/tensorflow/test_data_ways.py", "compat/tensorflow/test_wider_programs.py", "compat/oneflow"),
+    *("compat/tensorflow/test_data_control_flow.py", "compat/tensorflow/test_wider_programs.py", "compat/oneflow"),
 ]
 
 pytestmark = pytest.mark.deep

@@ -1,4 +1,4 @@
-"""tf.data: functions that run on chunks of elements give what they give element by element."""
+"""tf.data: functions give equal results on chunks of elements and on single elements."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_sequences_parsed_together_equal_those_parsed_one_by_one(name: str, sequ
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_chunks_give_the_same_as_single_elements(name: str, path: str) -> None:
+def test_chunks_equal_single_elements(name: str, path: str) -> None:
     found = []
     for native in (True, False):
         tf.random.set_seed(5)
@@ -247,7 +247,7 @@ def test_lines_read_together_equal_those_read_one_by_one(name: str, broken: int 
     assert [place for place, one in enumerate(found[0]) if isinstance(one, tuple)] == [broken] * (broken is not None)
 
 
-def test_map_does_not_advance_a_generator_more_than_is_wanted() -> None:
+def test_map_advances_generator_only_as_far_as_the_consumer() -> None:
     given: list[int] = []
 
     def numbers() -> Iterator[int]:
@@ -260,11 +260,11 @@ def test_map_does_not_advance_a_generator_more_than_is_wanted() -> None:
     assert [int(x) for x, _ in zip(dataset, range(5), strict=False)] == [1, 2, 3, 4, 5] and len(given) <= 6
 
 
-def test_few_wanted_elements_are_computed_quickly() -> None:
+def test_take_computes_only_the_first_elements() -> None:
     assert [int(x) for x in D.range(10**12).map(lambda x: x * 2).take(3)] == [0, 2, 4]
 
 
-def test_element_that_is_kept_does_not_keep_its_chunk_in_memory() -> None:
+def test_stored_element_releases_its_chunk() -> None:
     rows = D.from_tensor_slices(np.zeros((40, 5, 5), np.float32)).map(lambda x: x + 1.0)
     assert all(row.numpy().base is None or row.numpy().base.nbytes <= 100 for row in rows)
 

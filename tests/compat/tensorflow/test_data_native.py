@@ -1,4 +1,4 @@
-"""tf.data: whole batches in native code give what the functions give element by element, in the same order."""
+"""tf.data: native batches equal those of functions that run element by element, in the same order."""
 
 from __future__ import annotations
 
@@ -118,14 +118,14 @@ def test_tutorial_pipeline_runs_natively(paths: list[str]) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
-def test_random_pipeline_gives_the_same_in_both_ways(data: st.DataObject, paths: list[str]) -> None:
+def test_random_pipeline_is_equal_natively_and_per_element(data: st.DataObject, paths: list[str]) -> None:
     check_random(data, paths)
 
 
 @pytest.mark.deep
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
-def test_many_random_pipelines_give_the_same_in_both_ways(data: st.DataObject, paths: list[str]) -> None:
+def test_many_random_pipelines_are_equal_natively_and_per_element(data: st.DataObject, paths: list[str]) -> None:
     check_random(data, paths)
 
 

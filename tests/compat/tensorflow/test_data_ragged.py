@@ -1,14 +1,16 @@
-"""tf.data: rows of ragged tensors and ragged elements in batches, and what cardinality says, as in TensorFlow."""
+"""tf.data: batches of ragged elements and of rows of ragged tensors, and cardinalities, as in TensorFlow."""
 
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import recordmill.compat.tensorflow as tf
+from tests.compat.tensorflow.pipelines import run
 
 D = tf.data.Dataset
 ROWS = [[1], [2, 3], [], [4, 5]]
@@ -22,7 +24,7 @@ def lists(dataset: Any) -> list[Any]:
     "step",
     [lambda d: d, lambda d: d.cache().skip(0), lambda d: d.filter(lambda row: True), lambda d: d.batch(3).unbatch()],
 )
-def test_batch_when_elements_are_rows_of_a_ragged_tensor_then_it_is_ragged(step: Any) -> None:
+def test_batch_of_rows_of_ragged_tensor_is_ragged(step: Any) -> None:
     dataset = step(D.from_tensor_slices(tf.ragged.constant(ROWS, dtype=tf.int64)))
     assert dataset.element_spec == tf.RaggedTensorSpec([None], tf.int64, 0)
     assert dataset.batch(2).element_spec == tf.RaggedTensorSpec([None, None], tf.int64, 1)
@@ -30,7 +32,7 @@ def test_batch_when_elements_are_rows_of_a_ragged_tensor_then_it_is_ragged(step:
     assert lists(dataset.window(2).flat_map(lambda w: w.batch(2))) == [ROWS[:2], ROWS[2:]]
 
 
-def test_batch_when_elements_are_ragged_then_they_get_an_axis_more() -> None:
+def test_batch_of_ragged_elements_has_one_more_axis() -> None:
     nested = [[[1, 2], [3]], [], [[4]]]
     dataset = D.from_tensor_slices(tf.ragged.constant(nested))
     assert lists(dataset.batch(2)) == [nested[:2], nested[2:]] and lists(dataset.batch(2).batch(2)) == [
@@ -41,13 +43,13 @@ def test_batch_when_elements_are_ragged_then_they_get_an_axis_more() -> None:
     assert dataset.ragged_batch(2).unbatch().element_spec.ragged_rank == 1
 
 
-def test_batch_when_a_function_made_dense_rows_of_a_ragged_tensor_then_lengths_must_agree() -> None:
+def test_batch_of_dense_results_rejects_different_lengths() -> None:
     dataset = D.from_tensor_slices(tf.ragged.constant(ROWS)).map(lambda row: row)
     with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot batch tensors with different shapes"):
         list(dataset.batch(2))
 
 
-def test_row_of_a_ragged_tensor_when_pickled_then_is_the_same() -> None:
+def test_ragged_row_survives_pickling() -> None:
     row = next(iter(D.from_tensor_slices(tf.ragged.constant(ROWS, row_splits_dtype=tf.int32))))
     again = pickle.loads(pickle.dumps(row))
     assert (
@@ -55,9 +57,30 @@ def test_row_of_a_ragged_tensor_when_pickled_then_is_the_same() -> None:
     )
 
 
-def test_ragged_batch_when_the_first_elements_have_one_length_then_others_may_differ() -> None:
+def test_ragged_batch_accepts_lengths_that_differ_after_the_first_elements() -> None:
     dataset = D.from_tensor_slices(np.array([2, 2, 0, 3])).map(lambda n: np.arange(int(n)))
     assert lists(dataset.ragged_batch(4)) == [[[0, 1], [0, 1], [], [0, 1, 2]]]
+
+
+def test_ragged_batch_of_parsed_records_is_equal_natively_and_per_element(tmp_path: Path) -> None:
+    with tf.io.TFRecordWriter(tmp_path / "x") as writer:
+        for number in range(7):
+            example = tf.train.Example()
+            example.features.feature["ids"].int64_list.value.extend(range(number % 3))
+            example.features.feature["label"].int64_list.value.append(number)
+            writer.write(example.SerializeToString())
+    features = {
+        "ids": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+        "label": tf.io.FixedLenFeature([], tf.int64),
+    }
+    records = tf.data.TFRecordDataset(str(tmp_path / "x"))
+    dataset = records.map(lambda record: tf.io.parse_single_example(record, features)).ragged_batch(3)
+    assert dataset.explain().startswith("native: ")
+    batches = [[step.value for step in run(dataset, native=native)] for native in (True, False)]
+    for native, single in zip(*batches, strict=True):
+        assert native["ids"].to_list() == single["ids"].to_list()
+        assert native["label"].numpy().tolist() == single["label"].numpy().tolist()
+    assert [batch["ids"].to_list() for batch in batches[0]] == [[[], [0], [0, 1]]] * 2 + [[[]]]
 
 
 @pytest.mark.parametrize(
@@ -71,30 +94,30 @@ def test_ragged_batch_when_the_first_elements_have_one_length_then_others_may_di
         (D.choose_from_datasets([D.range(3).repeat(), D.range(2)], D.range(2)), -1),
     ],
 )
-def test_cardinality_when_asked_then_is_tensorflows(dataset: Any, expected: int) -> None:
+def test_cardinality_equals_that_of_tensorflow(dataset: Any, expected: int) -> None:
     assert dataset.cardinality().numpy() == expected
 
 
-def test_interleave_when_more_calls_than_data_sets_are_asked_for_then_is_refused() -> None:
+def test_interleave_rejects_more_parallel_calls_than_cycle_length() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="num_parallel_calls"):
         D.range(3).interleave(D.from_tensors, cycle_length=1, num_parallel_calls=2)
     assert lists(D.range(2).interleave(D.from_tensors, cycle_length=2, num_parallel_calls=2)) == [0, 1]
 
 
 @pytest.mark.parametrize("shapes", [[], ([],), {"a": []}, tf.TensorShape([])])
-def test_padded_batch_when_shapes_nest_otherwise_then_the_message_says_so(shapes: Any) -> None:
+def test_padded_batch_rejects_shapes_of_another_structure(shapes: Any) -> None:
     with pytest.raises(TypeError, match=r"padded_shapes"):
         D.range(3).enumerate().padded_batch(2, padded_shapes=shapes)
 
 
-def test_data_set_when_it_has_no_elements_then_steps_that_ask_for_their_shapes_are_made() -> None:
+def test_padded_batch_accepts_dataset_without_elements() -> None:
     empty = D.range(0).flat_map(lambda x: D.from_tensors([x]).map(np.array))
     assert lists(empty.padded_batch(2, padded_shapes=[None], padding_values=np.int64(0))) == []
     with pytest.raises(ValueError, match="there is none"):
         print(empty.element_spec)
 
 
-def test_cardinality_when_only_the_first_batches_showed_their_size_then_is_unknown() -> None:
+def test_unbatch_cardinality_is_unknown_if_batch_size_is_only_observed() -> None:
     records = [tf.train.Example().SerializeToString()] * 7
     features = {
         "a": tf.io.VarLenFeature(tf.int64),
@@ -122,7 +145,7 @@ def test_unbatch_cardinality_is_known_if_the_shape_follows_from_the_trace(functi
     assert dataset.unbatch().cardinality().numpy() == expected
 
 
-def test_generator_when_a_value_is_not_as_declared_then_those_behind_it_come() -> None:
+def test_from_generator_continues_after_value_that_does_not_match() -> None:
     def numbers() -> Any:
         yield from (0, "x", 2, [3], 4)
         raise ValueError("at the end")

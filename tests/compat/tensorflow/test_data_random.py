@@ -32,7 +32,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_random_function_gives_the_same_in_both_ways(name: str) -> None:
+def test_random_function_is_equal_natively_and_per_element(name: str) -> None:
     check_equal(lambda: tf.data.Dataset.from_tensor_slices(IMAGES).map(FUNCTIONS[name]).batch(8))
     check_equal(lambda: tf.data.Dataset.from_tensor_slices(IMAGES).map(FUNCTIONS[name]).repeat(2))
 
@@ -43,7 +43,7 @@ def test_random_function_gives_other_values_in_the_next_pass() -> None:
     assert not np.array_equal(first, second)
 
 
-def test_crop_larger_than_the_images_is_refused() -> None:
+def test_random_crop_rejects_size_larger_than_images() -> None:
     crop = tf.data.Dataset.from_tensor_slices(IMAGES).map(lambda image: tf.image.random_crop(image, [7, 7, 3]))
     with pytest.raises(tf.errors.InvalidArgumentError):
         list(crop.batch(30))
@@ -54,18 +54,18 @@ KEYS = st.tuples(st.integers(0, 2**130), st.none() | st.integers(-(2**70), 2**70
 
 
 @given(st.lists(KEYS, unique=True, min_size=2, max_size=6))
-def test_seeded_generators_of_different_positions_differ(keys: list[Any]) -> None:
+def test_create_generator_differs_between_positions(keys: list[Any]) -> None:
     first = [create_generator(*key).integers(1 << 62, size=2).tolist() for key in keys]
     assert len({tuple(one) for one in first}) == len(keys)
     assert first == [create_generator(*key).integers(1 << 62, size=2).tolist() for key in keys]
 
 
-def test_seeded_generators_of_consecutive_positions_are_independent() -> None:
+def test_create_generator_is_independent_for_consecutive_positions() -> None:
     units = np.array([create_generator(7, None, (0, row)).random(3) for row in range(4000)])
     counts = np.apply_along_axis(lambda column: np.histogram(column, 10, (0, 1))[0], 0, units)
     assert (((counts - 400) ** 2 / 400).sum(0) < 35).all()  # chi-square, nine degrees of freedom: p > 0.0001
     assert np.abs(np.corrcoef(units[1:].T, units[:-1].T)[:3, 3:]).max() < 0.07
 
 
-def test_seeded_accepts_numpy_integers() -> None:
+def test_create_generator_accepts_numpy_integers() -> None:
     assert create_generator(1, 2, (np.int64(3), np.uint8(4))).random() == create_generator(1, 2, (3, 4)).random()  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Arrays stored as bytes: whole batches give what the functions give one by one."""
+"""tf.data: native batches of arrays stored as bytes equal single elements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
 
-KINDS = {"raw": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
+SPECS = {"raw": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
 
 
 @pytest.fixture
@@ -28,18 +28,18 @@ def shaped(x: Any) -> Any:
     return tf.reshape(x, [2, 3, -1])
 
 
-WAYS: dict[str, Callable[[Any], Any]] = {
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "plain": lambda raw: shaped(tf.io.decode_raw(raw, tf.uint8)),
     "named": lambda raw: shaped(tf.io.decode_raw(input_bytes=raw, out_type=tf.int32, little_endian=False)),
     "one length": lambda raw: tf.io.decode_raw(raw, tf.int16, fixed_length=6),
     "scaled": lambda raw: tf.cast(shaped(tf.io.decode_raw(raw, tf.uint8)), tf.float32) * (1.0 / 255) - 0.5,
-    "turned": lambda raw: tf.transpose(shaped(tf.io.decode_raw(raw, tf.uint8)), [2, 0, 1]),
-    "from behind": lambda raw: tf.transpose(shaped(tf.io.decode_raw(raw, tf.uint8)), perm=[-1, 0, 1]),
-    "turned around": lambda raw: tf.transpose(shaped(tf.io.decode_raw(raw, tf.uint8))),
+    "channels first": lambda raw: tf.transpose(shaped(tf.io.decode_raw(raw, tf.uint8)), [2, 0, 1]),
+    "negative axis": lambda raw: tf.transpose(shaped(tf.io.decode_raw(raw, tf.uint8)), perm=[-1, 0, 1]),
+    "reversed axes": lambda raw: tf.transpose(shaped(tf.io.decode_raw(raw, tf.uint8))),
 }
 
 
-def told(run: Callable[[], list[Any]]) -> Any:
+def outcome(run: Callable[[], list[Any]]) -> Any:
     try:
         return [[np.asarray(part).tolist() for part in one] for one in run()]
     except tf.errors.InvalidArgumentError as error:
@@ -47,24 +47,22 @@ def told(run: Callable[[], list[Any]]) -> Any:
 
 
 @pytest.mark.parametrize("parse", [tf.io.parse_single_example, tf.parse_single_example])
-@pytest.mark.parametrize("way", WAYS)
-def test_batches_of_raw_arrays_when_made_at_once_then_are_those_made_one_by_one(
-    path: str, way: str, parse: Callable[..., Any]
-) -> None:
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_native_batches_of_raw_arrays_equal_single_elements(path: str, name: str, parse: Callable[..., Any]) -> None:
     def function(record: Any) -> Any:
-        found = parse(record, KINDS)
-        return WAYS[way](found["raw"]), found["label"]
+        found = parse(record, SPECS)
+        return FUNCTIONS[name](found["raw"]), found["label"]
 
     alike = tf.data.TFRecordDataset(path).take(8).map(function)
     batches = alike.batch(3)
     assert "records parsed together" in batches.explain() and "sample by sample" not in batches.explain()
-    assert told(lambda: list(batches.unbatch())) == told(lambda: list(alike))
+    assert outcome(lambda: list(batches.unbatch())) == outcome(lambda: list(alike))
 
 
 @pytest.mark.parametrize("order", [[0, 1, 5], [0, 0, 1], [0, 1]])
-def test_axes_when_their_order_is_none_then_are_refused_in_batches_too(path: str, order: list[int]) -> None:
+def test_transpose_rejects_invalid_permutation_in_native_batches(path: str, order: list[int]) -> None:
     def function(record: Any) -> Any:
-        return tf.transpose(shaped(tf.io.decode_raw(tf.io.parse_single_example(record, KINDS)["raw"], tf.uint8)), order)
+        return tf.transpose(shaped(tf.io.decode_raw(tf.io.parse_single_example(record, SPECS)["raw"], tf.uint8)), order)
 
     data = tf.data.TFRecordDataset(path).take(4).map(function)
     with pytest.raises(tf.errors.InvalidArgumentError) as single:
@@ -74,9 +72,9 @@ def test_axes_when_their_order_is_none_then_are_refused_in_batches_too(path: str
     assert str(several.value) == str(single.value)
 
 
-def test_raw_arrays_when_their_lengths_differ_then_the_batch_says_so(path: str) -> None:
+def test_batch_rejects_raw_arrays_of_different_lengths(path: str) -> None:
     data = tf.data.TFRecordDataset(path).map(
-        lambda one: tf.io.decode_raw(tf.io.parse_single_example(one, KINDS)["raw"], tf.uint8)
+        lambda one: tf.io.decode_raw(tf.io.parse_single_example(one, SPECS)["raw"], tf.uint8)
     )
     with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot batch tensors with different shapes"):
         list(data.batch(10))

@@ -1,4 +1,4 @@
-"""tf.data: batches of records that are cut out of runs of byte strings."""
+"""tf.data: batches of records that are read without an element per record."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def batches(dataset: Any, *, native: bool) -> list[Any]:
     repeats=st.sampled_from([1, 10, 4000]),
 )
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_batches_cut_out_of_runs_equal_those_of_single_records(
+def test_batches_of_records_equal_those_of_single_records(
     shards: Any,
     size: int,
     drop: bool,

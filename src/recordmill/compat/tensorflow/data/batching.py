@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.data.collate import stack_leaf, stack_stored
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Execution, Failed, Node, Step
 from recordmill.compat.tensorflow.data.functions import to_op_error
 from recordmill.compat.tensorflow.data.mapping import THREAD_NAME, Deferred, Fallback, Filter, Map, is_behind_generator
-from recordmill.compat.tensorflow.data.native_map import NativeMap, Values, columns_of, rows_of
+from recordmill.compat.tensorflow.data.native_map import BatchValue, NativeMap, columns_of, rows_of
 from recordmill.compat.tensorflow.data.padding import pad_leaf
 from recordmill.compat.tensorflow.data.rules import Column
 from recordmill.compat.tensorflow.data.sources import Slices
@@ -71,7 +71,7 @@ class Batch(Node):
         columns = zip(*map(leaves, values), strict=True)
         return pack_structure(values[0], [self.join_leaf(list(rows), number) for number, rows in enumerate(columns)])
 
-    def join_leaf(self, values: Values, number: int) -> Any:
+    def join_leaf(self, values: BatchValue, number: int) -> Any:
         """Return leaf `number` of a batch; its values may be the result of a native map."""
         return values.tensor if isinstance(values, Column) else stack_leaf(values, number)
 
@@ -100,7 +100,7 @@ class PaddedBatch(Batch):
         super().__init__(node, size, drop_remainder)
         self._shapes, self._fills = shapes, fills
 
-    def join_leaf(self, values: Values, number: int) -> Any:
+    def join_leaf(self, values: BatchValue, number: int) -> Any:
         shape = TensorShape(None) if self._shapes is None else self._shapes[number]
         if isinstance(values, Column) and shape.is_compatible_with(values.array.shape[1:]):
             return values.tensor

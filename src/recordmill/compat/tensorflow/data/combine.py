@@ -31,7 +31,7 @@ _THREADS_PER_DATASET = 3
 
 
 class Interleave(Node):
-    """Elements of the datasets that a function returns, in turn; `flat_map` is a cycle of length 1."""
+    """Elements of the datasets that a function returns, interleaved; `flat_map` is a cycle of length 1."""
 
     runs_python = True
 
@@ -43,7 +43,7 @@ class Interleave(Node):
         self._function, self._cycle, self._block = Function(function, node), cycle_length, block_length
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the elements; the slot of a dataset that ends opens the next one at its next turn."""
+        """Yield the elements; a dataset that ends is replaced when its slot is visited again."""
         inputs = self.input.iterate(execution)
         slots: list[Iterator[Step] | None] = [None] * self._cycle
         has_more, turn = True, 0
@@ -125,7 +125,7 @@ class Zip(Node):
         self._structure = structure
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the structures; a failure of one input stands for all elements of its position."""
+        """Yield the structures; an error of one input replaces all elements of its position."""
         for steps in zip(*(node.iterate(execution) for node in self.inputs), strict=False):
             failed = next((step for step in steps if isinstance(step, Failed)), None)
             if failed is not None:

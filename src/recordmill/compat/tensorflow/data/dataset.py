@@ -114,7 +114,7 @@ class Dataset(DatasetFactories):
         return self._then(Prefetch(self.node, -1 if buffer_size is None else to_int(buffer_size, "buffer_size")))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
-        """Keep the elements of the first complete pass in memory, or in a TFRecord file that TensorFlow does not read."""
+        """Keep the elements of the first complete pass, in memory or in a TFRecord file of our own layout."""
         path = path_of(filename)
         return self._then(CacheFile(self.node, path) if path else Cache(self.node))
 

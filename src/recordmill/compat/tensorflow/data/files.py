@@ -244,14 +244,9 @@ def _check_names(node: Any) -> None:
     if calls_python(node):
         return
     spec = node.spec()
-    if isinstance(spec, TensorSpec) and spec.dtype != dtypes.string:
+    if not isinstance(spec, TensorSpec) or spec.dtype != dtypes.string or spec.shape.rank:
         raise TypeError(
-            f"The `filenames` argument must contain `tf.string` elements. Got a dataset of `{spec.dtype!r}` elements."
-        )
-    if not isinstance(spec, TensorSpec) or spec.shape.rank:
-        raise TypeError(
-            "The `filenames` argument must contain `tf.string` elements of shape [] (i.e. scalars). Got a dataset of "
-            f"element shape {getattr(spec, 'shape', spec)!r}."
+            f"The `filenames` argument must contain `tf.string` elements of shape []. Got elements of {spec!r}."
         )
 
 

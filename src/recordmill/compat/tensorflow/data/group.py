@@ -21,7 +21,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Step,
 )
 from recordmill.compat.tensorflow.data.functions import Function, to_op_error
-from recordmill.compat.tensorflow.data.native_map import Values as Columns, rows_of
+from recordmill.compat.tensorflow.data.native_map import BatchValue, rows_of
 from recordmill.compat.tensorflow.data.sources import Values
 from recordmill.compat.tensorflow.data.structures import (
     add_axis,
@@ -97,7 +97,7 @@ class RaggedBatch(Batch):
         super().__init__(node, size, drop_remainder)
         self._dtype = dtype
 
-    def join_leaf(self, values: Columns, number: int) -> Any:
+    def join_leaf(self, values: BatchValue, number: int) -> Any:
         rows, spec = rows_of(values), list(leaves(self.input.spec()))[number]
         ragged_rank = max(_ragged_rank(spec), *_differing_axes(rows))
         if not ragged_rank:

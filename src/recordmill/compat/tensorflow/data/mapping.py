@@ -22,7 +22,7 @@ from recordmill.compat.tensorflow.data.elements import (
     spec_of_sample,
 )
 from recordmill.compat.tensorflow.data.functions import Function, attempt, to_op_error, to_result
-from recordmill.compat.tensorflow.data.native_map import NativeMap, Values, columns_of, rows_of
+from recordmill.compat.tensorflow.data.native_map import BatchValue, NativeMap, columns_of, rows_of
 from recordmill.compat.tensorflow.data.rules import Column
 from recordmill.compat.tensorflow.data.sources import FromGenerator
 from recordmill.compat.tensorflow.data.structures import (
@@ -186,7 +186,7 @@ def _num_bytes(array: Any) -> int:
     return sum(map(len, array.flat)) if array.dtype == object else int(array.nbytes)
 
 
-def small_columns(native: NativeMap, elements: list[Element]) -> list[Values]:
+def small_columns(native: NativeMap, elements: list[Element]) -> list[BatchValue]:
     """Return the columns that a function uses; raise ValueError for elements that are too large to be stacked."""
     first = list(leaves(elements[0].value))
     if sum(_num_bytes(first[number].values) for number in native.used if type(first[number]) is Tensor) > _LARGE_BYTES:

@@ -34,7 +34,7 @@ from recordmill.compat.tensorflow.images.random import (
 from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 
 # A value of all samples of a batch: one array, or a list if the samples differ in shape.
-Values = Column | list[Any]
+BatchValue = Column | list[Any]
 # Arithmetic runs on chunks of samples of this size, which stay in the processor's cache.
 _CHUNK_BYTES = 1 << 20
 # Size of the memory of results that is reused for the next batches.
@@ -60,14 +60,14 @@ class Samples:
 
     @cached_property
     def contexts(self) -> list[contextvars.Context]:
-        """A context per sample, in which its random numbers continue from one operation to the next."""
+        """Contexts of the samples, in which their random numbers continue from one operation to the next."""
         contexts = [contextvars.copy_context() for _ in self._positions]
         for context, position in zip(contexts, self._positions, strict=True):
             context.run(random_state.set_element_state, *position)
         return contexts
 
     def generators(self, seed: int | None) -> Iterator[np.random.Generator]:
-        """Iterate over the samples' random generators for the seed of an operation."""
+        """Iterate over the random generators of the samples for the seed of an operation."""
         for context in self.contexts:
             yield context.run(random_state.current_generator, seed)
 
@@ -82,7 +82,7 @@ class NativeMap:
     def __init__(self, found: Trace, steps: list[Call | DecodeStep]) -> None:
         self.trace, self._memory = found, rm.Memory(_REUSED_BYTES)
         last = max((position for position, step in enumerate(steps) if _is_native(step)), default=-1)
-        self._first, self._arithmetic = steps[: last + 1], steps[last + 1 :]
+        self._native_steps, self._arithmetic = steps[: last + 1], steps[last + 1 :]
         self.parses = any(isinstance(step, Call) and _is_parse(step) for step in steps)
         self.decoders = [step.description for step in steps if isinstance(step, DecodeStep)]
         results = {leaf.number for leaf in leaves(found.result) if isinstance(leaf, SymbolicTensor)}
@@ -114,18 +114,18 @@ class NativeMap:
                 return f"{call.name} has no batch rule for these arguments"
         return cls(found, steps)
 
-    def run(self, columns: Sequence[Values], positions: Sequence[tuple[int, ...]]) -> list[Values]:
+    def run(self, columns: Sequence[BatchValue], positions: Sequence[tuple[int, ...]]) -> list[BatchValue]:
         """Run the function on samples, given as the columns of its inputs; return the leaves of its result."""
         samples, known = Samples(positions), dict(enumerate(columns))
-        self._run_steps(self._first, known, samples)
+        self._run_steps(self._native_steps, known, samples)
         size = self._chunk_size(known, len(samples))
         if size < len(samples):
             self._run_chunks(known, samples, size)
         else:
             self._run_steps(self._arithmetic, known, samples)
-        return [_values_of(leaf, known, len(samples)) for leaf in leaves(self.trace.result)]
+        return [_find_value(leaf, known, len(samples)) for leaf in leaves(self.trace.result)]
 
-    def _chunk_size(self, known: Mapping[int, Values], count: int) -> int:
+    def _chunk_size(self, known: Mapping[int, BatchValue], count: int) -> int:
         if len(self._arithmetic) < 2:
             return count
         num_bytes = 1
@@ -137,7 +137,7 @@ class NativeMap:
                 num_bytes = max(num_bytes, column.array.nbytes // count)
         return max(_CHUNK_BYTES // num_bytes, 1)
 
-    def _run_chunks(self, known: dict[int, Values], samples: Samples, size: int) -> None:
+    def _run_chunks(self, known: dict[int, BatchValue], samples: Samples, size: int) -> None:
         results: dict[int, NDArray[Any]] = {}
         for start in range(0, len(samples), size):
             stop = min(start + size, len(samples))
@@ -155,7 +155,7 @@ class NativeMap:
                 results[number][start:stop] = part
         known.update({number: Column(Tensor(array)) for number, array in results.items()})
 
-    def _run_steps(self, steps: Sequence[Call | DecodeStep], known: dict[int, Values], samples: Samples) -> None:
+    def _run_steps(self, steps: Sequence[Call | DecodeStep], known: dict[int, BatchValue], samples: Samples) -> None:
         for step in steps:
             if isinstance(step, DecodeStep):
                 column = step.run(known, self._memory.empty)
@@ -186,7 +186,7 @@ def _followers(position: int, calls: Sequence[Call], uses: Mapping[int, int]) ->
         yield position
 
 
-def _values_of(leaf: Any, known: Mapping[int, Values], count: int) -> Values:
+def _find_value(leaf: Any, known: Mapping[int, BatchValue], count: int) -> BatchValue:
     if isinstance(leaf, SymbolicTensor):
         return known[leaf.number]
     if type(leaf) is Tensor:
@@ -194,11 +194,11 @@ def _values_of(leaf: Any, known: Mapping[int, Values], count: int) -> Values:
     return [leaf] * count
 
 
-def _run_rule(call: Call, known: Mapping[int, Values], samples: Samples) -> dict[int, Values]:
+def _run_rule(call: Call, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
     """Run an operation once for all samples."""
     args, kwargs = RULES[call.name](*call.arguments(known), len(samples))
     result = run(call.name, *args, **kwargs)
-    columns: dict[int, Values] = {}
+    columns: dict[int, BatchValue] = {}
     for number, path in call.outputs:
         tensor = value_at(result, path)
         if tensor.values.shape[:1] != (len(samples),):
@@ -207,7 +207,7 @@ def _run_rule(call: Call, known: Mapping[int, Values], samples: Samples) -> dict
     return columns
 
 
-def _run_per_sample(call: Call, known: Mapping[int, Values], samples: Samples) -> dict[int, Values]:
+def _run_per_sample(call: Call, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
     """Run an operation on one sample after the other."""
     columns = {number: rows_of(known[number]) for number in call.inputs}
     results = []
@@ -218,19 +218,19 @@ def _run_per_sample(call: Call, known: Mapping[int, Values], samples: Samples) -
     return {number: column_of([sample[number] for sample in results]) for number, _ in call.outputs}
 
 
-def rows_of(values: Values) -> list[Any]:
+def rows_of(values: BatchValue) -> list[Any]:
     """Return the values of the samples."""
     if isinstance(values, list):
         return values
     return [take_row(values.array, row) for row in range(len(values.array))]
 
 
-def column_of(rows: Sequence[Any]) -> Values:
+def column_of(rows: Sequence[Any]) -> BatchValue:
     """Return the values of samples as one array if they have one shape and dtype."""
     return Column(Tensor(join_arrays([row.values for row in rows]))) if are_stackable(rows) else list(rows)
 
 
-def columns_of(elements: Sequence[Element], used: Sequence[int] | None = None) -> list[Values]:
+def columns_of(elements: Sequence[Element], used: Sequence[int] | None = None) -> list[BatchValue]:
     """Return the leaves of elements as columns; those whose number is not in `used` are empty."""
     stacked = stack_columns(elements, used)
     if stacked is not None:
@@ -239,10 +239,10 @@ def columns_of(elements: Sequence[Element], used: Sequence[int] | None = None) -
     return [column_of(rows) if used is None or number in used else [] for number, rows in enumerate(columns)]
 
 
-# Random operations: each sample is changed by its own random numbers, as if it were processed alone.
+# Random operations: each sample uses its own random numbers, as if it were processed alone.
 
 
-def _run_random(call: Call, known: Mapping[int, Values], samples: Samples) -> dict[int, Values]:
+def _run_random(call: Call, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
     (value, *args), kwargs = call.arguments(known)
     if type(value) is not Column or next(find_symbolic((call.args[1:], call.kwargs)), None) is not None:
         raise NotNativeError(f"an argument of {call.name} differs between samples")
@@ -313,7 +313,7 @@ def _has_any_length(feature: Any) -> bool:
     return is_sequence or isinstance(feature, VarLenFeature)
 
 
-def _parse(call: Call, known: Mapping[int, Values]) -> dict[int, Values]:
+def _parse(call: Call, known: Mapping[int, BatchValue]) -> dict[int, BatchValue]:
     (number,) = call.inputs
     records = known[number]
     if isinstance(records, list) or records.tensor.ndim != 1:
@@ -323,7 +323,7 @@ def _parse(call: Call, known: Mapping[int, Values]) -> dict[int, Values]:
         return _parse_examples(call, arguments["features"], records.tensor)
     context, frames = arguments.get("context_features"), arguments.get("sequence_features")
     *parsed, lengths = run("io.parse_sequence_example", records.tensor, context, frames)
-    columns: dict[int, Values] = {}
+    columns: dict[int, BatchValue] = {}
     for output, path in call.outputs:
         found = value_at(parsed, path)
         if path[0] == 0:
@@ -334,10 +334,10 @@ def _parse(call: Call, known: Mapping[int, Values]) -> dict[int, Values]:
     return columns
 
 
-def _parse_examples(call: Call, features: Mapping[str, Any], records: Tensor) -> dict[int, Values]:
+def _parse_examples(call: Call, features: Mapping[str, Any], records: Tensor) -> dict[int, BatchValue]:
     batched = {key: VarLenFeature(one.dtype) if _has_any_length(one) else one for key, one in features.items()}
     parsed = run("io.parse_example", records, batched)
-    columns: dict[int, Values] = {}
+    columns: dict[int, BatchValue] = {}
     for number, (key,) in call.outputs:
         found = parsed[key]
         is_sparse = isinstance(found, SparseTensor)

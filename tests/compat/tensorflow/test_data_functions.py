@@ -1,4 +1,4 @@
-"""tf.data: what map functions see and give, generators, drawn data sets and names of files, as in TensorFlow."""
+"""tf.data: arguments and results of map functions, generators, sampled datasets and file names, as in TensorFlow."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def mapped(function: Any) -> Any:
         (lambda x: tf.concat(tf.split(x, [1, 3])[1:], 0), ROWS[:, 1:]),
     ],
 )
-def test_map_when_one_of_several_results_is_taken_then_it_is_that_one(function: Any, expected: Any) -> None:
+def test_map_selects_one_of_several_results_of_an_operation(function: Any, expected: Any) -> None:
     assert values(mapped(function)) == expected.tolist()
 
 
-def test_map_when_the_results_of_an_operation_are_returned_then_they_are_a_tuple() -> None:
+def test_map_returns_list_of_results_as_tuple() -> None:
     parts = list(mapped(lambda x: tf.split(x, [1, 3])))
     assert [type(one) for one in parts] == [tuple] * 3
     assert [[part.shape[0] for part in one] for one in parts] == [[1, 3]] * 3
@@ -43,7 +43,7 @@ def test_map_when_the_results_of_an_operation_are_returned_then_they_are_a_tuple
     assert [(total.numpy(), text.numpy()) for total, text in told] == [(6, b"0"), (22, b"4"), (38, b"8")]
 
 
-def test_map_when_the_context_of_a_sequence_example_is_taken_then_it_is_a_dict(tmp_path: Path) -> None:
+def test_map_receives_context_of_sequence_example_as_dict(tmp_path: Path) -> None:
     example = tf.train.SequenceExample()
     example.context.feature["id"].int64_list.value.append(7)
     with tf.io.TFRecordWriter(tmp_path / "one") as writer:
@@ -53,7 +53,7 @@ def test_map_when_the_context_of_a_sequence_example_is_taken_then_it_is_a_dict(t
     assert values(records.map(lambda one: tf.io.parse_single_sequence_example(one, features)[0]["id"])) == [7]
 
 
-def test_map_when_it_asks_whether_a_value_is_a_tensor_then_it_is() -> None:
+def test_map_function_sees_its_argument_as_tensor() -> None:
     def function(x: Any) -> Any:
         return x + 1 if tf.is_tensor(x) and isinstance(x, tf.Tensor) else x
 
@@ -63,7 +63,7 @@ def test_map_when_it_asks_whether_a_value_is_a_tensor_then_it_is() -> None:
     assert not isinstance(np.zeros(2), tf.Tensor)
 
 
-def test_from_generator_when_texts_are_padded_with_others_then_they_are_bytes() -> None:
+def test_from_generator_converts_text_to_bytes_in_padded_batches() -> None:
     made = tf.data.Dataset.from_generator(
         lambda: ((np.full(n, n), f"n{n}") for n in range(1, 3)), (tf.int64, tf.string), ((None,), ())
     )
@@ -73,22 +73,22 @@ def test_from_generator_when_texts_are_padded_with_others_then_they_are_bytes() 
 
 
 @pytest.mark.parametrize("value", [1.7, [1, 2.5]])
-def test_from_generator_when_a_fraction_is_no_whole_number_then_it_is_refused(value: Any) -> None:
+def test_from_generator_rejects_fractions_for_integers(value: Any) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="int32"):
         list(tf.data.Dataset.from_generator(lambda: [value], tf.int32))
 
 
-def test_from_generator_when_a_number_is_too_large_then_its_low_bits_stay() -> None:
+def test_from_generator_keeps_low_bits_of_too_large_integers() -> None:
     assert values(tf.data.Dataset.from_generator(lambda: [300], tf.uint8)) == [44]
 
 
-def test_from_generator_when_the_signature_holds_a_list_then_it_is_refused_at_once() -> None:
+def test_from_generator_rejects_list_in_signature() -> None:
     with pytest.raises(TypeError, match=r"subclass of `tf\.TypeSpec`"):
         tf.data.Dataset.from_generator(list, output_signature=[tf.TensorSpec([], tf.int32)])
 
 
 @pytest.mark.parametrize("error, kind", [(TypeError, "InvalidArgumentError"), (KeyError, "UnknownError")])
-def test_from_generator_when_it_raises_then_the_kind_is_that_of_the_error(error: Any, kind: str) -> None:
+def test_from_generator_raises_error_of_matching_class(error: Any, kind: str) -> None:
     def boom() -> Any:
         yield 1
         raise error("boom")
@@ -97,7 +97,7 @@ def test_from_generator_when_it_raises_then_the_kind_is_that_of_the_error(error:
         list(tf.data.Dataset.from_generator(boom, tf.int32))
 
 
-def test_sampling_when_a_weight_is_zero_then_the_others_end_it() -> None:
+def test_sample_from_datasets_ends_with_datasets_of_positive_weight() -> None:
     first, never = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)
     assert values(tf.data.Dataset.sample_from_datasets([first, never], [1.0, 0.0])) == [0, 1, 2]
     both = tf.data.Dataset.sample_from_datasets([first, never], [0.5, 0.5], seed=1)
@@ -105,23 +105,23 @@ def test_sampling_when_a_weight_is_zero_then_the_others_end_it() -> None:
 
 
 @pytest.mark.parametrize("names", [tf.data.Dataset.range(3), tf.data.Dataset.from_tensors(["a", "b"])])
-def test_files_when_their_names_are_something_else_then_they_are_refused_at_once(names: Any) -> None:
+def test_file_datasets_reject_filenames_that_are_not_strings(names: Any) -> None:
     with pytest.raises(TypeError, match=r"`filenames` argument must contain `tf\.string` elements"):
         tf.data.TFRecordDataset(names)
 
 
-def test_files_when_read_by_none_at_a_time_then_it_is_an_invalid_argument() -> None:
+def test_file_datasets_reject_zero_parallel_reads() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="num_parallel_reads"):
         tf.data.TFRecordDataset("a", num_parallel_reads=0)
 
 
-def test_files_when_something_else_than_text_and_bytes_is_written_then_it_is_refused(tmp_path: Path) -> None:
+def test_record_writer_rejects_values_that_are_not_bytes(tmp_path: Path) -> None:
     with tf.io.gfile.GFile(tmp_path / "one", "w") as file, pytest.raises(TypeError, match="str or bytes"):
         file.write(3)
     assert (tmp_path / "one").read_bytes() == b""
 
 
-def test_generator_when_it_yields_tuples_for_one_tensor_then_they_are_rows() -> None:
+def test_from_generator_converts_tuple_to_one_tensor() -> None:
     def rows(count):
         for number in range(count):
             yield (number, -number)
@@ -134,7 +134,7 @@ def test_generator_when_it_yields_tuples_for_one_tensor_then_they_are_rows() -> 
         list(short)
 
 
-def test_element_spec_when_a_function_cuts_batches_then_knows_no_number_of_rows() -> None:
+def test_element_spec_has_unknown_batch_size_after_function_of_batches() -> None:
     data = tf.data.Dataset.from_tensor_slices(np.zeros((7, 5, 3), np.float32)).batch(4)
     windows = data.map(lambda x: (x[:, :3, :], tf.stack([x[:, 3:, 1]], -1)))
     assert [one.shape.as_list() for one in windows.element_spec] == [[None, 3, 3], [None, 2, 1]]
@@ -145,6 +145,6 @@ def test_element_spec_when_a_function_cuts_batches_then_knows_no_number_of_rows(
     assert whole.element_spec.shape.as_list() == [2, 2]  # for batches of four alone
 
 
-def test_folders_when_read_as_records_then_fail_as_in_tensorflow(tmp_path) -> None:
+def test_record_dataset_of_folder_fails_as_in_tensorflow(tmp_path) -> None:
     with pytest.raises(tf.errors.FailedPreconditionError, match="Is a directory"):
         list(tf.data.TFRecordDataset(str(tmp_path)))

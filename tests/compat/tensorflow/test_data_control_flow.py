@@ -1,4 +1,4 @@
-"""tf.data: functions that choose by values, with tf.cond, tf.switch_case and Python's if."""
+"""tf.data: functions whose control flow depends on values: tf.cond, tf.switch_case and Python's if."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_cond_and_switch_case_choose_per_element() -> None:
         assert chosen == {0: number, 1: number * 2}.get(number % 4, number - 100)
 
 
-def test_flips_by_python_if_are_drawn_per_element() -> None:
+def test_python_if_is_evaluated_per_element() -> None:
     files = [encode((20, 30, 3), "JPEG", number) for number in range(24)]
     masks = np.arange(24 * 72, dtype=np.int32).reshape(24, 8, 9, 1)
 
@@ -85,7 +85,7 @@ def test_function_that_depends_on_values_gives_the_result_for_each(name: str) ->
     ]
 
 
-def test_function_that_raises_for_some_values_raises_at_these_elements() -> None:
+def test_function_that_raises_for_some_values_fails_only_these_elements() -> None:
     def function(x: Any) -> Any:
         if x > 3:
             raise ValueError("more than three")

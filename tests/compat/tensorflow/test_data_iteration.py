@@ -1,4 +1,4 @@
-"""tf.data: threads that end, files that fail, shuffles that repeat, values that stay."""
+"""tf.data: threads of iterators, errors of files, order of shuffles, caches and options."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ PIPELINES: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_threads_when_the_loop_is_left_then_end(name: str) -> None:
+def test_threads_end_when_the_loop_is_left(name: str) -> None:
     for _ in PIPELINES[name]():
         assert workers()
         break
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_threads_when_the_iterator_is_closed_then_end_at_once(name: str) -> None:
+def test_threads_end_when_the_iterator_is_closed(name: str) -> None:
     iterator = iter(PIPELINES[name]())
     next(iterator)
     iterator.close()
@@ -60,7 +60,7 @@ def test_threads_when_the_iterator_is_closed_then_end_at_once(name: str) -> None
         next(iterator)
 
 
-def test_threads_when_a_function_fails_then_elements_around_it_come_and_they_end_with_the_data() -> None:
+def test_iteration_continues_after_failed_element_and_ends_threads() -> None:
     def fails(x: Any) -> Any:
         if int(x) == 5:
             raise KeyError("five")
@@ -75,7 +75,7 @@ def test_threads_when_a_function_fails_then_elements_around_it_come_and_they_end
     assert [int(one) for one in iterator] == [6, 7, 8] and workers() == []
 
 
-def test_threads_when_a_loop_ends_with_an_error_then_end_without_a_collection() -> None:
+def test_threads_end_after_error_without_garbage_collection() -> None:
     gc.disable()
     try:
         for _ in D.range(9).map(lambda x: tf.debugging.assert_less(x, tf.constant(2, tf.int64)) or x, 2).prefetch(2):
@@ -87,7 +87,7 @@ def test_threads_when_a_loop_ends_with_an_error_then_end_without_a_collection() 
     assert workers() == []
 
 
-def test_interpreter_when_it_exits_in_the_middle_then_is_silent() -> None:
+def test_interpreter_exits_silently_during_iteration() -> None:
     program = (
         "import recordmill.compat.tensorflow as tf\n"
         "it = iter(tf.data.Dataset.range(10**9).map(lambda x: x + 1, 2).prefetch(2).repeat())\n"
@@ -98,21 +98,21 @@ def test_interpreter_when_it_exits_in_the_middle_then_is_silent() -> None:
 
 
 @given(st.integers(1, 30), st.integers(1, 12), st.integers(0, 2**40))
-def test_shuffle_when_done_then_keeps_the_rule_of_the_buffer(count: int, size: int, seed: int) -> None:
+def test_shuffle_moves_elements_forward_by_less_than_buffer_size(count: int, size: int, seed: int) -> None:
     order = numbers(D.range(count).shuffle(size, seed=seed))
     assert sorted(order) == list(range(count))
     assert all(source <= place + size - 1 for place, source in enumerate(order))
     assert order == numbers(D.range(count).shuffle(size, seed=seed))
 
 
-def test_shuffle_when_iterated_again_then_differs_unless_told_not_to() -> None:
+def test_shuffle_reshuffles_each_iteration_unless_disabled() -> None:
     again, once = D.range(50).shuffle(50, seed=1), D.range(50).shuffle(50, seed=1, reshuffle_each_iteration=False)
     assert numbers(again) != numbers(again) and numbers(once) == numbers(once)
     epochs = numbers(D.range(50).shuffle(50).repeat(2))
     assert sorted(epochs[:50]) == sorted(epochs[50:]) and epochs[:50] != epochs[50:]
 
 
-def test_shuffle_when_the_program_has_a_seed_then_repeats_its_order() -> None:
+def test_shuffle_repeats_its_order_with_global_seed() -> None:
     tf.random.set_seed(5)
     first = numbers(D.range(50).shuffle(50))
     tf.random.set_seed(5)
@@ -129,7 +129,7 @@ def test_shuffle_draws_each_element_once_from_its_buffer(length: int, size: int)
     assert all(number < position + size for position, number in enumerate(found))
 
 
-def test_cache_when_read_twice_then_asks_its_input_once() -> None:
+def test_cache_reads_its_input_once() -> None:
     calls: list[int] = []
     dataset = D.range(3).map(lambda x: calls.append(int(x)) or x).cache()
     assert numbers(dataset) == numbers(dataset) == [0, 1, 2]
@@ -144,7 +144,7 @@ def shard(tmp_path: Path) -> Path:
     return next(tmp_path.glob("*.tfrecord"))
 
 
-def test_records_when_one_is_damaged_then_those_before_it_come_and_the_error_names_it(shard: Path) -> None:
+def test_damaged_record_error_names_it_after_the_records_before_it(shard: Path) -> None:
     data = bytearray(shard.read_bytes())
     reader = rm.ShardReader(shard)
     offset = int(reader.index.offsets[7])
@@ -158,7 +158,7 @@ def test_records_when_one_is_damaged_then_those_before_it_come_and_the_error_nam
     assert len(list(tf.data.TFRecordDataset([str(shard), str(shard)]).ignore_errors())) == 14
 
 
-def test_records_when_the_compression_is_another_then_data_are_lost(shard: Path) -> None:
+def test_records_of_another_compression_raise_data_loss(shard: Path) -> None:
     with pytest.raises(tf.errors.DataLossError):
         list(tf.data.TFRecordDataset(str(shard), "GZIP"))
     with pytest.raises(FileNotFoundError, match="nowhere; No such file"):

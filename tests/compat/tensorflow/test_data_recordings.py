@@ -1,4 +1,4 @@
-"""tf.data: elements, order, specs, cardinalities and errors are those that TensorFlow was seen to give."""
+"""tf.data: elements, order, specs, cardinalities and errors equal those recorded from TensorFlow."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ RECORDED = "compat/tensorflow/data/expected.json"
 
 
 @pytest.mark.parametrize("name", [name for name in programs.PROGRAMS if name != "errors"])
-def test_pipelines_when_run_then_give_what_tensorflow_gave(name: str, tmp_path: Path) -> None:
+def test_pipelines_equal_those_recorded_from_tensorflow(name: str, tmp_path: Path) -> None:
     assert programs.plain(programs.PROGRAMS[name](tf, str(tmp_path))) == load(RECORDED)[name]
 
 
 @pytest.mark.parametrize("name", list(load(RECORDED)["errors"]))
-def test_errors_are_of_the_classes_that_tensorflow_raised(name: str, recorded_errors: dict[str, Any]) -> None:
+def test_errors_have_the_classes_recorded_from_tensorflow(name: str, recorded_errors: dict[str, Any]) -> None:
     kind, _ = load(RECORDED)["errors"][name]
     assert kind in [one.__name__ for one in recorded_errors[name][2].__mro__]
 

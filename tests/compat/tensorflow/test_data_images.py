@@ -1,4 +1,4 @@
-"""tf.data: images of one size are decoded together, with the pixels that each has by itself."""
+"""tf.data: images that are decoded in native batches equal images decoded one by one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DECODERS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("decoder", sorted(DECODERS))
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 @pytest.mark.parametrize("shape", [(28, 28), (9, 14, 3)])
-def test_images_of_one_size_are_decoded_together(decoder: str, kind: str, shape: tuple[int, ...]) -> None:
+def test_images_of_one_size_are_decoded_in_native_batches(decoder: str, kind: str, shape: tuple[int, ...]) -> None:
     files = [encode(shape, kind, number) for number in range(11)]
 
     def make() -> Any:
@@ -53,7 +53,7 @@ def test_png_without_given_channels_has_those_of_the_file(shape: Any, transparen
         check_equal(lambda d=dataset, r=resized: d.map(lambda data: r(tf.io.decode_png(data))).batch(4))
 
 
-def test_png_with_late_transparency_chunk_is_decoded_as_by_itself() -> None:
+def test_png_with_late_transparency_chunk_equals_per_element() -> None:
     info, file = PngInfo(), io.BytesIO()
     info.add_text("comment", "x" * 5000)
     Image.fromarray(np.arange(120, dtype=np.uint8).reshape(10, 12)).save(file, "PNG", pnginfo=info, transparency=3)
@@ -74,7 +74,7 @@ def test_images_of_several_sizes_run_per_element() -> None:
         list(tf.data.Dataset.from_tensor_slices(files).map(DECODERS["png"]).batch(3))
 
 
-def test_damaged_image_raises_the_same_error_in_both_ways() -> None:
+def test_damaged_image_raises_the_same_error_natively_and_per_element() -> None:
     files = [encode((12, 12), "PNG", number) for number in range(6)]
     files[4] = files[4][:40]
     dataset = tf.data.Dataset.from_tensor_slices(files).map(DECODERS["png"])
