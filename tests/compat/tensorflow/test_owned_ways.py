@@ -68,7 +68,8 @@ def test_v1_image_rejects_area_with_align_corners_and_shares_other_names() -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["sparse_batch", "save", "load", "snapshot", "rejection_resample", "rebatch", "unique"]
+    "name",
+    ["sparse_batch", "save", "load", "scan", "snapshot", "rejection_resample", "rebatch", "take_while", "unique"],
 )
 def test_dataset_names_replacements_of_removed_methods(name: str) -> None:
     for one in (D, D.range(2)):

@@ -130,25 +130,19 @@ class _BatchRun:
         return self._batch.join_steps(result) if isinstance(result, list) else Element(result)
 
     def _run(self, group: list[Any]) -> Any:
-        layers = [group]  # the input of the last map, of the one before, …
-        while isinstance(layers[-1][0].input, Deferred):
-            layers.append([element.input for element in layers[-1]])
-        columns = columns_of([element.input for element in layers[-1]], self._plans[0].used)
-        for plan, layer in zip(self._plans, reversed(layers), strict=True):
-            columns = plan.run(columns, [element.position for element in layer])
+        columns = columns_of([element.input for element in group], self._plans[0].used)
+        for number, plan in enumerate(self._plans):
+            columns = plan.run(columns, [element.positions[number] for element in group])
         joined = [self._batch.join_leaf(values, number) for number, values in enumerate(columns)]
         return pack_structure(self._plans[-1].trace.result, joined)
 
     def _run_element(self, element: Step) -> Step:
         if not isinstance(element, Deferred):
             return element
-        chain = [element]
-        while isinstance(chain[-1].input, Deferred):
-            chain.append(chain[-1].input)
-        step: Step = chain[-1].input
-        for node, deferred in zip(self._maps, reversed(chain), strict=True):
+        step: Step = element.input
+        for node, position in zip(self._maps, element.positions, strict=True):
             if isinstance(step, Element):
-                step = node.finish(Deferred(step, deferred.position))
+                step = node.finish(Deferred(step, position))
         return step
 
 

@@ -20,6 +20,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Node,
     NoElementsError,
     Step,
+    node_of,
 )
 from recordmill.compat.tensorflow.data.functions import Function, to_op_error
 from recordmill.compat.tensorflow.data.structures import merge_specs, pack_structure, to_int
@@ -77,11 +78,7 @@ class Interleave(Node):
             return Failed(to_op_error(error, element))
 
     def _node_of(self, value: Any) -> Node:
-        result = self._function.direct(value)
-        node = getattr(result, "node", None)
-        if not isinstance(node, Node):
-            raise TypeError(f"The function must return a `tf.data.Dataset` object, not {result!r}.")
-        return node
+        return node_of(self._function.direct(value), "The function must return a `tf.data.Dataset` object")
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY

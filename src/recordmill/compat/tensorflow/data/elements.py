@@ -96,6 +96,14 @@ class Node:
         return self.input.sample()
 
 
+def node_of(dataset: Any, message: str) -> Node:
+    """Return the node of a dataset; raise TypeError with a message and the class of any other value."""
+    node = getattr(dataset, "node", None)
+    if not isinstance(node, Node):
+        raise TypeError(f"{message}, got {type(dataset)}")
+    return node
+
+
 class NoElementsError(ValueError):
     """The specs depend on the first elements, and there are no elements."""
 

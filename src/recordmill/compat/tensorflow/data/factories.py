@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.combine import Choose, Zip
-from recordmill.compat.tensorflow.data.elements import Node
+from recordmill.compat.tensorflow.data.elements import Node, node_of
 from recordmill.compat.tensorflow.data.order import Shuffle
 from recordmill.compat.tensorflow.data.sources import (
     FromGenerator,
@@ -91,7 +91,8 @@ class DatasetFactories(DatasetBase):
         if bool(args) == (datasets is not None):
             raise TypeError("zip takes either datasets as arguments or `datasets`")
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
-        return cls._from_node(Zip(structure, *[_node_to_zip(leaf) for leaf in leaves(structure)]))
+        message = "The inputs of `zip` must be (nested) structures of `tf.data.Dataset` objects"
+        return cls._from_node(Zip(structure, *[node_of(leaf, message) for leaf in leaves(structure)]))
 
     @classmethod
     def list_files(
@@ -137,13 +138,3 @@ def source(value: Any, kind: type[Slices | Single]) -> Node:
 
         return FedNode(value, kind)
     return kind(value)
-
-
-def _node_to_zip(dataset: Any) -> Node:
-    node = getattr(dataset, "node", None)
-    if not isinstance(node, Node):
-        raise TypeError(
-            "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects. "
-            f"Encountered object of type {type(dataset)}."
-        )
-    return node

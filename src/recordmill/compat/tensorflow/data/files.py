@@ -90,7 +90,6 @@ class Records(Files):
 
     def __init__(self, paths: Node, compression: str) -> None:
         super().__init__(paths)
-        _check_compression(compression)
         self._compression = _COMPRESSIONS[compression]
 
     def read(self, path: str) -> Iterator[Element]:
@@ -160,32 +159,8 @@ def _join_parts(parts: list[rm.Ragged | NDArray[Any] | Failed]) -> Step:
     return Element(Rows(rm.Ragged(data, np.concatenate([*splits, starts[-1:]]))))
 
 
-class Lines(Files):
-    """Lines of text files, without line ends."""
-
-    def __init__(self, paths: Node, compression: str) -> None:
-        super().__init__(paths)
-        self._open = choose_opener(compression)
-
-    def read(self, path: str) -> Iterator[Element]:
-        with self._open(path) as file:
-            offset = 0
-            for record, line in enumerate(file):
-                yield Element(scalar_string(strip_line_end(line)), RecordRef(path, record, offset))
-                offset += len(line)
-
-
-def _check_compression(compression: str) -> None:
-    if compression not in _COMPRESSIONS:
-        raise InvalidArgumentError(f'Not a valid compression_type: "{compression}"')
-
-
-def choose_opener(compression: str) -> Callable[[str], Any]:
-    """Return a function that opens a file of a compression for reading bytes."""
-    _check_compression(compression)
-    if compression == "GZIP":
-        return lambda path: gzip.open(path, "rb")
-    return _open_zlib if compression else lambda path: open(path, "rb")
+def _open_file(path: str) -> Any:
+    return open(path, "rb")
 
 
 def _open_zlib(path: str) -> Any:
@@ -194,6 +169,24 @@ def _open_zlib(path: str) -> Any:
             return io.BytesIO(zlib.decompress(file.read()))
         except zlib.error as error:
             raise DataLossError(f"inflate() failed: {error}", shard=path) from None
+
+
+_OPENERS: dict[str, Callable[[str], Any]] = {"": _open_file, "GZIP": gzip.open, "ZLIB": _open_zlib}
+
+
+class Lines(Files):
+    """Lines of text files, without line ends."""
+
+    def __init__(self, paths: Node, compression: str) -> None:
+        super().__init__(paths)
+        self._open: Callable[[str], Any] = _OPENERS[compression]
+
+    def read(self, path: str) -> Iterator[Element]:
+        with self._open(path) as file:
+            offset = 0
+            for record, line in enumerate(file):
+                yield Element(scalar_string(strip_line_end(line)), RecordRef(path, record, offset))
+                offset += len(line)
 
 
 def scalar_string(value: bytes) -> Tensor:
@@ -284,7 +277,10 @@ class InterleavedFiles(Interleave):
 
 def parse_compression(compression_type: Any) -> str:
     """Return a compression type, which may be a tensor, as text."""
-    return "" if compression_type is None else bytes(array_of(compression_type).ravel()[0]).decode()
+    compression = "" if compression_type is None else bytes(array_of(compression_type).ravel()[0]).decode()
+    if compression not in _COMPRESSIONS:
+        raise InvalidArgumentError(f'Not a valid compression_type: "{compression}"')
+    return compression
 
 
 class TFRecordDataset(_FileDataset):

@@ -19,6 +19,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Node,
     NoElementsError,
     Step,
+    node_of,
 )
 from recordmill.compat.tensorflow.data.functions import Function, to_op_error
 from recordmill.compat.tensorflow.data.native_map import BatchValue, rows_of
@@ -69,10 +70,7 @@ class GroupByWindow(Node):
 
     def _make_node(self, key: int, values: list[Any]) -> Node:
         result = self._reduce(as_tensor(key, "int64"), self._wrap(Values(values, self.input.spec())))
-        node = getattr(result, "node", None)
-        if not isinstance(node, Node):
-            raise TypeError(f"`reduce_func` must return a `tf.data.Dataset` object, got {result!r}")
-        return node
+        return node_of(result, "`reduce_func` must return a `tf.data.Dataset` object")
 
     def cardinality(self) -> int:
         length = self.input.cardinality()

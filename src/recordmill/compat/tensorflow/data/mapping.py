@@ -50,13 +50,13 @@ _MAX_FAILURES = 3
 
 
 class Deferred(Element):
-    """An element whose map function has not run yet."""
+    """Element whose map functions have not run yet, and its position in the pass of each map."""
 
-    __slots__ = ("input", "position")
+    __slots__ = ("input", "positions")
 
-    def __init__(self, element: Element, position: tuple[int, ...]) -> None:
+    def __init__(self, element: Element, *positions: tuple[int, int, int]) -> None:
         super().__init__(None, element.record)
-        self.input, self.position = element, position
+        self.input, self.positions = element, positions
 
 
 class Map(Node):
@@ -102,14 +102,19 @@ class Map(Node):
 
     def _number_elements(self, execution: Execution) -> Iterator[Deferred | Failed]:
         stage, number = self.depth, self.begin()
-        for position, element in enumerate(self.input.iterate(execution)):
-            yield element if isinstance(element, Failed) else Deferred(element, (stage, number, position))
+        for row, element in enumerate(self.input.iterate(execution)):
+            if isinstance(element, Failed):
+                yield element
+            elif isinstance(element, Deferred):
+                yield Deferred(element.input, *element.positions, (stage, number, row))
+            else:
+                yield Deferred(element, (stage, number, row))
 
     def finish(self, element: Deferred | Failed) -> Step:
         """Run the function on one element."""
         if isinstance(element, Failed):
             return element
-        with random_state.use_element_state(*element.position):
+        with random_state.use_element_state(*element.positions[-1]):
             return attempt(self.function, element.input)
 
     def spec(self) -> Any:
@@ -197,7 +202,7 @@ def small_columns(native: NativeMap, elements: list[Element]) -> list[BatchValue
 def _run_chunk(native: NativeMap, group: list[Any]) -> list[Step]:
     """Return the results for some elements, as rows of one table if they have one shape."""
     columns = small_columns(native, [element.input for element in group])
-    results = native.run(columns, [element.position for element in group])
+    results = native.run(columns, [element.positions[-1] for element in group])
     structure = native.trace.result
     if all(isinstance(column, Column) for column in results):
         table = Table(pack_structure(structure, [column.tensor for column in results]))  # type: ignore[union-attr]
