@@ -55,14 +55,12 @@ class Batch(Node):
 
     def join_steps(self, steps: list[Step]) -> Step:
         """Return one batch, or the error of the first element that failed."""
-        elements = []
-        for step in steps:
-            if isinstance(step, Failed):
-                return step
-            elements.append(step)
+        failed = next((step for step in steps if isinstance(step, Failed)), None)
+        if failed is not None:
+            return failed
         try:
-            stored = stack_stored(elements) if self._only_stacks else None
-            return Element(self.join([element.value for element in elements]) if stored is None else stored)
+            stored = stack_stored(steps) if self._only_stacks else None
+            return Element(self.join([step.value for step in steps]) if stored is None else stored)  # type: ignore[union-attr]
         except Exception as error:  # noqa: BLE001 (raised when the caller asks for this batch)
             return Failed(to_op_error(error, Element(None)))
 

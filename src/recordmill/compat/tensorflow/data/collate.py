@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -74,18 +75,17 @@ def stack_columns(elements: Sequence[Any], used: Container[int] | None = None) -
 
     Leaves whose number is not in `used` are None.
     """
-    if all(type(one) is ByteString for one in elements):
-        return [np.fromiter((one.content for one in elements), object, len(elements))]
-    if not _are_similar_rows(elements):
+    kinds = set(map(type, elements))
+    if kinds == {ByteString}:
+        return [np.fromiter(map(attrgetter("content"), elements), object, len(elements))]
+    if kinds != {Row} or not _have_similar_tables(elements):
         return None
     count = len(elements[0].table.arrays)
     return [_stack_rows(elements, number) if used is None or number in used else None for number in range(count)]
 
 
-def _are_similar_rows(elements: Sequence[Any]) -> bool:
-    if not all(type(one) is Row for one in elements):
-        return False
-    first, *others = dict.fromkeys(one.table for one in elements)
+def _have_similar_tables(rows: Sequence[Row]) -> bool:
+    first, *others = dict.fromkeys(map(attrgetter("table"), rows))
     return all(
         same_structure(first.structure, other.structure)
         and all(
@@ -97,7 +97,7 @@ def _are_similar_rows(elements: Sequence[Any]) -> bool:
 
 def _stack_rows(elements: Sequence[Row], number: int) -> NDArray[Any]:
     parts = []
-    for table, group in groupby(elements, lambda one: one.table):
+    for table, group in groupby(elements, attrgetter("table")):
         positions = [one.position for one in group]
         first, last = positions[0], positions[-1]
         is_range = positions == list(range(first, last + 1))
