@@ -61,7 +61,7 @@ class Batch(Node):
         try:
             stored = stack_stored(steps) if self._only_stacks else None
             return Element(self.join([step.value for step in steps]) if stored is None else stored)  # type: ignore[union-attr]
-        except Exception as error:  # noqa: BLE001 (raised when the caller asks for this batch)
+        except Exception as error:  # noqa: BLE001 (raised when the caller reads this batch)
             return Failed(to_op_error(error, Element(None)))
 
     def join(self, values: list[Any]) -> Any:
@@ -161,15 +161,15 @@ def deferred_maps(batch: Batch) -> list[Map]:
 
 def _may_run_in_batches(node: Map) -> bool:
     """Return whether batches may call a function in threads: it is traced, or num_parallel_calls asks for threads."""
-    found = node.function.trace()
-    return not found.in_order if isinstance(found, Trace) else node.num_parallel_calls > 1
+    trace = node.function.trace()
+    return not trace.in_order if isinstance(trace, Trace) else node.num_parallel_calls > 1
 
 
 def _is_slow(node: Map) -> bool:
     """Return whether a map parses records or decodes images; a function that cannot be traced may do so."""
-    found, native = node.function.trace(), node.function.native()
-    if isinstance(found, Trace):
-        return found.decodes_images or (isinstance(native, NativeMap) and native.parses)
+    trace, native = node.function.trace(), node.function.native()
+    if isinstance(trace, Trace):
+        return trace.decodes_images or (isinstance(native, NativeMap) and native.parses)
     return True
 
 
@@ -183,7 +183,7 @@ class Unbatch(Node):
                 continue
             try:
                 rows = Slices(_check_rows(element.value))
-            except Exception as error:  # noqa: BLE001 (raised when the caller asks for this element)
+            except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
                 yield Failed(to_op_error(error, element))
                 continue
             for row in rows.iterate(execution):
@@ -210,8 +210,8 @@ class Unbatch(Node):
 def _has_known_spec(node: Node) -> bool:
     """Return whether the specs hold for all elements, not only for the first results of an untraced function."""
     if isinstance(node, Map):
-        found = node.function.trace()
-        if not isinstance(found, Trace) or found.spec() is None:
+        trace = node.function.trace()
+        if not isinstance(trace, Trace) or trace.spec() is None:
             return False
     elif node.runs_python and not isinstance(node, Filter):
         return False

@@ -27,7 +27,7 @@ from recordmill.compat.tensorflow.data.structures import merge_specs, pack_struc
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import num_cpus
 
-# TensorFlow reserves so many threads for each dataset that interleave opens: one that reads, two that prefetch.
+# Threads that TensorFlow reserves for each dataset that interleave opens: one that reads, two that prefetch.
 _THREADS_PER_DATASET = 3
 
 
@@ -86,7 +86,7 @@ class Interleave(Node):
     def spec(self) -> Any:
         for value in self.input.sample():
             return self._node_of(value).spec()
-        raise NoElementsError("the element spec is found from the first dataset, and there is none")
+        raise NoElementsError("element_spec is found from the first dataset, but the input is empty")
 
     def sample(self) -> Iterator[Any]:
         for value in self.input.sample():

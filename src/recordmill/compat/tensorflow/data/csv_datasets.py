@@ -164,8 +164,8 @@ def make_csv_dataset(
     options = (compression_type, None, header, field_delim, use_quote_delim, na_value, columns)
 
     def name_columns(*values: Any) -> Any:
-        found = dict(zip(chosen, values, strict=True))
-        return found if label_name is None else (found, found.pop(label_name))
+        row = dict(zip(chosen, values, strict=True))
+        return row if label_name is None else (row, row.pop(label_name))
 
     data = Dataset.from_tensor_slices(files)
     data = data.shuffle(len(files), shuffle_seed) if shuffle else data

@@ -31,8 +31,8 @@ def _lines(node: Node, native: bool, batches: dict[Map, Batch]) -> list[str]:
 
 def _map_line(node: Map, native: bool, batch: Batch | None) -> str:
     name = f"map({node.function.name})"
-    found = node.function.trace()
-    reason = None if isinstance(found, Trace) else f"called as Python, because {found}"
+    trace = node.function.trace()
+    reason = None if isinstance(trace, Trace) else f"called as Python, because {trace}"
     if batch is not None:
         plan = reason or node.function.native()
         return _line(name, plan, f"batches of {batch.size}", f"in up to {num_cpus()} threads")

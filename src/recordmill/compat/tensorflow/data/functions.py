@@ -54,8 +54,8 @@ class Function:
     def native(self) -> NativeMap | str:
         """Return the plan for whole batches, or the reason why there is none."""
         if self._native is None:
-            found = self.trace()
-            self._native = NativeMap.plan(found) if isinstance(found, Trace) else found
+            result = self.trace()
+            self._native = NativeMap.plan(result) if isinstance(result, Trace) else result
         return self._native
 
     def direct(self, value: Any) -> Any:
@@ -64,9 +64,9 @@ class Function:
 
     def __call__(self, value: Any) -> Any:
         """Run the function on one element."""
-        found = self.trace()
-        if isinstance(found, Trace):
-            return to_result(found(value))  # an operation may have returned a list, which counts as a tuple
+        result = self.trace()
+        if isinstance(result, Trace):
+            return to_result(result(value))  # an operation may have returned a list, which counts as a tuple
         token = SIZES_UNKNOWN.set(not self._takes_fixed_size)
         try:
             return self.direct(value)
@@ -106,7 +106,7 @@ def attempt(function: Callable[[Any], Any], element: Element) -> Element | Faile
     """Run a function on an element; an error names the element's record."""
     try:
         return Element(function(element.value), element.record)
-    except Exception as error:  # noqa: BLE001 (raised when the caller asks for this element)
+    except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
         return Failed(to_op_error(error, element))
 
 

@@ -79,7 +79,7 @@ class GroupByWindow(Node):
     def spec(self) -> Any:
         for value in self.input.sample():
             return self._make_node(0, [value]).spec()
-        raise NoElementsError("the element spec is found from the first element, and there is none")
+        raise NoElementsError("element_spec is found from the first element, but the dataset is empty")
 
     def sample(self) -> Iterator[Any]:
         for value in self.input.sample():
@@ -117,11 +117,11 @@ class RaggedBatch(Batch):
 
 
 def _differing_axes(rows: list[Any]) -> list[int]:
-    """Return 0 and the batch axes along which elements differ, whatever the spec of the first elements says."""
+    """Return 0 and the batch axes along which elements differ; the spec of the first elements may not show them."""
     if not all(type(row) is Tensor for row in rows):
         return [0]
     lengths = zip(*(row.values.shape for row in rows), strict=True)
-    return [0, *(axis for axis, found in enumerate(lengths, 1) if len(set(found)) > 1)]
+    return [0, *(axis for axis, sizes in enumerate(lengths, 1) if len(set(sizes)) > 1)]
 
 
 def _ragged_rank(spec: Any) -> int:

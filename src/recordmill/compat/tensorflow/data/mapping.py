@@ -96,8 +96,8 @@ class Map(Node):
 
     def num_threads(self) -> int:
         """Return the number of threads that run the function; 0 for the thread of the caller."""
-        found = self.function.trace()
-        is_slow = isinstance(found, Trace) and found.decodes_images and not found.in_order
+        trace = self.function.trace()
+        is_slow = isinstance(trace, Trace) and trace.decodes_images and not trace.in_order
         return self.num_parallel_calls or (num_cpus() if is_slow and not is_behind_generator(self.input) else 0)
 
     def _number_elements(self, execution: Execution) -> Iterator[Deferred | Failed]:
@@ -119,13 +119,13 @@ class Map(Node):
 
     def spec(self) -> Any:
         """Return the specs from the trace; those that it does not know from the first elements."""
-        found = self.function.trace()
-        if not isinstance(found, Trace):
+        trace = self.function.trace()
+        if not isinstance(trace, Trace):
             return spec_of_sample(self.input, self.function)
-        if (spec := found.spec()) is not None:
+        if (spec := trace.spec()) is not None:
             return spec
         seen = _without_batch_size(spec_of_sample(self.input, self.function), self.input)
-        known = found.known_specs()
+        known = trace.known_specs()
         return map_structure(lambda one, other: other or one, seen, known) if same_structure(seen, known) else seen
 
     def sample(self) -> Iterator[Any]:
@@ -237,7 +237,7 @@ class Filter(Node):
             return step
         try:
             return step if self._test(step.value) else None
-        except Exception as error:  # noqa: BLE001 (raised when the caller asks for this element)
+        except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
             return Failed(to_op_error(error, step))
 
     def _test(self, value: Any) -> bool:

@@ -79,32 +79,32 @@ class Samples:
 class NativeMap:
     """A traced function, planned for whole batches."""
 
-    def __init__(self, found: Trace, steps: list[Call | DecodeStep]) -> None:
-        self.trace, self._memory = found, rm.Memory(_REUSED_BYTES)
+    def __init__(self, trace: Trace, steps: list[Call | DecodeStep]) -> None:
+        self.trace, self._memory = trace, rm.Memory(_REUSED_BYTES)
         last = max((position for position, step in enumerate(steps) if _is_native(step)), default=-1)
         self._native_steps, self._arithmetic = steps[: last + 1], steps[last + 1 :]
         self.parses = any(isinstance(step, Call) and _is_parse(step) for step in steps)
         self.decoders = [step.description for step in steps if isinstance(step, DecodeStep)]
-        results = {leaf.number for leaf in leaves(found.result) if isinstance(leaf, SymbolicTensor)}
+        results = {leaf.number for leaf in leaves(trace.result) if isinstance(leaf, SymbolicTensor)}
         used = results.union(*(step.inputs for step in steps))
-        self.used = sorted(number for number in used if number < found.num_inputs)
+        self.used = sorted(number for number in used if number < trace.num_inputs)
         created = {number for step in self._arithmetic for number, _ in step.outputs}
         self._chunk_inputs = set().union(*(step.inputs for step in self._arithmetic)) - created
         self._chunk_outputs = results & created
 
     @classmethod
-    def plan(cls, found: Trace) -> NativeMap | str:
+    def plan(cls, trace: Trace) -> NativeMap | str:
         """Return the plan for a traced function, or the reason why it runs element by element."""
-        if not found.calls:
+        if not trace.calls:
             return "it runs no operations"
-        uses = count_uses(found.calls, found.result)
+        uses = count_uses(trace.calls, trace.result)
         steps: list[Call | DecodeStep] = []
         skipped: set[int] = set()
-        for position, call in enumerate(found.calls):
+        for position, call in enumerate(trace.calls):
             if position in skipped:
                 continue
-            followers = list(_followers(position, found.calls, uses))
-            step = decode_step([found.calls[one] for one in followers])
+            followers = list(_followers(position, trace.calls, uses))
+            step = decode_step([trace.calls[one] for one in followers])
             if step is not None:
                 skipped.update(followers[: len(step.calls)])
                 steps.append(step)
@@ -112,7 +112,7 @@ class NativeMap:
                 steps.append(call)
             else:
                 return f"{call.name} has no batch rule for these arguments"
-        return cls(found, steps)
+        return cls(trace, steps)
 
     def run(self, columns: Sequence[BatchValue], positions: Sequence[tuple[int, ...]]) -> list[BatchValue]:
         """Run the function on samples, given as the columns of its inputs; return the leaves of its result."""
@@ -325,12 +325,12 @@ def _parse(call: Call, known: Mapping[int, BatchValue]) -> dict[int, BatchValue]
     *parsed, lengths = run("io.parse_sequence_example", records.tensor, context, frames)
     columns: dict[int, BatchValue] = {}
     for output, path in call.outputs:
-        found = value_at(parsed, path)
+        value = value_at(parsed, path)
         if path[0] == 0:
-            columns[output] = Column(found)
+            columns[output] = Column(value)
         else:
             counts = lengths[path[1]].values.tolist()
-            columns[output] = [Tensor(row[:count]) for row, count in zip(found.values, counts, strict=True)]
+            columns[output] = [Tensor(row[:count]) for row, count in zip(value.values, counts, strict=True)]
     return columns
 
 
@@ -339,9 +339,9 @@ def _parse_examples(call: Call, features: Mapping[str, Any], records: Tensor) ->
     parsed = run("io.parse_example", records, batched)
     columns: dict[int, BatchValue] = {}
     for number, (key,) in call.outputs:
-        found = parsed[key]
-        is_sparse = isinstance(found, SparseTensor)
-        columns[number] = _vectors(found, len(records), features[key]) if is_sparse else Column(found)
+        value = parsed[key]
+        is_sparse = isinstance(value, SparseTensor)
+        columns[number] = _vectors(value, len(records), features[key]) if is_sparse else Column(value)
     return columns
 
 

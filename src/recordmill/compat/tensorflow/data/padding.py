@@ -46,21 +46,21 @@ def complete_shapes(spec: Any, shapes: Any, length: int | None) -> Any:
         shape = TensorShape(spec.shape if shapes is None else shapes)
         return shape if shape.rank is None else TensorShape([length if one in (None, -1) else one for one in shape])
     if isinstance(spec, tuple):
-        given = [None] * len(spec) if shapes is None else shapes
-        return tuple(complete_shapes(one, shape, length) for one, shape in zip(spec, given, strict=True))
+        parts = [None] * len(spec) if shapes is None else shapes
+        return tuple(complete_shapes(one, shape, length) for one, shape in zip(spec, parts, strict=True))
     return {key: complete_shapes(spec[key], None if shapes is None else shapes[key], length) for key in spec}
 
 
 def check_shapes(spec: Any, shapes: Any) -> list[Any]:
     """Return a shape for each leaf; a list of lengths is a shape, not a structure."""
     if children(spec) is not None:
-        alike: Any = (list, tuple) if isinstance(spec, tuple) else dict
-        if not isinstance(shapes, alike) or len(shapes) != len(spec) or (alike is dict and set(shapes) != set(spec)):
+        kind: Any = (list, tuple) if isinstance(spec, tuple) else dict
+        if not isinstance(shapes, kind) or len(shapes) != len(spec) or (kind is dict and set(shapes) != set(spec)):
             raise TypeError(f"`padded_shapes` must have the structure of {spec}, got {shapes!r}")
         pairs = (
             zip(spec, shapes, strict=True) if isinstance(spec, tuple) else [(spec[k], shapes[k]) for k in sorted(spec)]
         )
-        return [found for one, part in pairs for found in check_shapes(one, part)]
+        return [shape for one, part in pairs for shape in check_shapes(one, part)]
     shape = shapes if isinstance(shapes, TensorShape) else _parse_shape(shapes)
     if shape.rank is not None and spec.shape.rank not in (None, shape.rank):
         raise ValueError(f"the padded shape {shape} is not compatible with the shape {spec.shape} of the component")
@@ -78,9 +78,9 @@ def _parse_shape(lengths: Any) -> TensorShape:
 def check_padding(spec: Any, values: Any) -> list[Any]:
     """Return a padding value, or None, for each leaf."""
     specs = list(leaves(spec))
-    given: Sequence[Any] = [values] * len(specs) if children(values) is None else list(leaves(values))
+    parts: Sequence[Any] = [values] * len(specs) if children(values) is None else list(leaves(values))
     return [
-        None if value is None else _check_padding_value(one, value) for one, value in zip(specs, given, strict=True)
+        None if value is None else _check_padding_value(one, value) for one, value in zip(specs, parts, strict=True)
     ]
 
 

@@ -55,7 +55,7 @@ def _aligned(value: Any, rank: int) -> Any:
 
 
 def _first_argument(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Only the first argument differs between samples, and the operation treats its axes alike."""
+    """Pass the samples as the first argument, which must be the only one that differs between samples."""
     del count
     if not args:
         name = next(key for key, one in kwargs.items() if isinstance(one, Column))
@@ -66,7 +66,7 @@ def _first_argument(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -
 
 
 def _of_rank(rank: int) -> Rule:
-    """As `_first_argument`, for samples with so many axes."""
+    """Return a rule like `_first_argument` for samples with `rank` axes."""
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
         (first, *others), options = _first_argument(args, kwargs, count)
@@ -133,7 +133,7 @@ def _one_hot(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Argum
 
 
 def _along_axis(default: Callable[[int], Any]) -> Rule:
-    """The operation works along one or more axes; `default` gives those of the batch if none are given."""
+    """Return a rule for an operation along axes; `default` returns the axes of the batch if the call has none."""
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
         (tensor, *others), options = _first_argument(args, dict(kwargs), count)
@@ -144,7 +144,7 @@ def _along_axis(default: Callable[[int], Any]) -> Rule:
 
 
 def _next_axis(axis: Any) -> Any:
-    """Axes of a sample as axes of the batch."""
+    """Convert axes of a sample to axes of the batch."""
     axes = array_of(axis, "int32")
     return np.where(axes >= 0, axes + 1, axes)
 

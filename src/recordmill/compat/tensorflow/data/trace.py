@@ -102,10 +102,10 @@ class _Tracer:
     def touches(self, value: Any) -> bool:
         if next(find_instances(value, Variable), None) is not None:
             raise Untraceable("it uses a tf.Variable, whose value may change")
-        found = next(find_symbolic(value), None)
-        if found is not None and found.of_graph:
+        symbol = next(find_symbolic(value), None)
+        if symbol is not None and symbol.of_graph:
             raise Untraceable("it uses a value of a graph")
-        return found is not None
+        return symbol is not None
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name.startswith("variable."):
