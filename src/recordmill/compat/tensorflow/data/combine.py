@@ -47,9 +47,9 @@ class Interleave(Node):
         """Yield the elements; a dataset that ends is replaced when its slot is visited again."""
         inputs = self.input.iterate(execution)
         slots: list[Iterator[Step] | None] = [None] * self._cycle
-        has_more, turn = True, 0
+        has_more, current = True, 0
         while has_more or any(slot is not None for slot in slots):
-            if slots[turn] is None and has_more:
+            if slots[current] is None and has_more:
                 element = next(inputs, None)
                 if element is None:
                     has_more = False
@@ -58,16 +58,16 @@ class Interleave(Node):
                 if isinstance(opened, Failed):
                     yield opened
                     continue
-                slots[turn] = opened
-            slot = slots[turn]
+                slots[current] = opened
+            slot = slots[current]
             if slot is not None:
                 count = 0
                 for step in islice(slot, self._block):
                     count += 1
                     yield step
                 if count < self._block:
-                    slots[turn] = None
-            turn = (turn + 1) % self._cycle
+                    slots[current] = None
+            current = (current + 1) % self._cycle
 
     def _open(self, element: Step, execution: Execution) -> Iterator[Step] | Failed:
         if isinstance(element, Failed):
