@@ -141,3 +141,14 @@ def test_index_beside_a_shard_when_folders_are_listed_then_is_not_seen(tmp_path:
     assert tf.io.gfile.glob(f"{tmp_path}/*") == [f"{tmp_path}/x.tfrecord"]
     tf.gfile.Remove(f"{tmp_path}/x.tfrecord")
     assert os.listdir(tmp_path) == []
+
+
+def test_experimental_writer_writes_the_records_of_a_dataset(tmp_path: Path) -> None:
+    records = [b"one", b"", b"three"]
+    tf.data.experimental.TFRecordWriter(str(tmp_path / "out")).write(tf.data.Dataset.from_tensor_slices(records))
+    assert [item.numpy() for item in tf.data.TFRecordDataset(str(tmp_path / "out"))] == records
+
+
+def test_experimental_writer_refuses_elements_that_are_not_serialized_records(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="must be scalar strings"):
+        tf.data.experimental.TFRecordWriter(str(tmp_path / "out")).write(tf.data.Dataset.range(2))

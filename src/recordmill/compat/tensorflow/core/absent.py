@@ -36,7 +36,6 @@ HINTS: dict[str, str] = {
     "data.experimental": _DATA,
     "data.experimental.Reducer": "use Dataset.group_by_window, or Dataset.reduce for each key",
     "data.experimental.SqlDataset": "read the rows with sqlite3 in Dataset.from_generator",
-    "data.experimental.TFRecordWriter": "use tf.io.TFRecordWriter",
     "data.experimental.assert_cardinality": "remove it: the number of elements is not declared here",
     "data.experimental.copy_to_device": "remove it, or use recordmill's loaders for PyTorch and JAX",
     "data.experimental.group_by_reducer": "use Dataset.group_by_window, or Dataset.reduce for each key",

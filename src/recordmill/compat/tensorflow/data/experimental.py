@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordmill.compat.tensorflow.core.absent import missing
+from recordmill.compat.tensorflow.core.dtypes import string
+from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.csv_datasets import CsvDataset, make_csv_dataset
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from recordmill.compat.tensorflow.data.files import TFRecordDataset
 from recordmill.compat.tensorflow.files.gfile import glob
+from recordmill.compat.tensorflow.io import records
 from recordmill.compat.tensorflow.io.parsing import parse_example
 
 AUTOTUNE = -1
@@ -21,6 +24,7 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "AutoShardPolicy",
     "CsvDataset",
+    "TFRecordWriter",
     "bucket_by_sequence_length",
     "choose_from_datasets",
     "dense_to_ragged_batch",
@@ -49,6 +53,21 @@ class AutoShardPolicy(enum.IntEnum):
     FILE = 1
     DATA = 2
     HINT = 3
+
+
+class TFRecordWriter:
+    """Writer of a dataset of serialized records to a TFRecord file."""
+
+    def __init__(self, filename: Any, compression_type: str | None = None) -> None:
+        self._filename, self._compression_type = filename, compression_type
+
+    def write(self, dataset: Any) -> None:
+        """Write all elements."""
+        with records.TFRecordWriter(self._filename, self._compression_type or "") as writer:
+            for record in dataset:
+                if not isinstance(record, Tensor) or record.dtype != string or record.ndim:
+                    raise TypeError(f"the elements of `dataset` must be scalar strings, got {record!r}")
+                writer.write(record.numpy())
 
 
 def _transformation(method: str) -> Callable[..., Transformation]:
