@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing": NATIVE | ANY_FORMAT | {"storage", "shards", "decode"},
     "packing.sources.list_file": BASE | {"packing", "formats.recordio.lst"},
     "pipeline": NATIVE | {"decode"},
-    "pipeline.opening": NATIVE | {"pipeline", "shards"},
+    "pipeline.open": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},

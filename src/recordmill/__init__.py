@@ -33,28 +33,26 @@ _PLACES = {
     "decode.steps": "affine crop flip normalize resize",
     "decode.warping": "warp_affine",
     "errors": (
-        "ChecksumError CompressionError DamageError DecodeError FeatureError FormatError FramingError ImageError "
-        "InputError LabelError LimitError MapError MissingExtraError OutputExistsError PayloadError RecordmillError "
-        "ShardChangedError StateError TruncatedError WorkerError WriteError"
+        "ChecksumError CompressionError DamageError DecodeError FeatureError FormatError FramingError "
+        "ImageError InputError LabelError LimitError MapError MissingExtraError OutputExistsError "
+        "PayloadError RecordmillError ShardChangedError StateError TruncatedError WorkerError WriteError"
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
-    "schema": "Feature Schema",
-    "types": "Fault FeatureList FrameIndex Ragged",
     "packing.pack": "pack",
     "packing.result": "PackResult",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "pipeline.dataset": "Dataset",
     "pipeline.loader": "Loader",
-    "pipeline.opening": "mix open",
+    "pipeline.open": "mix open",
+    "schema": "Feature Schema",
+    "shards.build_index": "build_index",
     "shards.faces": "Faces read_faces",
-    "shards.indexing": "build_index",
-    "shards.info": "info Info ShardInfo",
-    "shards.payload_reader": "PayloadReader",
-    "shards.payload_writer": "PayloadWriter",
+    "shards.info": "Info ShardInfo info",
     "shards.payloads": "parse_payloads",
-    "shards.reader": "ShardReader",
-    "shards.verify": "verify Report",
-    "shards.writer": "ShardWriter",
+    "shards.reader": "PayloadReader ShardReader",
+    "shards.verify": "Report verify",
+    "shards.writer": "PayloadWriter ShardWriter",
+    "types": "Fault FeatureList FrameIndex Ragged",
 }
 _HOME = {name: module for module, names in _PLACES.items() for name in names.split()}
 # Packages that hand over to a framework; star imports leave them out, as they would hide it.
@@ -197,51 +195,29 @@ if TYPE_CHECKING:
         ListFile as ListFile,
         Table as Table,
     )
-    from recordmill.pipeline.dataset import (
-        Dataset as Dataset,
-    )
-    from recordmill.pipeline.loader import (
-        Loader as Loader,
-    )
-    from recordmill.pipeline.opening import (
-        mix as mix,
-        open as open,
-    )
+    from recordmill.pipeline.dataset import Dataset as Dataset
+    from recordmill.pipeline.loader import Loader as Loader
+    from recordmill.pipeline.open import mix as mix, open as open
     from recordmill.schema import (
         Feature as Feature,
         Schema as Schema,
     )
+    from recordmill.shards.build_index import build_index as build_index
     from recordmill.shards.faces import (
         Faces as Faces,
         read_faces as read_faces,
-    )
-    from recordmill.shards.indexing import (
-        build_index as build_index,
     )
     from recordmill.shards.info import (
         Info as Info,
         ShardInfo as ShardInfo,
         info as info,
     )
-    from recordmill.shards.payload_reader import (
-        PayloadReader as PayloadReader,
-    )
-    from recordmill.shards.payload_writer import (
-        PayloadWriter as PayloadWriter,
-    )
     from recordmill.shards.payloads import (
         parse_payloads as parse_payloads,
     )
-    from recordmill.shards.reader import (
-        ShardReader as ShardReader,
-    )
-    from recordmill.shards.verify import (
-        Report as Report,
-        verify as verify,
-    )
-    from recordmill.shards.writer import (
-        ShardWriter as ShardWriter,
-    )
+    from recordmill.shards.reader import PayloadReader as PayloadReader, ShardReader as ShardReader
+    from recordmill.shards.verify import Report as Report, verify as verify
+    from recordmill.shards.writer import PayloadWriter as PayloadWriter, ShardWriter as ShardWriter
     from recordmill.types import (
         Fault as Fault,
         FeatureList as FeatureList,

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from PIL import Image
 
-from recordmill.cli.image_header import describe_image
-from recordmill.cli.preview import kind_of, plain_value, words
+from recordmill.cli.preview import describe_image, kind_of, plain_value, words
 from recordmill.types import Ragged
 
 OPTIONS = {

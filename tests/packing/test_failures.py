@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 from recordmill.errors import ImageError, LimitError
-from recordmill.packing.images import Encoding
 from recordmill.packing.options import Check
 from recordmill.packing.pack import pack
+from recordmill.packing.recode import Encoding
 from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile
 from tests.packing.pictures import jpeg
 
@@ -197,7 +197,7 @@ def test_callback_when_it_raises_then_nothing_is_left(flat_folder: Path, tmp_pat
 
 SCRIPT = """
 import sys, time
-from recordmill.packing import files
+from recordmill.packing import pack_files as files
 from recordmill.packing.pack import pack
 from recordmill.packing.plan import ChunkLimits
 from recordmill.packing.sources import ImageFolder

@@ -14,9 +14,9 @@ from PIL import Image
 import recordmill as rm
 from recordmill.decode.images import decode_image
 from recordmill.errors import ImageError, MissingExtraError
-from recordmill.packing.images import Recoding, decode_whole, image_shape, recode
+from recordmill.packing.job import find_others
 from recordmill.packing.masks import read_mask, recode_mask
-from recordmill.packing.signature import find_others
+from recordmill.packing.recode import Recoding, decode_whole, image_shape, recode
 from recordmill.types import Ragged
 from tests.packing.pictures import jpeg
 from tests.pictures import encode, palette_mask

@@ -12,9 +12,8 @@ from PIL.PngImagePlugin import PngInfo
 
 from recordmill import ImageFolder, _core, pack
 from recordmill.errors import ImageError
-from recordmill.packing.images import Recoding, recode
-from recordmill.packing.plain import plain_picture
-from recordmill.packing.png import encode_png, recode_png_files
+from recordmill.packing.png import encode_png, plain_picture, recode_png_files
+from recordmill.packing.recode import Recoding, recode
 from recordmill.types import Ragged
 from tests.packing.packed import everything, read
 from tests.packing.pictures import jpeg

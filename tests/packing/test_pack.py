@@ -97,7 +97,7 @@ def test_pack_when_workers_differ_then_bytes_do_not(
     if name == "skip":
         (flat_folder / "03.jpg").write_bytes(b"")
         (flat_folder / "11.jpg").write_bytes(b"no picture")
-    from recordmill.packing import files
+    from recordmill.packing import pack_files as files
     from recordmill.packing.plan import ChunkLimits
 
     outputs = []

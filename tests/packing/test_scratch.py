@@ -7,7 +7,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from recordmill.packing.scratch import contents, scratch_file
+from recordmill.packing.recode import contents, scratch_file
 
 
 def test_scratch_file_when_asked_for_again_then_holds_what_is_written_now() -> None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.pipeline.dataset import Dataset
-from recordmill.pipeline.origins import SourceOrigin
 from recordmill.pipeline.rows import samples_of
+from recordmill.pipeline.sources import SourceOrigin
 from recordmill.types import RecordRef
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from recordmill.pipeline.cuts import Cuts
+from recordmill.pipeline.batch_positions import Cuts
 from recordmill.pipeline.dataset import Dataset
 from tests.pipeline.sources import numbers
 

@@ -16,7 +16,7 @@ import recordmill as rm
 from recordmill.concurrency.process_pool import ProcessPool
 from recordmill.concurrency.status_page import StatusPage
 from recordmill.pipeline.dataset import Dataset
-from recordmill.pipeline.origins import SourceOrigin
+from recordmill.pipeline.sources import SourceOrigin
 from tests.concurrency import tasks
 from tests.concurrency.helpers import nothing_left
 from tests.pipeline.sources import Numbers, ids, numbers

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from hypothesis import given, strategies as st
 
-from recordmill.pipeline.gathering import Gathering
 from recordmill.pipeline.rows import column_of
+from recordmill.pipeline.stages.function import Gathering
 
 INTS = st.integers(-5, 5) | st.sampled_from([2**62, 2**63, -(2**63), -(2**63) - 1, 2**64, 2**70])
 CODES = "?bBhHiIlLqQefd"

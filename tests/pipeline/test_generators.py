@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recordmill.pipeline.generators import Generators
+from recordmill.pipeline.stages.function import Generators
 from tests.pipeline.sources import numbers
 
 KEYS = np.random.default_rng(5).integers(0, 1 << 64, (20, 2), np.uint64)

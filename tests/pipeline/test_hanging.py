@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import recordmill as rm
-from recordmill.pipeline import watching
+from recordmill.pipeline import run as watching
 from tests.concurrency.helpers import run_script, script
 from tests.pipeline.sources import ids, numbers
 

@@ -12,7 +12,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.pipeline.dataset import Dataset
-from recordmill.pipeline.origins import SourceOrigin
+from recordmill.pipeline.sources import SourceOrigin
 from recordmill.types import Ragged
 from tests.pipeline.sources import Numbers, ids
 

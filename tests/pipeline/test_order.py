@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from recordmill.pipeline.order import permutation as permutation_module
-from recordmill.pipeline.order.cut import Repeat, Skip, Take
-from recordmill.pipeline.order.permutation import Permutation
-from recordmill.pipeline.order.places import Places
-from recordmill.pipeline.order.shuffle import Shuffle
+from recordmill.pipeline.positions import Places
+from recordmill.pipeline.stages import shuffle as permutation_module
+from recordmill.pipeline.stages.shuffle import Permutation, Shuffle
+from recordmill.pipeline.stages.take import Repeat, Skip, Take
 
 LENGTHS = st.one_of(st.integers(1, 300), st.sampled_from([65_535, 65_536, 65_537, 70_003]))
 SHORT = st.integers(1, 1_500)

@@ -46,8 +46,8 @@ class Clocks:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = self.computed = 0.0
-        monkeypatch.setattr("recordmill.pipeline.spent.perf_counter", lambda: self.now)
-        monkeypatch.setattr("recordmill.pipeline.spent.thread_time", lambda: self.computed)
+        monkeypatch.setattr("recordmill.pipeline.stats.perf_counter", lambda: self.now)
+        monkeypatch.setattr("recordmill.pipeline.stats.thread_time", lambda: self.computed)
 
     def go_on(self, busy: float, waiting: float) -> None:
         self.computed += busy

@@ -12,7 +12,7 @@ import pytest
 import recordmill as rm
 from recordmill.errors import OutputExistsError, WriteError
 from recordmill.shards.index import sidecar_path
-from recordmill.shards.output import ShardOutput
+from recordmill.shards.writer import ShardOutput
 from recordmill.storage.local import LOCAL, LocalFile
 from tests.shards.made import FAMILIES
 

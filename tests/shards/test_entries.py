@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
-from recordmill.shards import tables as tables_module
+from recordmill.shards import entry_points as tables_module
 from recordmill.shards.collection import ShardSet
 from recordmill.shards.index import ENTRY_SUFFIX, cache_path, sidecar_path
 from recordmill.storage.local import LOCAL

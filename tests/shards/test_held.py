@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.shards import held
+from recordmill.shards import files as held
 from recordmill.shards.collection import ShardSet
 from tests.concurrency.helpers import opened, run_script
 from tests.shards.made import FAMILIES, message, shard

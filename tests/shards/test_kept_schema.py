@@ -11,7 +11,7 @@ import recordmill as rm
 from recordmill.shards import collection
 from recordmill.shards.collection import ShardSet
 from recordmill.shards.index import kept_sidecars
-from recordmill.shards.infer import infer
+from recordmill.shards.inference import infer
 from tests.shards.made import FAMILIES, message, shard
 
 

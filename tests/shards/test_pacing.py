@@ -10,9 +10,9 @@ import pytest
 
 import recordmill as rm
 from recordmill import _core
-from recordmill.shards import pacing
-from recordmill.shards.opening import open_shard
-from recordmill.shards.pacing import records_at_once
+from recordmill.shards import reader as pacing
+from recordmill.shards.open import open_shard
+from recordmill.shards.reader import records_at_once
 from tests.shards.made import FAMILIES, message, shard
 
 SIZE = 300

@@ -64,7 +64,7 @@ def test_paths_when_they_are_none_then_are_refused(paths: Any) -> None:
 
 
 def test_build_index_when_it_can_be_kept_nowhere_then_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recordmill.shards.indexing.save_sidecar", lambda path, sidecar: None)
+    monkeypatch.setattr("recordmill.shards.build_index.save_sidecar", lambda path, sidecar: None)
     assert len(rm.open(folder)) == 5
     with pytest.raises(rm.WriteError, match="RECORDMILL_CACHE"):
         rm.build_index(folder)

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 import recordmill as rm
 from recordmill.formats.registry import get_format
-from recordmill.shards.framed import dealt, frame_payloads
+from recordmill.shards.writer import dealt, frame_payloads
 from recordmill.types import Ragged
 from tests.shards.made import FAMILIES
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from recordmill.decode.pillow import opened, sixteen_bits
 from recordmill.errors import ImageError
-from recordmill.packing.images import Recoding, move_pixels, save_picture
+from recordmill.packing.recode import Recoding, move_pixels, save_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image

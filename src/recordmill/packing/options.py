@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from recordmill.dataclass import dataclass
-from recordmill.packing.images import Encoding, Recoding
 from recordmill.packing.labels import LABEL_KINDS, LabelKind
+from recordmill.packing.recode import Encoding, Recoding
 from recordmill.shards.index import Keep
 
 Check = Literal["signature", "header", "decode", "none"]

@@ -8,9 +8,6 @@ from typing import Any, cast
 
 from recordmill.concurrency.threads import num_cpus
 from recordmill.formats.registry import format_for
-from recordmill.packing.examples import pack_examples
-from recordmill.packing.files import FilePacking, Show
-from recordmill.packing.images import Encoding
 from recordmill.packing.labels import LabelKind
 from recordmill.packing.options import (
     Check,
@@ -23,10 +20,13 @@ from recordmill.packing.options import (
     WorkerKind,
     make_recoding,
 )
+from recordmill.packing.pack_examples import pack_examples
+from recordmill.packing.pack_files import FilePacking, Show
+from recordmill.packing.recode import Encoding
 from recordmill.packing.result import PackResult
 from recordmill.packing.sources import Source, find_source
 from recordmill.schema import Schema
-from recordmill.shards.entries import keep_entry_points
+from recordmill.shards.build_index import keep_entry_points
 from recordmill.shards.index import Keep
 
 

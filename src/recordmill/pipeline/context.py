@@ -16,13 +16,13 @@ from recordmill.allocator import Memory
 from recordmill.concurrency.status_page import StatusPage
 from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
-from recordmill.pipeline.failing import Skipped
-from recordmill.pipeline.spent import Spent
+from recordmill.pipeline.failures import Skipped
+from recordmill.pipeline.stats import Spent
 from recordmill.pipeline.turns import Turns
 
 if TYPE_CHECKING:
-    from recordmill.pipeline.order.places import Places
-    from recordmill.pipeline.source import ExampleSource
+    from recordmill.pipeline.positions import Places
+    from recordmill.pipeline.sources import ExampleSource
 
 _NOTE = Struct("<qqqdd")
 _WORD = (1 << 64) - 1

@@ -1,7 +1,9 @@
-"""Iterates over a pipeline with workers that make batches ahead; knows where it stands."""
+"""Iterations that still go on when the interpreter ends are closed while their modules are whole."""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -14,16 +16,35 @@ from weakref import WeakSet
 from recordmill.allocator import Memory
 from recordmill.concurrency.thread_pool import ThreadPool
 from recordmill.dataclass import dataclass
+from recordmill.pipeline.builder import Made, Maker
 from recordmill.pipeline.checks import epoch_of, is_whole, settle
-from recordmill.pipeline.ending import close_at_exit
-from recordmill.pipeline.failing import Barren, OnError, Report
-from recordmill.pipeline.maker import Made, Maker
+from recordmill.pipeline.failures import Barren, OnError, Report
 from recordmill.pipeline.run import CreatePool, Pace, run
 from recordmill.pipeline.state import State, check_inside, state_from
 from recordmill.pipeline.stats import LoaderStats, Tally
 
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
+
+_GOING_ON: WeakSet[Generator[Any]] = WeakSet()
+
+
+def close_at_exit(running: Generator[Any]) -> None:
+    """Close an iteration when the interpreter ends, if it is still there.
+
+    Parameters
+    ----------
+    running : generator
+    """
+    _GOING_ON.add(running)
+
+
+@atexit.register
+def _close_all() -> None:
+    for running in list(_GOING_ON):
+        with contextlib.suppress(ValueError):  # another thread is in it
+            running.close()
+
 
 # Memory of batches that nobody has any more, kept for the next ones, between epochs too: six of 128 photographs in
 # float32, which two threads, what is ready and whoever looks at one may hold at once.
@@ -185,7 +206,7 @@ class Loader:
         barren.end()
 
     def _of_stream(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
-        from recordmill.pipeline.run_stream import StreamRun
+        from recordmill.pipeline.filtered_run import StreamRun
 
         barren = self._barren(maker, state)
         for made, stand in StreamRun(maker, state, self._pace(False), self._pool_factory, self._tally):

@@ -11,15 +11,14 @@ import numpy as np
 from recordmill.dataclass import dataclass
 from recordmill.decode.draws import Draws
 from recordmill.pipeline.context import Context
-from recordmill.pipeline.order.cut import MOST, Skip, Take
-from recordmill.pipeline.order.places import Places
-from recordmill.pipeline.order.shuffle import Shuffle
-from recordmill.pipeline.origins import Origin, entry_points
+from recordmill.pipeline.positions import Places
 from recordmill.pipeline.rows import Rows, joined_rows
-from recordmill.pipeline.source import ExampleSource
+from recordmill.pipeline.sources import ExampleSource, Origin, entry_points
 from recordmill.pipeline.stages.base import OrderStage, SampleStage, Work
 from recordmill.pipeline.stages.filter import Filter
 from recordmill.pipeline.stages.map import Map
+from recordmill.pipeline.stages.shuffle import Shuffle
+from recordmill.pipeline.stages.take import MOST, Skip, Take
 
 # Draws which sample stands in for one that failed.
 _SUBSTITUTE = 0xFFFF

@@ -1,20 +1,196 @@
-"""One iteration over an epoch: orders elements ahead, takes them in order, ends its workers."""
+"""Bytes that elements take, and how many of them are made at a time for whoever goes through them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
-from time import perf_counter
-from typing import Any
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING, Any
 
-from recordmill.concurrency.pool import WorkerPool
+from recordmill.concurrency.pool import NotReadyError, WorkerPool
 from recordmill.dataclass import dataclass
-from recordmill.pipeline.maker import Made, Maker
-from recordmill.pipeline.sizes import mean_bytes, num_bytes
+from recordmill.errors import MapError, RecordmillError, WorkerError
+from recordmill.pipeline.builder import Made, Maker
+from recordmill.pipeline.context import Calling
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stats import Tally
-from recordmill.pipeline.watching import take_watched
+from recordmill.types import Ragged
+
+if TYPE_CHECKING:
+    from recordmill.concurrency.pool import WorkerPool
+    from recordmill.pipeline.builder import Maker
+    from recordmill.pipeline.dataset import Dataset
+    from recordmill.pipeline.program import Program
+    from recordmill.pipeline.sources import ExampleSource
+
+# Samples that are made at once: so many at most, of about so many bytes together.
+_MOST, _BYTES = 256, 8 << 20
+
+
+def num_bytes(value: Any) -> int:
+    """Bytes of a sample, a batch, or what is in it.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    int
+        About; of what is unknown, as of a number.
+    """
+    if isinstance(value, dict):
+        return sum(map(num_bytes, value.values()))
+    if isinstance(value, Ragged):
+        return num_bytes(value.data) + value.row_splits.nbytes
+    if isinstance(value, list):
+        return sum(map(num_bytes, value))
+    return int(getattr(value, "nbytes", 0)) or (len(value) if isinstance(value, bytes) else 8)
+
+
+def mean_bytes(program: Program) -> int:
+    """Bytes of a record, about; 1 where sources do not know them.
+
+    Parameters
+    ----------
+    program : Program
+
+    Returns
+    -------
+    int
+    """
+    return max(getattr(source, "mean_bytes", 1) for source in program.sources)
+
+
+def in_order(dataset: Dataset) -> Iterator[dict[str, Any]]:
+    """Elements of epoch 0 by position; those in front of a faulty one come before the error.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With a length.
+
+    Yields
+    ------
+    dict
+    """
+    start, step, count = 0, 1, len(dataset)
+    while start < count:
+        chunk = range(start, min(start + step, count))
+        elements = _fetched(dataset, chunk)
+        if dataset.stage is None and elements:
+            step = _next_step(step, elements)
+        start = chunk.stop
+        # One by one where one of them is faulty: those in front of it come out, then the error.
+        yield from elements or (dataset[position] for position in chunk)
+        del elements
+
+
+def _fetched(dataset: Dataset, chunk: range) -> Sequence[dict[str, Any]]:
+    try:
+        return dataset.fetch(chunk)
+    except RecordmillError:
+        return []
+
+
+def _next_step(step: int, elements: Sequence[dict[str, Any]]) -> int:
+    """As many as take little memory, and not many more than before, as they may become larger."""
+    largest = max(num_bytes(elements[0]), num_bytes(elements[-1]), 1)
+    return max(1, min(_MOST, 4 * step, _BYTES // largest))
+
+
+# A call that takes longer is told of, where nothing limits it; once, as some functions are slow.
+_TELL_S = 60.0
+
+
+def take_watched(pool: WorkerPool, task: int, maker: Maker) -> Any:
+    """Wait for the result of a task, but not for a function that hangs.
+
+    Parameters
+    ----------
+    pool : WorkerPool
+    task : int
+    maker : Maker
+        Whose functions are called.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    MapError
+        A call took longer than its stage allows.
+    WorkerError
+        A worker process ended; with the call that it was in.
+
+    Warns
+    -----
+    RuntimeWarning
+        A call has taken a minute.
+    """
+    look_s = min([_TELL_S, *maker.limits]) / 2
+    begun = monotonic()
+    while True:
+        try:
+            return pool.result(task, timeout=look_s)
+        except NotReadyError:
+            told = _told(pool, maker, monotonic() - begun >= _TELL_S)
+            begun = float("inf") if told else begun
+        except WorkerError as error:
+            if error.exit_code is None:
+                raise
+            raise _named(pool, error, maker.program.sources) from error.__cause__
+
+
+def _told(pool: WorkerPool, maker: Maker, long: bool) -> bool:
+    """Whether a warning was given; raises where a call has taken longer than it may."""
+    sources = maker.program.sources
+    callings = [*maker.calling(), *(one for one in _noted(pool).values() if one.function)]
+    for calling in callings:
+        if calling.timeout is not None and calling.seconds > calling.timeout:
+            raise MapError(
+                f"{calling.function} hangs: it has not returned for {calling.seconds:.1f} s",
+                kind="function_hangs",
+                expected=f"at most {calling.timeout:g} s",
+                hint="timeout= sets the limit",
+                **calling.parts(sources),
+            )
+    if not long or not callings:
+        return False
+    longest = max(callings, key=lambda calling: calling.seconds)
+    place = _words(longest, sources)
+    warnings.warn(
+        f"{longest.function} has not returned for {longest.seconds:.0f} s ({place}); timeout= sets a limit",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return True
+
+
+def _words(calling: Calling, sources: Sequence[ExampleSource]) -> str:
+    """Where a call is."""
+    parts = calling.parts(sources)
+    place = [f"{name} {parts[name]}" for name in ("shard", "record", "offset") if parts.get(name) is not None]
+    return ", ".join([f"stage {calling.stage}", f"sample {calling.position} of the epoch", *place])
+
+
+def _noted(pool: WorkerPool) -> dict[int, Calling]:
+    """Return the calls that worker processes are in, or were in when they died, by task."""
+    found = {task: Calling.from_note(status) for task, status in pool.statuses().items()}
+    return {task: calling for task, calling in found.items() if calling is not None}
+
+
+def _named(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
+    """The same error with the call, or the stage, that the process was in."""
+    calling = None if error.place is None else _noted(pool).get(error.place)
+    if calling is None:
+        return error
+    where = f" in {calling.function}" if calling.function else ", with samples in one stage, of which this is the first"
+    return WorkerError(f"{error.message}{where}", **(error.parts() | calling.parts(sources)))
+
 
 # Small elements are made several at a time, of about this many bytes together and up to this many.
 _BUNDLE_BYTES = 8 << 20

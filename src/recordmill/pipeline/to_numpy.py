@@ -8,9 +8,9 @@ import numpy as np
 
 from recordmill.errors import FeatureError
 from recordmill.pipeline.context import Context
-from recordmill.pipeline.order.places import Places
-from recordmill.pipeline.origins import SourceOrigin
+from recordmill.pipeline.positions import Places
 from recordmill.pipeline.rows import stacked
+from recordmill.pipeline.sources import SourceOrigin
 from recordmill.schema import Feature, Schema
 from recordmill.types import Ragged
 

@@ -1,11 +1,12 @@
-"""Many shards as one sequence of examples, in one order, read by position."""
+"""A short word for what shards hold, wherever they lie."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -14,23 +15,179 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.allocator import keep_freed_memory
+from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS
 from recordmill.schema import Feature, Schema
-from recordmill.shards.fingerprint import fingerprint_of
-from recordmill.shards.gathering import gather
-from recordmill.shards.held import enough
-from recordmill.shards.index import keep_schema
-from recordmill.shards.infer import infer, payload_name, telling
-from recordmill.shards.joining import open_all
-from recordmill.shards.paths import Paths, expand
-from recordmill.shards.positions import position_of, resolve
-from recordmill.shards.reader import ShardReader
-from recordmill.shards.single import read_single
-from recordmill.shards.tables import EntryTables, load_tables
-from recordmill.shards.translate import blamed, translated
+from recordmill.shards.entry_points import EntryTables, load_tables
+from recordmill.shards.files import enough, identity_of, is_short
+from recordmill.shards.index import keep_schema, sidecar_path
+from recordmill.shards.inference import infer, payload_name, telling
+from recordmill.shards.native_errors import blamed, translated
+from recordmill.shards.open import OpenShard
+from recordmill.shards.paths import Paths, expand, leaving_out
+from recordmill.shards.reader import ShardReader, position_of, read_single, resolve
+from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged, RecordRef
+
+
+def fingerprint_of(readers: Sequence[ShardReader]) -> str:
+    """Format, number of records, and a digest of each shard's frame lengths and some of its bytes, in order.
+
+    Parameters
+    ----------
+    readers : sequence of ShardReader
+
+    Returns
+    -------
+    str
+    """
+    import hashlib
+
+    name, digest = readers[0].format, hashlib.sha256()
+    for reader in readers:
+        lengths = reader.index.lengths.astype("<i8").view(np.uint8)
+        digest.update(f"{len(reader)} {_core.crc32c(lengths)} {identity_of(reader.sidecar)}\n".encode())
+    return f"{name}-{sum(map(len, readers))}-{digest.hexdigest()[:16]}"
+
+
+Ints = NDArray[np.int64]
+
+
+def gather(
+    shards: Iterable[OpenShard], which: Ints, rows: Sequence[int] | Ints, frames: Sequence[Ints], *, verify: bool
+) -> Ragged:
+    """Payloads of records that lie in several shards.
+
+    Parameters
+    ----------
+    shards : iterable of OpenShard
+        Each is asked for when its turn comes, and only then needs an open file.
+    which : ndarray of int64, shape (n,)
+        Ordinal of the shard of each record.
+    rows : sequence of int, length n
+        Positions in their shards.
+    frames : sequence of ndarray of int64
+        Offsets and lengths.
+    verify : bool
+
+    Returns
+    -------
+    Ragged of uint8
+
+    Raises
+    ------
+    DamageError
+        With shard, record and offset.
+    """
+    parts: list[Ragged] = []
+    order: list[Ints] = []
+    for number, shard in enumerate(shards):
+        chosen = np.flatnonzero(which == number)
+        wanted = (values[chosen] for values in frames)
+        with translated(shard.name, np.asarray(rows)[chosen]):
+            fetched = _core.fetch(shard.source, shard.format.framing.kind, *wanted, verify=verify)
+        parts.append(Ragged.from_blocks(*fetched))
+        order.append(chosen)
+    return parts[0] if len(parts) == 1 else _in_order(parts, order, len(which))
+
+
+def _in_order(parts: Sequence[Ragged], order: Sequence[Ints], count: int) -> Ragged:
+    rows: list[bytes] = [b""] * count
+    for chosen, part in zip(order, parts, strict=True):
+        for place, payload in zip(chosen, part, strict=True):
+            rows[place] = payload
+    return Ragged.from_rows(rows)
+
+
+_MAX_SCANS = 8  # shards that are scanned at the same time
+
+
+def open_all(names: Sequence[str], format: str | None, options: dict[str, Any]) -> list[ShardReader]:  # noqa: A002
+    """Open shards of one format.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Their files.
+    format : str or None
+        What content says by default.
+    options : dict
+        Of each `ShardReader`.
+
+    Returns
+    -------
+    list of ShardReader
+        In the order of the names; one for several files where a record goes on in the next file.
+
+    Raises
+    ------
+    FormatError
+        Not all are of one format.
+    DamageError
+        The frames of a shard cannot all be found.
+    """
+    full = [name for name in names if LOCAL.stat(name).num_bytes]
+    with leaving_out(names):
+        opened = {name: ShardReader(name, format=format, **options) for name in full}
+    formats = {reader.format: reader for reader in opened.values()}
+    if len(formats) > 1:
+        found = ", ".join(f"{reader.path} is {name}" for name, reader in formats.items())
+        raise FormatError("the shards are of several formats", kind="wrong_format", expected="one format", found=found)
+    known = format or next(iter(formats), None)
+    for name in names:
+        if name not in opened:
+            opened[name] = ShardReader(name, format=known, **options)
+    readers = [opened[name] for name in names]
+    return _join_spanning(readers, _damages(readers), options)
+
+
+def _damages(readers: list[ShardReader]) -> list[RecordmillError | None]:
+    """Find all frames: at once where an index is kept, side by side where shards must be scanned."""
+    if all(LOCAL.exists(sidecar_path(reader.path)) for reader in readers):
+        return [_damage(reader) for reader in readers]
+    import hashlib  # noqa: F401 (what threads need is imported while there is a descriptor for it)
+
+    from recordmill.concurrency.threads import map_range
+
+    try:
+        if not is_short():
+            return map_range(lambda number: _damage(readers[number]), len(readers), _MAX_SCANS)
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+    return [_damage(reader) for reader in readers]  # one by one takes fewer descriptors
+
+
+def _damage(reader: ShardReader) -> RecordmillError | None:
+    try:
+        len(reader)
+    except RecordmillError as error:
+        return error
+    return None
+
+
+def _join_spanning(
+    readers: list[ShardReader], damages: list[RecordmillError | None], options: dict[str, Any]
+) -> list[ShardReader]:
+    """Put shards together whose records go on in the next one, where the format allows that."""
+    joined: list[ShardReader] = []
+    at = 0
+    while at < len(readers):
+        damage, reader, end = damages[at], readers[at], at + 1
+        while damage is not None:
+            spans = readers[at].shard.format.spans_files and (damage.kind or "").startswith("truncated")
+            if not spans or end == len(readers) or readers[at].compression is not None:
+                raise damage
+            end += 1
+            paths = [path for part in readers[at:end] for path in part.shard.paths]
+            reader = ShardReader(paths, format=readers[at].format, **options)
+            damage = _damage(reader)
+        joined.append(reader)
+        at = end
+    return joined
+
 
 # Payload bytes that a schema is inferred from: whoever opens a set waits for them.
 _SAMPLE_BYTES = 16 << 20

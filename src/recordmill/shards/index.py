@@ -14,9 +14,9 @@ from recordmill import _core
 from recordmill.errors import RecordmillError
 from recordmill.schema import Schema
 from recordmill.shards import sidecar as sidecars
-from recordmill.shards.opening import OpenShard
+from recordmill.shards.native_errors import to_error, translated
+from recordmill.shards.open import OpenShard
 from recordmill.shards.sidecar import Sidecar
-from recordmill.shards.translate import to_error, translated
 from recordmill.storage.local import LOCAL
 from recordmill.storage.whole import write_atomically
 from recordmill.types import FrameIndex

@@ -11,8 +11,8 @@ from recordmill.dataclass import dataclass
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
 from recordmill.shards.index import load_index
-from recordmill.shards.infer import SAMPLE_RECORDS, infer, usual_payload
-from recordmill.shards.opening import OpenShard, open_shard
+from recordmill.shards.inference import SAMPLE_RECORDS, infer, usual_payload
+from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand
 from recordmill.shards.spanning import groups
 from recordmill.storage.local import LOCAL

@@ -9,7 +9,7 @@ from recordmill import _core
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import PAYLOADS
 from recordmill.schema import Feature, Schema
-from recordmill.shards.translate import to_error
+from recordmill.shards.native_errors import to_error
 from recordmill.types import Ragged
 
 # Plans of schemas that payloads were parsed with lately. An entry holds its schema, so that no other one gets its id.

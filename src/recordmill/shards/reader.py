@@ -1,8 +1,9 @@
-"""One shard as a sequence of payloads: by position, in batches, one after another."""
+"""Positions that may count from the end, as positions from 0."""
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self, overload
@@ -12,16 +13,93 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import RecordmillError
-from recordmill.shards.foreign import read_foreign
-from recordmill.shards.handle import Handle
-from recordmill.shards.identity import identity_of
+from recordmill.formats.base import PayloadCodec
+from recordmill.schema import Schema
+from recordmill.shards.files import Handle, identity_of
+from recordmill.shards.foreign_index import read_foreign
 from recordmill.shards.index import Keep, load_index
-from recordmill.shards.opening import OpenShard
-from recordmill.shards.pacing import records_at_once
-from recordmill.shards.positions import resolve
+from recordmill.shards.native_errors import to_error, translated
+from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.sidecar import Sidecar
-from recordmill.shards.translate import translated
 from recordmill.types import FrameIndex, Ragged
+
+
+def resolve(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: int) -> NDArray[np.int64]:
+    """Positions from 0, of positions some of which may count from the end.
+
+    Parameters
+    ----------
+    positions : sequence of int
+    num_records : int
+
+    Returns
+    -------
+    ndarray of int64
+
+    Raises
+    ------
+    IndexError
+        A position outside ``-num_records`` … ``num_records - 1``.
+    """
+    rows = np.asarray(positions, dtype=np.int64).reshape(-1)
+    outside = (rows < -num_records) | (rows >= num_records)
+    if outside.any():
+        raise IndexError(f"position {rows[outside][0]} of {num_records} records")
+    return np.where(rows < 0, rows + num_records, rows)
+
+
+def position_of(position: int, num_records: int) -> int:
+    """Position from 0 of one that may count from the end.
+
+    Parameters
+    ----------
+    position : int
+    num_records : int
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    IndexError
+        A position outside ``-num_records`` … ``num_records - 1``.
+    """
+    if not -num_records <= position < num_records:
+        raise IndexError(f"position {position} of {num_records} records")
+    return position % num_records
+
+
+_MAX_RECORDS_PER_READ = 256
+# Of what is read at once; several such parts are read ahead.
+_BYTES = 8 << 20
+# Records that are looked at where there is no index; in a compressed shard they have to be inflated.
+_LOOKED_AT = 8
+
+
+def records_at_once(shard: OpenShard, index: FrameIndex | None = None) -> int:
+    """Records of which some megabytes are read at once.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    index : FrameIndex, optional
+        Of the shard; without it, its first records tell how large they are.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    lengths = _first_lengths(shard) if index is None else index.lengths
+    mean = int(lengths.mean()) if len(lengths) else 0
+    return max(1, min(_MAX_RECORDS_PER_READ, _BYTES // max(mean, 1)))
+
+
+def _first_lengths(shard: OpenShard) -> np.ndarray:
+    count = _LOOKED_AT if shard.compression is None else 1
+    with translated(shard.name):
+        return np.asarray(_core.scan(shard.source, shard.format.framing.kind, max_records=count)[1])
 
 
 class ShardReader:
@@ -281,3 +359,191 @@ class ShardReader:
     def __repr__(self) -> str:
         """Readable form."""
         return f"ShardReader({self.path!r}, format={self._handle.format!r})"
+
+
+def read_single(
+    reader: ShardReader, record: int, codec: PayloadCodec, compiled: tuple[Schema, Any], *, verify: bool
+) -> dict[str, Any]:
+    """One example of a shard.
+
+    Parameters
+    ----------
+    reader : ShardReader
+    record : int
+        Position in the shard.
+    codec : PayloadCodec
+        Whose payloads the native module parses.
+    compiled : (Schema, Plan)
+        The features, and their plan.
+    verify : bool
+        Whether checksums are computed.
+
+    Returns
+    -------
+    dict of str to value
+
+    Raises
+    ------
+    DamageError, FeatureError, ShardChangedError
+    """
+    (schema, plan), shard, index = compiled, reader.shard, reader.index
+    frame = int(index.offsets[record]), int(index.lengths[record])
+    try:
+        columns = _core.read_example(shard.source, shard.format.framing.kind, *frame, plan, verify=verify)
+    except (_core.CoreFault, _core.CoreChanged):
+        with translated(shard.name, [record]):
+            raise
+    return {name: column[0] for name, column in codec.columns(columns, schema, 1).items()}
+
+
+# Records and bytes that are read ahead at most; after a seek it begins with one record.
+_MAX_RECORDS_PER_BLOCK = 256
+_MOST_BYTES = 4 << 20
+# Records of so many bytes are read one by one, each to its own place; shorter ones together.
+_LONG_BYTES = 8 << 10
+
+
+class PayloadReader:
+    """Reads payloads from a place in one file that moves on, and can be set to any frame.
+
+    For programs that read until there is nothing more, or hold offsets themselves; `ShardReader` finds records by
+    position. Copies made by pickle or by fork go on from where the original was. It belongs to one thread.
+
+    Parameters
+    ----------
+    path : path
+    format : {"tfrecord", "ofrecord", "recordio"}, optional
+        What content says by default.
+    compression : {"auto", "gzip", "zlib"} or None
+        What content says by default.
+    verify : bool
+        Whether every checksum that the format has is computed.
+
+    Raises
+    ------
+    FormatError
+        The content is of no known format, or not what was declared.
+    OSError
+        The file cannot be opened.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002
+        compression: str | None = "auto",
+        verify: bool = True,
+    ) -> None:
+        self.path, self._format, self._compression, self._verify = os.fspath(path), format, compression, verify
+        self._shard: OpenShard | None = open_shard([self.path], format, compression)
+        self._ready: deque[tuple[int, bytes]] = deque()
+        self._damage: RecordmillError | None = None
+        self._next, self._ahead = 0, _MAX_RECORDS_PER_BLOCK
+
+    def read(self) -> bytes | None:
+        """Take the next payload.
+
+        Returns
+        -------
+        bytes or None
+            None at the end of the file; `seek` leads back from there.
+
+        Raises
+        ------
+        DamageError
+            No whole frame stands there; raised again by the next call.
+        """
+        if not self._ready:
+            if self._damage is None:
+                self._fill()
+            if not self._ready:
+                if self._damage is not None:
+                    raise self._damage
+                return None
+        return self._ready.popleft()[1]
+
+    def seek(self, offset: int) -> None:
+        """Go on with the frame that begins at an offset, in bytes of the uncompressed file."""
+        if offset < 0:
+            raise ValueError(f"an offset is not negative, not {offset}")
+        self._ready.clear()
+        self._next, self._ahead, self._damage = offset, 1, None
+
+    def tell(self) -> int:
+        """Offset of the frame that is read next."""
+        return self._ready[0][0] if self._ready else self._next
+
+    def _fill(self) -> None:
+        shard = self._opened()
+        size = shard.source.num_bytes
+        if size is not None and self._next >= size:
+            return
+        ahead, self._ahead = self._ahead, min(2 * self._ahead, _MAX_RECORDS_PER_BLOCK)
+        with translated(shard.name):
+            if not self._take_singly(shard, ahead):
+                self._take_together(shard, ahead)
+
+    def _take_singly(self, shard: OpenShard, ahead: int) -> bool:
+        """Read the record that was sought, or long ones that follow one another; False if there is none."""
+        kind, shortest = shard.format.framing.kind, 0 if ahead == 1 else _LONG_BYTES
+        ready, self._next = _core.read_singles(
+            shard.source, kind, self._next, ahead, shortest=shortest, verify=self._verify
+        )
+        self._ready.extend(ready)
+        return bool(ready)
+
+    def _take_together(self, shard: OpenShard, ahead: int) -> None:
+        """Find frames and fetch them, up to the first that is damaged."""
+        found = _core.scan(shard.source, shard.format.framing.kind, start=self._next, max_records=ahead)
+        offsets, lengths, fault = np.asarray(found[0]), np.asarray(found[1]), found[3]
+        count = max(int(np.searchsorted(np.cumsum(lengths), _MOST_BYTES)), 1)
+        if fault is not None and count >= len(offsets):
+            self._damage = to_error((fault[0], None, *fault[2:]), shard.name)
+        offsets, lengths = offsets[:count], lengths[:count]
+        if len(offsets):
+            self._take(shard, offsets, lengths)
+
+    def _take(self, shard: OpenShard, offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+        """Fetch frames; those in front of a damaged payload are good."""
+        kind = shard.format.framing.kind
+        try:
+            data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
+        except _core.CoreFault as error:
+            self._damage = to_error((error.args[0], None, *error.args[2:]), shard.name)
+            count = int(error.args[1] or 0)
+            offsets, lengths = offsets[:count], lengths[:count]
+            data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
+        self._ready.extend(zip(offsets.tolist(), _core.split(data, splits), strict=True))
+        if len(offsets):
+            self._next = int(offsets[-1] + lengths[-1])
+
+    def _opened(self) -> OpenShard:
+        if self._shard is None:
+            raise ValueError(f"the reader of {self.path!r} is closed")
+        return self._shard
+
+    def close(self) -> None:
+        """Let go of the file; the reader cannot be used afterwards."""
+        self._shard = None
+        self._ready.clear()
+
+    def __enter__(self) -> Self:
+        """Return the reader itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State without the open file and what was read ahead."""
+        state = self.__dict__ | {"_shard": self._shard is not None, "_ready": deque(), "_next": self.tell()}
+        return state | {"_damage": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Open the file again."""
+        self.__dict__.update(state)
+        self._shard = open_shard([self.path], self._format, self._compression) if state["_shard"] else None

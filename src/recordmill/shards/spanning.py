@@ -7,7 +7,7 @@ from typing import Any
 
 from recordmill.errors import RecordmillError
 from recordmill.shards.index import load_index
-from recordmill.shards.opening import open_shard
+from recordmill.shards.open import open_shard
 
 
 def groups(paths: Sequence[str], options: Mapping[str, Any]) -> Iterator[list[str]]:

@@ -1,24 +1,476 @@
-"""Writes examples or payloads to shards, one after another, under final names only when all are whole."""
+"""One shard being written: payloads framed, compressed, counted; index and schema are put beside it at the end."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self, get_args
 
-from recordmill.formats.registry import format_for, get_payload
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.dataclass import dataclass
+from recordmill.errors import OutputExistsError, WriteError
+from recordmill.formats.base import Format, IndexCodec
+from recordmill.formats.registry import format_for, get_format, get_payload
 from recordmill.formats.values import has_no_kind
 from recordmill.schema import Feature, Schema
-from recordmill.shards.framed import frame_payloads
-from recordmill.shards.index import Keep
-from recordmill.shards.merging import merge_schemas
-from recordmill.shards.names import shard_paths
-from recordmill.shards.output import ShardOutput, commit_all
-from recordmill.shards.siblings import refuse_siblings, remove_siblings
-from recordmill.shards.sinks import DealtShards, RollingShards, Sink
+from recordmill.shards.foreign_index import foreign_path
+from recordmill.shards.index import (
+    ENTRY_SUFFIX,
+    SUFFIX,
+    Keep,
+    cache_path,
+    describe_shard,
+    load_index,
+    sidecar_path,
+)
+from recordmill.shards.inference import merge_schemas
+from recordmill.shards.native_errors import to_error
+from recordmill.shards.open import open_shard
+from recordmill.shards.shard_names import refuse_siblings, remove_siblings, shard_paths
+from recordmill.shards.sidecar import to_bytes
 from recordmill.storage import compression as compressions
-from recordmill.types import Ragged
+from recordmill.storage.base import OutputFile
+from recordmill.storage.compression import Compression, Compressor
+from recordmill.storage.local import LOCAL
+from recordmill.storage.whole import prepared
+from recordmill.types import FrameIndex, Ragged
+
+
+class ShardOutput:
+    """A shard that nobody sees before it is whole.
+
+    Parameters
+    ----------
+    path : str
+        Final name.
+    format_ : Format
+    compression : {"gzip", "zlib"}, optional
+    level : int
+        Of the compression.
+    overwrite : bool
+        Whether a file of that name may be replaced.
+    index : {"auto", "never"}
+        Whether the sidecar is put beside it.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        format_: Format,
+        *,
+        compression: Compression | None = None,
+        level: int = -1,
+        overwrite: bool = False,
+        index: Keep = "auto",
+    ) -> None:
+        if index not in get_args(Keep):
+            raise ValueError(f"index is 'auto' or 'never', not {index!r}")
+        self.path, self.format, self._keep = path, format_, index
+        self._compression = compression
+        self._compressor = None if compression is None else Compressor(compression, level)
+        self._overwrite = overwrite
+        self._file = LOCAL.create(path, overwrite=overwrite)
+        self._beside: list[OutputFile] = []
+        self._committed: list[str] = []
+        try:
+            self.refuse_existing()
+        except BaseException:
+            self.discard()
+            raise
+        self._lengths, self._checksums = array("q"), array("I")
+        self._keys: list[int | str] = []
+        self.num_records = 0
+        self.num_bytes = 0
+
+    def append(self, framed: Framed, keys: Sequence[int | str] | None = None) -> None:
+        """Write records behind those that are there.
+
+        Parameters
+        ----------
+        framed : Framed
+        keys : sequence of int or str, optional
+            For the index file of the format's own tools; positions by default.
+        """
+        count = len(framed.lengths)
+        self._file.write(framed.data if self._compressor is None else self._compressor.compress(framed.data))
+        self._lengths.frombytes(framed.lengths.tobytes())
+        if framed.checksums is not None:
+            self._checksums.frombytes(framed.checksums.tobytes())
+        if self._own_index is not None:
+            self._keys.extend(range(self.num_records, self.num_records + count) if keys is None else keys)
+        self.num_records += count
+        self.num_bytes += int(framed.lengths.sum())
+
+    @property
+    def index(self) -> FrameIndex:
+        """Where the records written so far are."""
+        lengths = np.array(self._lengths)
+        return FrameIndex(np.cumsum(lengths) - lengths, lengths)
+
+    @property
+    def _own_index(self) -> IndexCodec | None:
+        """Index of the format's own tools, if it is written with every shard."""
+        return self.format.index if self.format.index_on_write else None
+
+    def rename(self, path: str) -> None:
+        """Give the shard another final name."""
+        self.path = self._file.path = path
+
+    def finish(self) -> None:
+        """Bring everything to the disk, still under the temporary name."""
+        if self._compressor is not None:
+            self._file.write(self._compressor.finish())
+            self._compressor = None
+        self._file.finish()
+
+    def prepare(self, schema: Schema | None, payload: str | None) -> None:
+        """Write what stands beside the finished shard, under temporary names too, so that `commit` only renames.
+
+        Parameters
+        ----------
+        schema : Schema or None
+            Kept in the sidecar.
+        payload : str or None
+            Name of the payload codec, kept in the sidecar.
+        """
+        index = self.index
+        if self._keep == "auto":
+            self._prepare_sidecar(index, self.num_bytes, (schema, payload))
+        if self._own_index is not None:
+            text = self._own_index.write(index, self._keys)
+            path = foreign_path(self.path, self._own_index.suffix)
+            self._beside.append(prepared(path, text, overwrite=self._overwrite))
+
+    def _prepare_sidecar(self, index: FrameIndex, end: int, known: tuple[Schema | None, str | None]) -> None:
+        shard = open_shard([self._file.temporary], self.format.name, self._compression, end + 1)
+        # Seek points of a compressed shard are found by a pass through it.
+        is_plain = self._compression is None
+        sidecar = describe_shard(shard, index, end) if is_plain else load_index(shard, "never")[0]
+        sidecar.schema, sidecar.payload = known
+        sidecar.checksums = np.array(self._checksums) if self._checksums else None
+        data = to_bytes(sidecar)
+        for place in (sidecar_path(self.path), cache_path(self.path)):
+            with contextlib.suppress(OSError):
+                self._beside.append(prepared(place, data))
+                break
+
+    def commit(self) -> None:
+        """Put the shard under its final name.
+
+        What was kept of a shard that is replaced goes first: if this ends in between, an index is missing, not wrong.
+        """
+        if self._overwrite:
+            self._remove_kept()
+        self._commit(self._file)
+        if not self._overwrite:  # only now is it certain that no other writer has the name
+            self._remove_kept()
+
+    def commit_beside(self) -> None:
+        """Put what was prepared beside the shard."""
+        for file in self._beside:
+            self._commit(file)
+
+    def _commit(self, file: OutputFile) -> None:
+        file.commit()
+        self._committed.append(file.path)
+
+    def _remove_kept(self) -> None:
+        names = [sidecar_path(self.path, suffix) for suffix in (SUFFIX, ENTRY_SUFFIX)]
+        if self._overwrite and self.format.index is not None:
+            names.append(foreign_path(self.path, self.format.index.suffix))
+        for name in names:
+            LOCAL.remove(name)
+        for suffix in (SUFFIX, ENTRY_SUFFIX):
+            with contextlib.suppress(WriteError):  # somebody else's cache: the shard does not fit it
+                LOCAL.remove(cache_path(self.path, suffix))
+
+    def withdraw(self) -> None:
+        """Remove what was committed, unless it may have replaced other files."""
+        if not self._overwrite:
+            for path in self._committed:
+                with contextlib.suppress(WriteError):
+                    LOCAL.remove(path)
+
+    def discard(self) -> None:
+        """Remove what was written, unless it was committed."""
+        for file in (self._file, *self._beside):
+            file.discard()
+
+    def refuse_existing(self) -> None:
+        """Raise OutputExistsError if a file that `commit` writes is there and may not be replaced."""
+        names = [self.path]
+        if self._own_index is not None:
+            names.append(foreign_path(self.path, self._own_index.suffix))
+        for name in names:
+            if not self._overwrite and LOCAL.exists(name):
+                hint = "choose another name, or overwrite=True"
+                raise OutputExistsError("the output is already there", shard=name, hint=hint)
+
+
+def commit_all(outputs: Sequence[ShardOutput], schema: Schema | None, payload: str | None) -> None:
+    """Put finished shards under their final names, if none of these is taken: all, or none of them.
+
+    Only if shards that were there are replaced, some may be new and some old when the renaming fails in between.
+
+    Parameters
+    ----------
+    outputs : sequence of ShardOutput
+    schema, payload
+        As for `ShardOutput.prepare`.
+
+    Raises
+    ------
+    OutputExistsError
+        A file of one of the names, or an index file that would be written beside it, is there.
+    WriteError
+        There is no room for the index files, or a file cannot be renamed.
+    """
+    for output in outputs:
+        output.refuse_existing()
+    for output in outputs:
+        output.prepare(schema, payload)
+    try:
+        for output in outputs:
+            output.commit()
+        for output in outputs:
+            output.commit_beside()
+    except BaseException:
+        for output in outputs:
+            output.withdraw()
+        raise
+
+
+Open = Callable[[str], ShardOutput]
+
+
+class Sink(Protocol):
+    """Takes frames in their order."""
+
+    outputs: list[ShardOutput]
+
+    def append(self, framed: Framed, keys: list[int | str]) -> None:
+        """Write frames."""
+        ...
+
+    def finish(self) -> None:
+        """Bring everything to the disk, still under temporary names."""
+        ...
+
+
+class OneShard:
+    """One shard, begun when it is first written to.
+
+    Parameters
+    ----------
+    path : str
+        Final name.
+    begin : callable
+        Makes the output of a name.
+    """
+
+    def __init__(self, path: str, begin: Open) -> None:
+        self._path, self._begin = path, begin
+        self.outputs: list[ShardOutput] = []
+
+    def append(self, framed: Framed, keys: list[int | str]) -> None:
+        """Write frames."""
+        self._only().append(framed, keys)
+
+    def finish(self) -> None:
+        """Bring the shard to the disk; an empty one too."""
+        self._only().finish()
+
+    def _only(self) -> ShardOutput:
+        if not self.outputs:
+            self.outputs.append(self._begin(self._path))
+        return self.outputs[0]
+
+
+class DealtShards:
+    """Shards that get frames in turn: frame ``i`` goes to shard ``i`` modulo their number.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Final names.
+    begin : callable
+        Makes the output of a name.
+    """
+
+    def __init__(self, paths: Sequence[str], begin: Open) -> None:
+        self.outputs = [begin(path) for path in paths]
+        self._next = 0
+
+    def append(self, framed: Framed, keys: list[int | str]) -> None:
+        """Write frames."""
+        count, step = len(framed.lengths), len(self.outputs)
+        first, self._next = self._next, (self._next + count) % step
+        for start, part in enumerate(dealt(framed, step)):
+            self.outputs[(first + start) % step].append(part, keys[start::step])
+
+    def finish(self) -> None:
+        """Bring all shards to the disk."""
+        for output in self.outputs:
+            output.finish()
+
+
+class RollingShards:
+    """Shards that end when the next frame would make them larger than a limit.
+
+    Parameters
+    ----------
+    prefix : str
+        Beginning of the names until the number of shards is known.
+    max_bytes : int
+        Uncompressed bytes of a shard; a frame that is larger makes a shard of its own.
+    begin : callable
+        Makes the output of a name.
+    """
+
+    def __init__(self, prefix: str, max_bytes: int, begin: Open) -> None:
+        self._prefix, self._max_bytes, self._begin = prefix, max_bytes, begin
+        self.outputs: list[ShardOutput] = []
+
+    def append(self, framed: Framed, keys: list[int | str]) -> None:
+        """Write frames, to new shards where they are full."""
+        lengths = framed.lengths.tolist()
+        first = first_byte = end_byte = 0
+        free = self._max_bytes - self.outputs[-1].num_bytes if self.outputs else -1
+        for row, length in enumerate(lengths):
+            if end_byte + length - first_byte > free:
+                if row > first:
+                    self._write(framed, keys, (first, row), (first_byte, end_byte))
+                if not self.outputs or self.outputs[-1].num_records:
+                    self._roll()
+                first, first_byte, free = row, end_byte, max(self._max_bytes, length)
+            end_byte += length
+        if len(lengths) > first:
+            self._write(framed, keys, (first, len(lengths)), (first_byte, end_byte))
+
+    def _roll(self) -> None:
+        if self.outputs:
+            self.outputs[-1].finish()
+        self.outputs.append(self._begin(f"{self._prefix}-{len(self.outputs)}"))
+
+    def _write(self, framed: Framed, keys: list[int | str], rows: tuple[int, int], span: tuple[int, int]) -> None:
+        checksums = None if framed.checksums is None else framed.checksums[slice(*rows)]
+        part = Framed(framed.data[slice(*span)], framed.lengths[slice(*rows)], checksums)
+        self.outputs[-1].append(part, keys[slice(*rows)])
+
+    def finish(self) -> None:
+        """Bring the last shard to the disk; there is one at least."""
+        if not self.outputs:
+            self._roll()
+        self.outputs[-1].finish()
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """Records in their stored form.
+
+    Parameters
+    ----------
+    data : buffer of uint8
+        Frames back to back.
+    lengths : ndarray of int64, shape (num_records,)
+        Stored bytes of each.
+    checksums : ndarray of uint32, shape (num_records,), or None
+        CRC-32C of each payload, for formats that have none.
+    """
+
+    data: Any
+    lengths: NDArray[np.int64]
+    checksums: NDArray[np.uint32] | None
+
+
+def dealt(framed: Framed, num_parts: int) -> Iterator[Framed]:
+    """Records dealt out in turn: part ``i`` has the records ``i``, ``i + num_parts`` and so on.
+
+    Parameters
+    ----------
+    framed : Framed
+    num_parts : int
+
+    Yields
+    ------
+    Framed
+        As many parts as have records.
+    """
+    if num_parts == 1:
+        yield framed
+        return
+    ends = np.cumsum(framed.lengths).tolist()
+    frames = [framed.data[start:end] for start, end in pairwise([0, *ends])]
+    for part in range(min(num_parts, len(frames))):
+        rows = slice(part, None, num_parts)
+        checksums = None if framed.checksums is None else framed.checksums[rows]
+        yield Framed(b"".join(frames[rows]), framed.lengths[rows], checksums)
+
+
+def frame_payloads(format_: Format, payloads: Ragged | list[bytes]) -> Framed:
+    """Bring payloads into their stored form; may run in any thread or process.
+
+    Parameters
+    ----------
+    format_ : Format
+    payloads : Ragged of uint8, or list of bytes
+
+    Returns
+    -------
+    Framed
+
+    Raises
+    ------
+    FramingError
+        A payload that the format cannot store.
+    """
+    if isinstance(payloads, list):
+        return _framed(lambda: _core.frame_each(tuple(payloads), format_.framing.kind))
+    return _framed(lambda: _core.frame(payloads.data, payloads.row_splits, format_.framing.kind))
+
+
+def frame_columns(format_: Format, kind: _core.PayloadKind, num_records: int, columns: Sequence[Any]) -> Framed:
+    """Bring columns into the stored form of records, without a copy of the payloads in between.
+
+    Parameters
+    ----------
+    format_ : Format
+    kind : PayloadKind
+        Of the payloads.
+    num_records : int
+    columns : sequence of ColumnArgs
+        Their values may be files that are read when they are written.
+
+    Returns
+    -------
+    Framed
+
+    Raises
+    ------
+    FeatureError, FramingError
+        Values that the payload, or a payload that the format cannot store.
+    OSError, CoreChanged
+        A file cannot be read, or changes meanwhile.
+    """
+    return _framed(lambda: _core.serialize_frames(kind, num_records, columns, format_.framing.kind))
+
+
+def _framed(write: Callable[[], tuple[_core.Block, _core.Block, _core.Block]]) -> Framed:
+    try:
+        data, lengths, checksums = write()
+    except _core.CoreFault as error:
+        raise to_error((*error.args[:2], None, *error.args[3:]), "the output") from None
+    sums = np.asarray(checksums).astype(np.uint32) if len(checksums) else None
+    return Framed(memoryview(data), np.asarray(lengths), sums)
+
 
 # Examples that are serialized in one call, and payload bytes after which it is called anyway.
 _CHUNK_RECORDS = 256
@@ -230,3 +682,135 @@ class ShardWriter:
 def _num_bytes(value: Any) -> int:
     """About how much memory a value keeps until it is written."""
     return len(value) if isinstance(value, bytes | bytearray | str) else getattr(value, "nbytes", 8)
+
+
+# Payloads that are framed in one call, and bytes after which it is called anyway.
+_BUFFERED_RECORDS = 256
+_BUFFERED_BYTES = 4 << 20
+
+
+class PayloadWriter:
+    """Writes payloads to one file, under the very name given and without the index file of the format's own tools.
+
+    For programs that name files and keep index files by themselves; `ShardWriter` does both. A file of that name is
+    replaced when the writer is closed; until then, and after `discard`, it stays as it was.
+
+    Parameters
+    ----------
+    path : path
+        Any name; nothing is put behind it.
+    format : {"tfrecord", "ofrecord", "recordio"}
+    compression : {"gzip", "zlib"}, optional
+        Whole-file compression (TFRecord only).
+    compression_level : int
+        0 to 9, -1 for the usual one.
+    index : {"auto", "never"}
+        Whether the index that `open` uses is put beside the file; without it, the first to open the file makes it.
+
+    Raises
+    ------
+    WriteError
+        The folder cannot be written to, or the disk is full.
+
+    Examples
+    --------
+    >>> with PayloadWriter("out/my.bin", format="recordio") as writer:  # doctest: +SKIP
+    ...     writer.write(b"some bytes")
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str,  # noqa: A002
+        compression: str | None = None,
+        compression_level: int = -1,
+        index: Keep = "auto",
+    ) -> None:
+        found = get_format(format)
+        wanted = compressions.check(compression)
+        if wanted is not None and not found.compressible:
+            raise ValueError(f"{format} is not compressed: its readers could not read it")
+        self.path, self._format = os.fspath(path), replace(found, index=None, index_on_write=False)
+        self._pending: list[bytes] = []
+        self._pending_bytes = 0
+        self._closed = False
+        self.num_records = 0
+        options = {"compression": wanted, "level": compression_level, "overwrite": True, "index": index}
+        self._output = ShardOutput(self.path, self._format, **options)  # type: ignore[arg-type]
+
+    def write(self, payload: Any) -> None:
+        """Add one record.
+
+        Parameters
+        ----------
+        payload : buffer
+
+        Raises
+        ------
+        FramingError
+            A payload that is larger than the format stores; it is left out, and others may follow.
+        """
+        if self._closed:
+            raise ValueError(f"the writer of {self.path!r} is closed")
+        data = bytes(payload)
+        if len(data) >= _BUFFERED_BYTES:
+            self.flush()
+            self._append([data])
+        else:
+            self._pending.append(data)
+            self._pending_bytes += len(data)
+        self.num_records += 1
+        if len(self._pending) >= _BUFFERED_RECORDS or self._pending_bytes >= _BUFFERED_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Frame what was written so far and hand it to the system, still under a temporary name."""
+        if self._pending:
+            payloads, self._pending, self._pending_bytes = self._pending, [], 0
+            self._append(payloads)
+
+    def _append(self, payloads: list[bytes]) -> None:
+        self._output.append(frame_payloads(self._format, payloads))
+
+    def tell(self) -> int:
+        """Bytes that all records so far take, uncompressed: where the next one begins."""
+        self.flush()
+        return self._output.num_bytes
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each record begins, in bytes of the uncompressed file; shape (num_records,)."""
+        self.flush()
+        return self._output.index.offsets
+
+    def close(self) -> None:
+        """Put the file under its name; a second call does nothing."""
+        if self._closed:
+            return
+        try:
+            self.flush()
+            self._closed = True
+            self._output.finish()
+            commit_all([self._output], None, None)
+        except BaseException:
+            self.discard()
+            raise
+
+    def discard(self) -> None:
+        """Forget everything that was written, unless the writer was closed."""
+        self._closed = True
+        self._output.discard()
+
+    def __enter__(self) -> Self:
+        """Return the writer itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close, or discard everything if the block failed."""
+        if kind is None:
+            self.close()
+        else:
+            self.discard()

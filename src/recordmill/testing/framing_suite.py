@@ -24,11 +24,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from recordmill import _core
 from recordmill.formats.base import Format
+from recordmill.testing import strategies
+from recordmill.testing.damage import Damage, damages
+from recordmill.testing.faults import OracleError, until_fault
 from recordmill.types import Ragged
-
-from . import strategies
-from .damage import Damage, damages
-from .faults import OracleError, until_fault
 
 # One class of tests runs for many formats, on purpose.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])

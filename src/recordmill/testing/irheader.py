@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .faults import OracleError
+from recordmill.testing.faults import OracleError
 
 HEADER_BYTES = 24
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 
-from .faults import OracleError
+from recordmill.testing.faults import OracleError
 
 HEADER_BYTES = 8
 

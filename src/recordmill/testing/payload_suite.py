@@ -17,11 +17,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from recordmill import _core
 from recordmill.formats.native import NativeCodec
 from recordmill.schema import Feature, Schema
+from recordmill.testing import strategies
+from recordmill.testing.faults import OracleError
+from recordmill.testing.framing_suite import splits_of
 from recordmill.types import FeatureList, Ragged
-
-from . import strategies
-from .faults import OracleError
-from .framing_suite import splits_of
 
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 

@@ -28,8 +28,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from .faults import OracleError
-from .wire import (
+from recordmill.testing.faults import OracleError
+from recordmill.testing.wire import (
     BYTES,
     FIXED32,
     FIXED64,

@@ -22,7 +22,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .faults import OracleError
+from recordmill.testing.faults import OracleError
 
 MAGIC = struct.pack("<I", 0xCED7230A)
 HEAD_BYTES = 8

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from .protobuf import (
+from recordmill.testing.protobuf import (
     EXAMPLE_KINDS,
     OFRECORD_KINDS,
     Feature,
@@ -24,8 +24,8 @@ from .protobuf import (
     encode_ofrecord,
     encode_sequence_example,
 )
-from .recordio import MAGIC
-from .unusual import odd_example, odd_ofrecord, odd_sequence_example
+from recordmill.testing.recordio import MAGIC
+from recordmill.testing.unusual import odd_example, odd_ofrecord, odd_sequence_example
 
 ODD_NAMES = ("", "a", "ab", "image", "image/encoded", "\0", "ü", "图像", "\U0001f600", "x" * 130)
 FLOAT32_ODD = (

@@ -17,7 +17,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from .faults import OracleError
+from recordmill.testing.faults import OracleError
 
 HEADER_BYTES = 12
 FOOTER_BYTES = 4

@@ -11,8 +11,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import TypeVar
 
-from .protobuf import EXAMPLE_KINDS, OFRECORD_KINDS, WIRE_TYPES, Feature, Value, encode_feature, encode_value
-from .wire import BYTES, END_GROUP, FIXED32, FIXED64, GROUP, MAX_TAG_BYTES, MAX_VARINT_BYTES, VARINT, varint
+from recordmill.testing.protobuf import (
+    EXAMPLE_KINDS,
+    OFRECORD_KINDS,
+    WIRE_TYPES,
+    Feature,
+    Value,
+    encode_feature,
+    encode_value,
+)
+from recordmill.testing.wire import (
+    BYTES,
+    END_GROUP,
+    FIXED32,
+    FIXED64,
+    GROUP,
+    MAX_TAG_BYTES,
+    MAX_VARINT_BYTES,
+    VARINT,
+    varint,
+)
 
 T = TypeVar("T")
 

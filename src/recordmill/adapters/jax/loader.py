@@ -10,8 +10,7 @@ import recordmill as rm
 from recordmill.adapters.checks import whole
 from recordmill.adapters.frameworks import extra
 from recordmill.adapters.handover import Handover, Stated
-from recordmill.adapters.jax.arrays import Place
-from recordmill.adapters.jax.placing import check_place, check_sizes, is_processor
+from recordmill.adapters.jax.arrays import Place, check_place, check_sizes, is_processor
 
 
 class Loader(Handover):

@@ -7,9 +7,9 @@ from typing import Any
 
 import recordmill as rm
 from recordmill.adapters.handover import Handover, Stated
-from recordmill.adapters.torch.ranks import warn_if_undivided
 from recordmill.adapters.torch.tensors import tensors
 from recordmill.adapters.torch.transfer import Transfer, transfer_to
+from recordmill.adapters.torch.warnings import warn_if_undivided
 from recordmill.concurrency.prefetch import Prefetcher
 
 

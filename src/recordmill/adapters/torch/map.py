@@ -7,9 +7,9 @@ from typing import Any, SupportsIndex
 
 import recordmill as rm
 from recordmill.adapters.checks import check_by_position
-from recordmill.adapters.torch.epoch import SharedEpoch
-from recordmill.adapters.torch.nested import warn_if_batched_again
+from recordmill.adapters.torch.iterable import SharedEpoch
 from recordmill.adapters.torch.tensors import tensors
+from recordmill.adapters.torch.warnings import warn_if_batched_again
 
 
 class MapDataset:

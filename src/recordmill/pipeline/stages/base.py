@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from recordmill.dataclass import dataclass
 from recordmill.decode.draws import Draws
 from recordmill.pipeline.context import Context
-from recordmill.pipeline.order.places import Places
+from recordmill.pipeline.positions import Places
 from recordmill.pipeline.rows import Rows
 
 

@@ -15,7 +15,7 @@ from recordmill.pipeline.rows import Rows, joined_rows
 
 if TYPE_CHECKING:
     from recordmill.decode.check import Spec
-    from recordmill.pipeline.order.places import Ints
+    from recordmill.pipeline.positions import Ints
     from recordmill.pipeline.stages.base import Work
 
 # Keeps the draws of a second decode stage apart from those of the first.

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from recordmill.dataclass import dataclass
 from recordmill.errors import MapError
-from recordmill.pipeline.gathering import Gathering
 from recordmill.pipeline.rows import Columns, Rows, locked
-from recordmill.pipeline.stages.function import Caller, Function, check_function, function_name
+from recordmill.pipeline.stages.function import Caller, Function, Gathering, check_function, function_name
 
 if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import Work

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from . import ofrecord, recordio, tfrecord
-from .base import SAMPLE_PAYLOADS, Damage, Maker, Sound
+from recordmill.testing.damage import ofrecord, recordio, tfrecord
+from recordmill.testing.damage.base import SAMPLE_PAYLOADS, Damage, Maker, Sound
 
 __all__ = ["SAMPLE_PAYLOADS", "TABLES", "Damage", "damages"]
 

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .base import flip
+from recordmill.testing.damage.base import flip
 
 GZIP_HEADER_BYTES = 10
 GZIP_TRAILER_BYTES = 8

@@ -6,9 +6,17 @@ import struct
 from collections.abc import Iterator
 
 from recordmill.testing import tfrecord
+from recordmill.testing.damage.base import (
+    Damage,
+    Maker,
+    Sound,
+    cut_between_records,
+    empty_file,
+    flip,
+    not_this_format,
+    zeroed,
+)
 from recordmill.testing.recordio import FIRST, HEAD_BYTES, LAST, MAGIC, MIDDLE, WHOLE, frame, frame_part
-
-from .base import Damage, Maker, Sound, cut_between_records, empty_file, flip, not_this_format, zeroed
 
 __all__ = ["TABLE", "frame"]
 

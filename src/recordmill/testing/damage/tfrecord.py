@@ -6,9 +6,17 @@ import struct
 from collections.abc import Iterator
 
 from recordmill.testing import recordio
+from recordmill.testing.damage.base import (
+    Damage,
+    Maker,
+    Sound,
+    cut_between_records,
+    empty_file,
+    flip,
+    not_this_format,
+    zeroed,
+)
 from recordmill.testing.tfrecord import FOOTER_BYTES, HEADER_BYTES, crc32c, frame, header
-
-from .base import Damage, Maker, Sound, cut_between_records, empty_file, flip, not_this_format, zeroed
 
 __all__ = ["TABLE", "frame"]
 

@@ -1,0 +1,91 @@
+"""Index files of the formats' own tools, beside the shards: ``.idx``, ``.tfindex``."""
+
+from __future__ import annotations
+
+import os
+
+from recordmill.errors import FormatError
+from recordmill.shards.open import OpenShard
+from recordmill.storage.local import LOCAL
+from recordmill.storage.whole import write_atomically
+from recordmill.types import FrameIndex
+
+
+def read_foreign(shard: OpenShard) -> tuple[list[str], list[int]] | None:
+    """Keys and offsets of the index file of the format's own tools, if it lies beside the shard.
+
+    Parameters
+    ----------
+    shard : OpenShard
+
+    Returns
+    -------
+    (list of str, list of int) or None
+
+    Raises
+    ------
+    FormatError
+        A line of it is none of an index.
+    """
+    codec = shard.format.index
+    if codec is None:
+        return None
+    path = foreign_path(shard.paths[0], codec.suffix)
+    if not LOCAL.exists(path):
+        return None
+    try:
+        return codec.read(LOCAL.read(path))
+    except FormatError as error:
+        error.shard, error.kind = path, "bad_index"
+        raise
+
+
+def foreign_path(path: str, suffix: str) -> str:
+    """Where the index of a format's own tools lies: the shard's name with another suffix.
+
+    Parameters
+    ----------
+    path : str
+        The shard.
+    suffix : str
+        With the dot.
+
+    Returns
+    -------
+    str
+    """
+    stem, _ = os.path.splitext(path)
+    return stem + suffix
+
+
+def write_foreign(shard: OpenShard, index: FrameIndex) -> str | None:
+    """Write the index file that the format's own tools read, unless one is there that fits: it may hold keys.
+
+    Positions are the keys.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    index : FrameIndex
+
+    Returns
+    -------
+    str or None
+        Where it was written; None if it was there, or the format has no such file.
+    """
+    codec = shard.format.index
+    if codec is None:
+        return None
+    path = foreign_path(shard.paths[0], codec.suffix)
+    if _fits(shard, index):
+        return None
+    write_atomically(path, codec.write(index, range(len(index))))
+    return path
+
+
+def _fits(shard: OpenShard, index: FrameIndex) -> bool:
+    try:
+        found = read_foreign(shard)
+    except FormatError:
+        return False
+    return found is not None and sorted(found[1]) == index.offsets.tolist()
