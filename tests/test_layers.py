@@ -17,20 +17,19 @@ import pytest
 PACKAGE = "recordmill"
 ROOT = Path(__file__).parents[1] / "src" / PACKAGE
 
-BASE = {"errors", "types", "schema", "dataclass", "allocator", "concurrency", "philox"}
+BASE = {"errors", "types", "schema", "allocator", "concurrency", "philox"}
 NATIVE = BASE | {"_core"}
 # A format is reached by its interfaces and the registry, never by its name.
 ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "registry", "values")}
 
 # layer: what it may import of ours beside itself; "recordmill" is the public face and nothing below it.
 MAY_IMPORT: dict[str, set[str]] = {
-    "dataclass": set(),
     "allocator": set(),
-    "concurrency": {"errors", "dataclass", "allocator", "_core"},
+    "concurrency": {"errors", "allocator", "_core"},
     "philox": set(),
-    "errors": {"types", "dataclass"},
-    "types": {"errors", "dataclass", "_core"},
-    "schema": {"errors", "dataclass"},
+    "errors": {"types"},
+    "types": {"errors", "_core"},
+    "schema": {"errors"},
     "storage": NATIVE,
     "formats": NATIVE,
     "shards": NATIVE | ANY_FORMAT | {"storage"},

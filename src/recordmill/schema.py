@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import ItemsView, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-
-from recordmill.dataclass import dataclass
 
 Kind = Literal["bytes", "float32", "float64", "int32", "int64", "uint64"]
 KINDS: tuple[str, ...] = get_args(Kind)

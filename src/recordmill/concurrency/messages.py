@@ -6,10 +6,10 @@ import os
 import socket
 import struct
 from array import array
+from dataclasses import dataclass
 from enum import IntEnum
 
 from recordmill._core import HandedFile, next_packet
-from recordmill.dataclass import dataclass
 
 MAX_INLINE_BYTES = 32 * 1024
 """Largest result that a message contains itself."""

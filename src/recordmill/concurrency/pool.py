@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
-
-from recordmill.dataclass import dataclass
 
 TaskFunction = Callable[[int], Any]
 """Computes the result of a task from its number.

@@ -15,10 +15,10 @@ import os
 import pickle
 import struct
 import traceback
+from dataclasses import dataclass
 from typing import Any
 
 from recordmill.allocator import ALIGNMENT
-from recordmill.dataclass import dataclass
 from recordmill.errors import WorkerError
 
 _MIN_BUFFER_BYTES = 4096  # smaller buffers stay in the pickle stream

@@ -15,6 +15,7 @@ import os
 import struct
 import weakref
 from collections import deque
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from recordmill.allocator import ALIGNMENT
 from recordmill.concurrency.forks import Forks
 from recordmill.concurrency.processes import PICKLE_HINT
 from recordmill.concurrency.serialization import PickleParts, load_parts
-from recordmill.dataclass import dataclass
 from recordmill.errors import WorkerError
 
 MAX_SEGMENTS = 8

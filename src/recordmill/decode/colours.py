@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.draws import Draws, Stage
 from recordmill.decode.specs.colour import Colour, ColourJitter, PCANoise, RandomErasing, RandomGrey
 from recordmill.decode.windows import ATTEMPTS, draw_shapes

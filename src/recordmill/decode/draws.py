@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.philox import generate_words
 
 _MAX_POSITION = 1 << 48

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.affine import draw_matrices
 from recordmill.decode.draws import Draws, Stage
 from recordmill.decode.given import Given

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from recordmill.dataclass import dataclass
 
 Like = Literal["pillow", "opencv", "tensorflow", "mxnet"]
 Channels = Literal["rgb", "bgr", "grey", "stored"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.schema import Feature, Schema
 from recordmill.types import FrameIndex, Ragged
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.formats.values import column

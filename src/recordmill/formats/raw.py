@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.schema import Feature, Schema

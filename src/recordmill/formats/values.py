@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError
 from recordmill.schema import Feature, Kind
 from recordmill.types import FeatureList, Ragged

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError, LimitError
 from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs

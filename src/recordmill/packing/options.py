@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from recordmill.dataclass import dataclass
 from recordmill.packing.labels import LABEL_KINDS, LabelKind
 from recordmill.packing.recode import Encoding, Recoding
 from recordmill.shards.index import Keep

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError, InputError, OutputExistsError
 from recordmill.formats.base import Format
 from recordmill.formats.registry import get_payload

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.packing.sources.base import Items
 
 Order = NDArray[np.int64] | None

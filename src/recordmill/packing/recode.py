@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import os
 import threading
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.decode.executors.native_one import natively
 from recordmill.decode.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
 from recordmill.errors import ImageError

@@ -12,12 +12,11 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
 from recordmill.concurrency.processes import MAIN_GUARD_HINT, MEMORY_HINT, create_executor
-from recordmill.dataclass import dataclass
 from recordmill.errors import WriteError
 from recordmill.packing.job import Job, Packed
 from recordmill.packing.plan import Chunk, Queue

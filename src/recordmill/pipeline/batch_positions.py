@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.pipeline.positions import Ints
 from recordmill.pipeline.stages.batch import Last
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from threading import get_ident
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from recordmill.allocator import Memory
-from recordmill.dataclass import dataclass
 from recordmill.pipeline.batch_positions import Cuts
 from recordmill.pipeline.context import Calling, Context
 from recordmill.pipeline.failures import IN_A_ROW, OnError, Skipped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import inf
 from struct import Struct
 from time import monotonic
@@ -14,7 +14,6 @@ import numpy as np
 
 from recordmill.allocator import Memory
 from recordmill.concurrency.status_page import StatusPage
-from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
 from recordmill.pipeline.failures import Skipped
 from recordmill.pipeline.stats import Spent

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.check import check_specs
 from recordmill.pipeline.batch_positions import Cuts
 from recordmill.pipeline.builder import Maker

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import LimitError, RecordmillError
 from recordmill.pipeline.checks import is_number, is_whole
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from recordmill.concurrency.pool import WorkerPool
 from recordmill.concurrency.process_pool import ProcessPool
 from recordmill.concurrency.shared_memory import TaskBuffer
-from recordmill.dataclass import dataclass
 from recordmill.errors import MapError
 from recordmill.pipeline.batch_positions import Cuts
 from recordmill.pipeline.builder import Made, Maker

@@ -6,7 +6,7 @@ import atexit
 import contextlib
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from inspect import GEN_RUNNING, getgeneratorstate
 from time import perf_counter
 from types import TracebackType
@@ -15,7 +15,6 @@ from weakref import WeakSet
 
 from recordmill.allocator import Memory
 from recordmill.concurrency.thread_pool import ThreadPool
-from recordmill.dataclass import dataclass
 from recordmill.pipeline.builder import Made, Maker
 from recordmill.pipeline.checks import epoch_of, is_whole, settle
 from recordmill.pipeline.failures import Barren, OnError, Report

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.draws import Draws
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.positions import Places

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from recordmill.concurrency.pool import NotReadyError, WorkerPool
-from recordmill.dataclass import dataclass
 from recordmill.errors import MapError, RecordmillError, WorkerError
 from recordmill.pipeline.builder import Made, Maker
 from recordmill.pipeline.context import Calling

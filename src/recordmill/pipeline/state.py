@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import StateError
 from recordmill.pipeline.checks import is_whole
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
-
-from recordmill.dataclass import dataclass
 
 if TYPE_CHECKING:
     from recordmill.concurrency.pool import PoolCounters, WorkerPool

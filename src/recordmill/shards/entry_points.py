@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.errors import WriteError
 from recordmill.shards.index import ENTRY_SUFFIX, cache_path, kept_places, sidecar_path
 from recordmill.shards.open import OpenShard

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import FormatError
 from recordmill.formats.recordio.faces import read_layout, read_property
 from recordmill.formats.recordio.payload import IRHEADER

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
 from recordmill.shards.index import load_index

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import Format
 from recordmill.formats.detect import HEAD_BYTES, describe, from_name, recognise

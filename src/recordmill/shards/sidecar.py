@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.schema import Schema
 from recordmill.types import FrameIndex
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload

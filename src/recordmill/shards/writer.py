@@ -6,7 +6,7 @@ import contextlib
 import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import TracebackType
 from typing import Any, Protocol, Self, get_args
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.errors import OutputExistsError, WriteError
 from recordmill.formats.base import Format, IndexCodec
 from recordmill.formats.registry import format_for, get_format, get_payload

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.storage.compression import Compression
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 import recordmill as rm
 from recordmill.adapters.checks import check_by_position, epoch_of
-from recordmill.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.dataclass import dataclass
 
 Names: TypeAlias = str | Sequence[str] | Mapping[str, str]
 Choose: TypeAlias = Callable[[dict[str, Any]], tuple[Any, ...]]

@@ -8,6 +8,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy as np
 import recordmill as rm
 from recordmill.compat.mxnet.recordio import IRHeader, MXIndexedRecordIO, pack, pack_img, reverse_colors
 from recordmill.concurrency.threads import map_ordered
-from recordmill.dataclass import dataclass
 
 # MXNet shuffles lists with this seed.
 _SEED = 100

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +20,6 @@ from recordmill.compat.oneflow.module import Module
 from recordmill.compat.oneflow.records import FeatureParser, Location, RecordBatch, locate_error
 from recordmill.compat.oneflow.tensors import TensorBuffer
 from recordmill.concurrency.threads import num_cpus
-from recordmill.dataclass import dataclass
 from recordmill.errors import DecodeError
 from recordmill.types import Ragged
 

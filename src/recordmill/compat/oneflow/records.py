@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import recordmill as rm
-from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError, PayloadError, RecordmillError
 from recordmill.schema import Kind
 from recordmill.types import Ragged

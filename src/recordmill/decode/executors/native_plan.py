@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.executors.base import ImageJob, MaskJob
 from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading

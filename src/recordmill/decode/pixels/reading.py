@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.pillow import refuse_lost_depth, sixteen_bits
 from recordmill.decode.pixels.greys import cmyk_like_opencv, cmyk_like_tensorflow, grey_like_libpng, grey_like_opencv
 from recordmill.decode.pixels.scans import check_scans

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recordmill.dataclass import dataclass
+from dataclasses import dataclass
+
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import interval, levels, number
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, gives_floats, kernel_of, preset_of
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, number, per_channel

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, whole
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, number, whole
 

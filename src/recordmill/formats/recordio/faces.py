@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import FormatError
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import LabelError
 from recordmill.types import Ragged
 

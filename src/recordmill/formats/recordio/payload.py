@@ -7,12 +7,12 @@ float32 or a vector of them, ``id`` and ``id2`` are uint64.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.formats.native import NativeCodec

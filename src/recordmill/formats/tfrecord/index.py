@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import FormatError
 from recordmill.types import FrameIndex
 

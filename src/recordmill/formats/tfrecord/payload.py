@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.formats.native import NativeCodec
 from recordmill.types import Ragged
 

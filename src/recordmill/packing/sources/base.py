@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError
 from recordmill.types import Ragged
 

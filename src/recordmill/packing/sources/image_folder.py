@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import InputError, LabelError
 from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source
 

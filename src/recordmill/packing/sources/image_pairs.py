@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import ImageError, InputError
 from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import LabelError
 from recordmill.packing.sources.base import Items, Source, refuse_duplicates, refuse_impossible, refuse_outside
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
-from recordmill.dataclass import dataclass
 from recordmill.formats.recordio.lst import read_image_list
 from recordmill.packing.sources.base import Items, Source, refuse_duplicates, refuse_impossible, refuse_outside
 

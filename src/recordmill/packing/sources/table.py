@@ -6,13 +6,13 @@ import csv
 import io
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import LabelError
 from recordmill.packing.sources.base import Items, Source, refuse_duplicates, refuse_impossible, refuse_outside
 

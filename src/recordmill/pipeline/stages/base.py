@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.draws import Draws
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.positions import Places

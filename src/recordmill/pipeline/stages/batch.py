@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import FeatureError
 from recordmill.pipeline.checks import settle, whole
 from recordmill.pipeline.rows import Columns, column_of

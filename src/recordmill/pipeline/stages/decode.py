@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.decode.batch import decode_batch
 from recordmill.decode.specs.image import Image
 from recordmill.errors import DecodeError

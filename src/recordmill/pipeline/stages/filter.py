@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import MapError
 from recordmill.pipeline.rows import Rows
 from recordmill.pipeline.stages.function import Caller, Function, check_function, function_name

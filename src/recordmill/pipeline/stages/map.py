@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from recordmill.dataclass import dataclass
 from recordmill.errors import MapError
 from recordmill.pipeline.rows import Columns, Rows, locked
 from recordmill.pipeline.stages.function import Caller, Function, Gathering, check_function, function_name

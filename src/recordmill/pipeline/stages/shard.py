@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recordmill.dataclass import dataclass
+from dataclasses import dataclass
+
 from recordmill.pipeline.checks import settle
 from recordmill.pipeline.ranks import find_rank
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from math import isqrt
 
@@ -9,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.dataclass import dataclass
 from recordmill.philox import generate_words
 from recordmill.pipeline.checks import seed_of, settle, whole
 from recordmill.pipeline.positions import Places

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from recordmill.dataclass import dataclass
 from recordmill.pipeline.checks import settle, whole
 from recordmill.pipeline.positions import Places
 

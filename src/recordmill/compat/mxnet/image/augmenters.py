@@ -6,6 +6,7 @@ Augmenters of colors take float32 images with red first.
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from recordmill.compat.mxnet.base import MisuseError, MXNetError
 from recordmill.compat.mxnet.image import functions
 from recordmill.compat.mxnet.io.augment import EIGENVALUES, EIGENVECTORS
 from recordmill.compat.mxnet.nd import array, wrap
-from recordmill.dataclass import dataclass
 
 _MEAN = (123.68, 116.28, 103.53)
 _STD = (58.395, 57.12, 57.375)

@@ -6,6 +6,7 @@ Boxes are rows (class, left, top, right, bottom, ...) of float32, relative to th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from recordmill.compat.mxnet.io.augment import (
     shorter_side_size,
 )
 from recordmill.compat.mxnet.io.random import Floats, Generator, scale_to
-from recordmill.dataclass import dataclass
 
 Rows = NDArray[np.float32]
 Flags = NDArray[np.bool_]

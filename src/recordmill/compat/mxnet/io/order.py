@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from recordmill.compat.mxnet.io.random import (
     seed_generator,
     shuffle,
 )
-from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
 # First record and one past the last.

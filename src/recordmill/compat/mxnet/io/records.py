@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError, as_mxnet_error, translated
 from recordmill.compat.mxnet.io.order import Span, split_bytes, split_chunks
-from recordmill.dataclass import dataclass
 
 Ints = NDArray[np.int64]
 HEADER_BYTES = 24

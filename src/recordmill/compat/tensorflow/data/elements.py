@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from recordmill.compat.tensorflow.data.structures import merge_specs, spec_of
-from recordmill.dataclass import dataclass
 from recordmill.types import RecordRef
 
 INFINITE_CARDINALITY = -1

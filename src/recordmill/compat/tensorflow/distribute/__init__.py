@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from recordmill.compat.tensorflow.core.absent import missing
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.tensor import as_tensor
-from recordmill.dataclass import dataclass
 
 __all__ = [
     "InputContext",

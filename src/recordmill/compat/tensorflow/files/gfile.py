@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Self
 
@@ -19,7 +20,6 @@ from recordmill.compat.tensorflow.core.errors import (
 )
 from recordmill.compat.tensorflow.files.errors import path_of, translate_errors
 from recordmill.compat.tensorflow.files.matching import list_entries, match_pattern, sidecars
-from recordmill.dataclass import dataclass
 
 __getattr__ = missing(__name__, "io.gfile")
 _MODES = ("r", "w", "a", "r+", "w+", "a+")

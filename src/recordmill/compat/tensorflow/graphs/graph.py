@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 from recordmill.compat.tensorflow.core.dispatch import BESIDE, op, run
@@ -21,7 +22,6 @@ from recordmill.compat.tensorflow.data.symbolic import (
 )
 from recordmill.compat.tensorflow.io.parsing import names_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
-from recordmill.dataclass import dataclass
 
 # Components of sparse and ragged tensors, which are symbols, too.
 _COMPONENTS = frozenset({"values", "indices", "dense_shape", "flat_values", "row_splits"})

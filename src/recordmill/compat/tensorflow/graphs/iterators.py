@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
@@ -14,7 +15,6 @@ from recordmill.compat.tensorflow.data.structures import drop_axis, leaves, map_
 from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute
 from recordmill.compat.tensorflow.graphs.graph import GRAPH, Operation, Symbol
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
-from recordmill.dataclass import dataclass
 
 _BY_HANDLE: dict[bytes, GraphIterator] = {}
 _COUNT = itertools.count()

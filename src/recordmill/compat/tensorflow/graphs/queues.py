@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,7 +17,6 @@ from recordmill.compat.tensorflow.files.contents import read_file
 from recordmill.compat.tensorflow.graphs.graph import GRAPH, Call, Symbol
 from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, NextElement
 from recordmill.compat.tensorflow.io.records import TFRecordOptions
-from recordmill.dataclass import dataclass
 
 
 class FileQueue:

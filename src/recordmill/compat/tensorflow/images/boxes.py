@@ -8,6 +8,7 @@ tensorflow/core/kernels/image/sample_distorted_bounding_box_op.cc (which numbers
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +23,6 @@ from recordmill.compat.tensorflow.core.random_state import current_generator
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images import philox
 from recordmill.compat.tensorflow.images.arguments import raise_invalid, to_number
-from recordmill.dataclass import dataclass
 
 # Top, left, height and width.
 Crop = tuple[int, int, int, int]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +18,6 @@ from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images.arguments import check_dtype, raise_invalid
 from recordmill.compat.tensorflow.images.color import scale_to_dtype
-from recordmill.dataclass import dataclass
 from recordmill.errors import MissingExtraError, RecordmillError
 
 Window = tuple[int, int, int, int]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,6 @@ from recordmill.compat.tensorflow.io.features import (
     UniformRowLength,
     VarLenFeature,
 )
-from recordmill.dataclass import dataclass
 
 Form = Literal["fixed", "padded", "sparse", "ragged"]
 _KINDS = {"string": "bytes", "float32": "float32", "int64": "int64"}
