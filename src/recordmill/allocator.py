@@ -26,12 +26,7 @@ _BLOCK_BYTES = 31 << 20
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Let the allocator keep memory that is freed, as it does once a program has freed one large array.
-
-    Until then the GNU C library returns the end of its heap to the system whenever 128 KiB are free there, and byte
-    strings and arrays of photographs cost more page faults than copying. The block is never written to, so it takes no
-    memory. Other allocators are not affected.
-    """
+    """Let the allocator keep memory that is freed, as it does once a program has freed one large array."""
     np.empty(_BLOCK_BYTES, np.uint8)
 
 

@@ -20,20 +20,7 @@ _HALF = np.uint64(32)
 
 
 def generate_words(counters: NDArray[np.uint64], key: tuple[int, int]) -> NDArray[np.uint64]:
-    """Return four random 32-bit words for each counter.
-
-    Parameters
-    ----------
-    counters : ndarray of uint64, shape (4, ...)
-        Four 32-bit words per counter, least significant word first; not modified.
-    key : (int, int)
-        Two 32-bit words, least significant word first.
-
-    Returns
-    -------
-    ndarray of uint64, shape (4, ...)
-        32-bit words.
-    """
+    """Return four random 32-bit words for each counter."""
     first, second, third, fourth = (np.array(row) for row in counters)
     one, two = np.empty_like(first), np.empty_like(first)
     for number in range(_ROUNDS):

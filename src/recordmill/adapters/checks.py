@@ -9,44 +9,14 @@ import recordmill as rm
 
 
 def whole(value: Any, what: str) -> int:
-    """Whole number that is not negative.
-
-    Parameters
-    ----------
-    value : object
-    what : str
-        That it ought to be, in words.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        Something else.
-    """
+    """Whole number that is not negative."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or index(value) < 0:
         raise ValueError(f"{what}, not {value!r}")
     return index(value)
 
 
 def epoch_of(value: Any) -> int:
-    """Epoch, as far as random numbers go.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        It is none.
-    """
+    """Epoch, as far as random numbers go."""
     what = "an epoch is a whole number from 0 to 2**32 - 1"
     epoch = whole(value, what)
     if epoch >> 32:
@@ -55,18 +25,6 @@ def epoch_of(value: Any) -> int:
 
 
 def check_by_position(dataset: rm.Dataset, instead: str) -> None:
-    """Refuse a data set that is divided among ranks where elements are asked for by position.
-
-    Parameters
-    ----------
-    dataset : recordmill.Dataset
-    instead : str
-        What divides them.
-
-    Raises
-    ------
-    ValueError
-        It has a `shard` stage, which would have no effect.
-    """
+    """Refuse a data set that is divided among ranks where elements are asked for by position."""
     if dataset.is_sharded:
         raise ValueError(f"shard() takes effect in loaders, and not by position: leave it out; {instead}")

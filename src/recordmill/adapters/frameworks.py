@@ -11,20 +11,7 @@ from recordmill.errors import MissingExtraError
 
 @contextmanager
 def extra(name: str, hint: str | None = None) -> Iterator[None]:
-    """Let the imports in a block fail by naming the extra that brings the packages.
-
-    Parameters
-    ----------
-    name : str
-        Of the extra.
-    hint : str, optional
-        How to go on; the command that installs the extra by default.
-
-    Raises
-    ------
-    MissingExtraError
-        A package that the block imports is not installed.
-    """
+    """Let the imports in a block fail by naming the extra that brings the packages."""
     try:
         yield
     except ModuleNotFoundError as missing:
@@ -33,16 +20,5 @@ def extra(name: str, hint: str | None = None) -> Iterator[None]:
 
 
 def joined(ours: type, base: type, home: str) -> Any:
-    """Put a class of ours on top of a class that a framework looks for.
-
-    Parameters
-    ----------
-    ours, base : type
-    home : str
-        Module under which pickle finds the result by the name of `ours`.
-
-    Returns
-    -------
-    type
-    """
+    """Put a class of ours on top of a class that a framework looks for."""
     return type(ours.__name__, (ours, base), {"__module__": home, "__doc__": ours.__doc__})

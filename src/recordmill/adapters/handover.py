@@ -37,10 +37,7 @@ class Handover:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
-        """Batches of one epoch: the one that was set, the rest of the one that was loaded, else the next one.
-
-        Several may go on at once; the state is that of the last one begun.
-        """
+        """Batches of one epoch: the one that was set, the rest of the one that was loaded, else the next one."""
         running = self._deliver()
         self._running.add(running)
         return running
@@ -92,39 +89,16 @@ class Handover:
         return self._loader.world_size
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch of the next iteration; one that a loaded state is in goes on where that says.
-
-        Parameters
-        ----------
-        epoch : int
-            From 0.
-        """
+        """Choose the epoch of the next iteration; one that a loaded state is in goes on where that says."""
         self._loader.set_epoch(epoch)
         self._stand()
 
     def state_dict(self) -> dict[str, Any]:
-        """Where this run is, exact at the batch last delivered.
-
-        Returns
-        -------
-        dict
-            Small, and fit for JSON. What was made ahead of the caller is not part of it.
-        """
+        """Where this run is, exact at the batch last delivered."""
         return self._delivered or self._loader.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on behind the batch at which a state was taken.
-
-        Parameters
-        ----------
-        state : dict
-            From `state_dict`, also of another number of threads or ranks.
-
-        Raises
-        ------
-        ValueError
-            A state of another pipeline.
-        """
+        """Go on behind the batch at which a state was taken."""
         self._loader.load_state_dict(state)
         self._stand()
 

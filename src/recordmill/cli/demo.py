@@ -15,16 +15,7 @@ and downloads nothing. Needs scikit-learn and scikit-image (for their images), P
 
 
 def add_to(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command's parser.
-
-    Parameters
-    ----------
-    commands : the object that ``add_subparsers`` returned
-
-    Returns
-    -------
-    argparse.ArgumentParser
-    """
+    """Add the command's parser."""
     parser = add_command(commands, "demo", "see it all work on real images", _DESCRIPTION)
     parser.add_argument("--output", default="demo-out", metavar="FOLDER", help="where everything goes (demo-out)")
     parser.add_argument("--overwrite", action="store_true", help="replace what an earlier demo left there")
@@ -35,17 +26,7 @@ def add_to(commands: Commands) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Run the demo; 1 if something did not come out as it must.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-    printer : Printer
-
-    Returns
-    -------
-    int
-    """
+    """Run the demo; 1 if something did not come out as it must."""
     from recordmill.demo.run import run_demo
 
     say = note if printer.as_json else _say

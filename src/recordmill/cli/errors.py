@@ -17,20 +17,7 @@ _ARGUMENT = re.compile(r"(?<![\w.])(?<!\w\()([a-z][a-z_]*)=(\.\.\.|\[\.\.\.\]|Tr
 
 
 def guarded(command: Callable[[], int], options: Collection[str] = ()) -> int:
-    """Run a command and tell what went wrong, without a traceback unless RECORDMILL_TRACEBACK is set.
-
-    Parameters
-    ----------
-    command : callable
-        Returns an exit code.
-    options : collection of str
-        Those that the command has; a hint that names one as a Python argument is put in these words.
-
-    Returns
-    -------
-    int
-        The command's own code; 1 for damage that stopped it, 2 for any other error, 130 after Ctrl-C.
-    """
+    """Run a command and tell what went wrong, without a traceback unless RECORDMILL_TRACEBACK is set."""
     try:
         code = command()
         if sys.stdout is not None:  # as it is where the caller closed it
@@ -78,20 +65,7 @@ def _lines(error: Exception, options: Collection[str]) -> list[str]:
 
 
 def as_options(text: str, options: Collection[str]) -> str:
-    """Write the arguments that a text names as options of the command line.
-
-    Parameters
-    ----------
-    text : str
-        In the words of Python: ``overwrite=True``, ``format="recordio"``, ``labels=None``.
-    options : collection of str
-        What is no option of the command stays as it is.
-
-    Returns
-    -------
-    str
-        ``--overwrite``, ``--format recordio``, ``--no-labels``.
-    """
+    """Write the arguments that a text names as options of the command line."""
 
     def option(found: re.Match[str]) -> str:
         name, value = found[1].replace("_", "-"), (found[2] or "").strip('"')

@@ -24,16 +24,7 @@ from the first bytes. With --json, one object per record and line."""
 
 
 def add_to(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command's parser.
-
-    Parameters
-    ----------
-    commands : the object that ``add_subparsers`` returned
-
-    Returns
-    -------
-    argparse.ArgumentParser
-    """
+    """Add the command's parser."""
     parser = add_command(commands, "head", "show the first records", _DESCRIPTION)
     add_paths(parser)
     parser.add_argument("-n", "--num-records", type=positive, default=5, metavar="N", help="records to show (5)")
@@ -43,17 +34,7 @@ def add_to(commands: Commands) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Show the first records.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-    printer : Printer
-
-    Returns
-    -------
-    int
-    """
+    """Show the first records."""
     for position, example in enumerate(_examples(args)):
         plain = {name: plain_value(value) for name, value in example.items()}
         printer.record({"record": position, "features": plain}, _lines(position, example, plain))

@@ -15,16 +15,7 @@ here you choose the moment, and formats without checksums get one for each recor
 
 
 def add_to(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command's parser.
-
-    Parameters
-    ----------
-    commands : the object that ``add_subparsers`` returned
-
-    Returns
-    -------
-    argparse.ArgumentParser
-    """
+    """Add the command's parser."""
     parser = add_command(commands, "index", "build and keep the index of shards", _DESCRIPTION)
     add_paths(parser)
     parser.add_argument(
@@ -49,17 +40,7 @@ def add_to(commands: Commands) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Build the indexes and print the files that were written.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-    printer : Printer
-
-    Returns
-    -------
-    int
-    """
+    """Build the indexes and print the files that were written."""
     import recordmill as rm
 
     options = {"checksums": args.checksums, "foreign": args.foreign, "entry_points": args.entry_points}

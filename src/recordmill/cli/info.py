@@ -18,16 +18,7 @@ _MANY = 20
 
 
 def add_to(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command's parser.
-
-    Parameters
-    ----------
-    commands : the object that ``add_subparsers`` returned
-
-    Returns
-    -------
-    argparse.ArgumentParser
-    """
+    """Add the command's parser."""
     parser = add_command(commands, "info", "show what is inside shards", _DESCRIPTION)
     add_paths(parser)
     parser.add_argument(
@@ -38,17 +29,7 @@ def add_to(commands: Commands) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Show what is inside the shards; 1 if one of them is damaged.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-    printer : Printer
-
-    Returns
-    -------
-    int
-    """
+    """Show what is inside the shards; 1 if one of them is damaged."""
     import recordmill as rm
 
     plain = rm.info(args.paths, num_records=args.num_records, **reading(args)).to_json()
@@ -107,16 +88,7 @@ def _shape(shape: list[int | None]) -> str:
 
 
 def span(limits: list[int]) -> str:
-    """Least and most as one word.
-
-    Parameters
-    ----------
-    limits : list of two int
-
-    Returns
-    -------
-    str
-    """
+    """Least and most as one word."""
     least, most = limits
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 

@@ -25,14 +25,7 @@ Every command has --help and --json. RECORDMILL_TRACEBACK=1 shows where in the p
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Parser of all subcommands.
-
-    Returns
-    -------
-    argparse.ArgumentParser
-        The parsed arguments have `run`, a function of the arguments and a `Printer` that returns the exit code, and
-        `options`, the names of the subcommand's options.
-    """
+    """Parser of all subcommands."""
     parser = argparse.ArgumentParser(
         prog="recordmill",
         description=_DESCRIPTION,
@@ -50,17 +43,6 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments without the program's name; those of the process by default.
-
-    Returns
-    -------
-    int
-        0 if all is well, 1 if faults were found, 2 if the command could not run, 130 after Ctrl-C.
-    """
+    """Run the command."""
     args = build_parser().parse_args(argv)
     return guarded(lambda: int(args.run(args, Printer(as_json=args.json))), args.options)

@@ -14,21 +14,7 @@ _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10,
 
 
 def add_command(commands: Commands, name: str, summary: str, description: str) -> argparse.ArgumentParser:
-    """Add a subcommand.
-
-    Parameters
-    ----------
-    commands : the object that ``add_subparsers`` returned
-    name : str
-    summary : str
-        The line in the list of commands.
-    description : str
-        Shown by its own ``--help``, as it is.
-
-    Returns
-    -------
-    argparse.ArgumentParser
-    """
+    """Add a subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
@@ -40,22 +26,12 @@ def add_command(commands: Commands, name: str, summary: str, description: str) -
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
-    """Add the shards that a command reads.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-    """
+    """Add the shards that a command reads."""
     parser.add_argument("paths", nargs="+", metavar="SHARD", help="a file, a folder, or a pattern in quotes")
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add what overrides the content of shards.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-    """
+    """Add what overrides the content of shards."""
     group = parser.add_argument_group("reading", "Format and compression are found from the content.")
     group.add_argument("--format", choices=FORMATS, help="read as this format")
     group.add_argument(
@@ -64,30 +40,12 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
-    """Arguments of the public functions for the options of `add_reading`.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-
-    Returns
-    -------
-    dict
-    """
+    """Arguments of the public functions for the options of `add_reading`."""
     return {"format": args.format, "compression": None if args.compression == "none" else args.compression}
 
 
 def positive(text: str) -> int:
-    """Read a whole number from 1 on.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    int
-    """
+    """Read a whole number from 1 on."""
     value = int(text) if text.isdecimal() else 0
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
@@ -95,17 +53,7 @@ def positive(text: str) -> int:
 
 
 def byte_size(text: str) -> int:
-    """Read a number of bytes.
-
-    Parameters
-    ----------
-    text : str
-        ``4096``, ``100MB`` (decimal), ``64MiB`` (powers of 1024).
-
-    Returns
-    -------
-    int
-    """
+    """Read a number of bytes."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", text.lower())
     if found is None or found[2] == "i":
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes such as 4096, 100MB or 64MiB")

@@ -28,16 +28,7 @@ _MANY = 20
 
 
 def add_to(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command's parser.
-
-    Parameters
-    ----------
-    commands : the object that ``add_subparsers`` returned
-
-    Returns
-    -------
-    argparse.ArgumentParser
-    """
+    """Add the command's parser."""
     parser = add_command(commands, "pack", "pack image files into shards", _DESCRIPTION)
     parser.add_argument("source", metavar="SOURCE", help="what to pack")
     parser.add_argument("destination", metavar="DEST", help="where the shards go")
@@ -154,17 +145,7 @@ def _add_images(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Pack the source; 1 if files were skipped.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-    printer : Printer
-
-    Returns
-    -------
-    int
-    """
+    """Pack the source; 1 if files were skipped."""
     import recordmill as rm
 
     packed = rm.pack(make_source(args), args.destination, **_options(args))

@@ -13,18 +13,7 @@ _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 
 
 def describe_image(data: bytes) -> str | None:
-    """Tell type and size of an image.
-
-    Parameters
-    ----------
-    data : bytes
-        The file, or its beginning.
-
-    Returns
-    -------
-    str or None
-        ``"jpeg 320x240"`` (width x height); the type alone where the size cannot be found; None for other bytes.
-    """
+    """Tell type and size of an image."""
     for name, is_type, find_size in _TYPES:
         if is_type(data):
             try:
@@ -112,19 +101,7 @@ _SHOWN_NUMBERS = 6
 
 
 def plain_value(value: Any) -> Any:
-    """Value of a feature as JSON can hold it, shortened.
-
-    Parameters
-    ----------
-    value : bytes, number, ndarray, Ragged, or list of them
-        As a data set gives it.
-
-    Returns
-    -------
-    object
-        A number or ``{"num_bytes", "image" or "text" or "sha256"}`` for one value; for several
-        ``{"kind", "shape", "values"}`` with the first 16 numbers or 4 rows; None in a shape where it varies.
-    """
+    """Value of a feature as JSON can hold it, shortened."""
     if isinstance(value, bytes | bytearray | memoryview):
         return _bytes(bytes(value))
     if hasattr(value, "dtype") and value.shape == ():
@@ -174,16 +151,7 @@ def _text(value: bytes) -> str | None:
 
 
 def kind_of(value: Any) -> str:
-    """Kind of the values of a feature, in the words of schemas.
-
-    Parameters
-    ----------
-    value : bytes, number, ndarray, Ragged, or list of them
-
-    Returns
-    -------
-    str
-    """
+    """Kind of the values of a feature, in the words of schemas."""
     if isinstance(value, list):
         return kind_of(value[0]) if value else ""
     if hasattr(value, "row_splits"):
@@ -193,17 +161,7 @@ def kind_of(value: Any) -> str:
 
 
 def words(plain: Any) -> tuple[str, str]:
-    """Shape and value of a feature in words.
-
-    Parameters
-    ----------
-    plain : object
-        As `plain_value` gives it.
-
-    Returns
-    -------
-    (str, str)
-    """
+    """Shape and value of a feature in words."""
     if isinstance(plain, dict) and "num_bytes" in plain:
         return "", _bytes_words(plain)
     if isinstance(plain, dict):

@@ -23,28 +23,14 @@ class Printer:
         self.as_json = as_json
 
     def result(self, plain: Any, lines: Iterable[str]) -> None:
-        """Print the one result of a command.
-
-        Parameters
-        ----------
-        plain : object
-            What JSON can hold.
-        lines : iterable of str
-            The same in words.
-        """
+        """Print the one result of a command."""
         if self.as_json:
             print(json.dumps(plain, indent=2))
         else:
             _print_lines(lines)
 
     def record(self, plain: Any, lines: Iterable[str]) -> None:
-        """Print one of several results: one JSON value per line, or the lines.
-
-        Parameters
-        ----------
-        plain : object
-        lines : iterable of str
-        """
+        """Print one of several results: one JSON value per line, or the lines."""
         if self.as_json:
             print(json.dumps(plain))
         else:
@@ -57,28 +43,13 @@ def _print_lines(lines: Iterable[str]) -> None:
 
 
 def note(text: str) -> None:
-    """Print a line on standard error.
-
-    Parameters
-    ----------
-    text : str
-    """
+    """Print a line on standard error."""
     if sys.stderr is not None:  # print would take standard output instead
         print(text, file=sys.stderr, flush=True)
 
 
 def visible(text: str) -> str:
-    """Text that no terminal takes for a command: what cannot be printed is escaped.
-
-    Parameters
-    ----------
-    text : str
-        May come from a file that nobody trusts.
-
-    Returns
-    -------
-    str
-    """
+    """Text that no terminal takes for a command: what cannot be printed is escaped."""
     if text.isprintable():
         return text
     return "".join(
@@ -87,17 +58,7 @@ def visible(text: str) -> str:
 
 
 def byte_count(num_bytes: int) -> str:
-    """Bytes in the unit that reads best, decimal.
-
-    Parameters
-    ----------
-    num_bytes : int
-
-    Returns
-    -------
-    str
-        ``"812 B"``, ``"1.4 MB"``.
-    """
+    """Bytes in the unit that reads best, decimal."""
     value, unit = float(num_bytes), 0
     while value >= 999.95 and unit < len(_UNITS) - 1:
         value, unit = value / 1000, unit + 1
@@ -105,35 +66,12 @@ def byte_count(num_bytes: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Number and noun, in the plural where it belongs.
-
-    Parameters
-    ----------
-    number : int
-    noun : str
-        In the singular; its plural ends in s.
-
-    Returns
-    -------
-    str
-        ``"1 record"``, ``"1,797 records"``.
-    """
+    """Number and noun, in the plural where it belongs."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Align columns with blanks; columns whose entries begin with a digit are aligned to the right.
-
-    Parameters
-    ----------
-    header : sequence of str
-    rows : iterable of sequence of str
-
-    Returns
-    -------
-    list of str
-        One line per row, header first.
-    """
+    """Align columns with blanks; columns whose entries begin with a digit are aligned to the right."""
     body = [[visible(cell) for cell in row] for row in rows]
     whole = [list(header), *body]
     widths = [max(map(len, column)) for column in zip(*whole, strict=True)]

@@ -10,22 +10,7 @@ KINDS = ("folder", "labels", "list", "table", "pairs")
 
 
 def make_source(args: argparse.Namespace) -> Any:
-    """Build the source.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Of the command `pack`.
-
-    Returns
-    -------
-    recordmill.ImageFolder, LabelFile, ListFile, Table or ImagePairs
-
-    Raises
-    ------
-    recordmill.InputError
-        Nothing is there, or an option that means nothing for the source.
-    """
+    """Build the source."""
     import recordmill as rm
     from recordmill.packing.sources.guess import find_kind
 

@@ -17,16 +17,7 @@ Exits with 1 if there are faults."""
 
 
 def add_to(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command's parser.
-
-    Parameters
-    ----------
-    commands : the object that ``add_subparsers`` returned
-
-    Returns
-    -------
-    argparse.ArgumentParser
-    """
+    """Add the command's parser."""
     parser = add_command(commands, "verify", "find every fault", _DESCRIPTION)
     add_paths(parser)
     parser.add_argument(
@@ -40,17 +31,7 @@ def add_to(commands: Commands) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Check the shards; 1 if there are faults.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-    printer : Printer
-
-    Returns
-    -------
-    int
-    """
+    """Check the shards; 1 if there are faults."""
     import recordmill as rm
 
     payload = None if args.payload == "none" else args.payload

@@ -99,10 +99,7 @@ def send_release(link: socket.socket, slot: int, reusable: bool) -> bool:
 
 
 def receive_release(link: socket.socket) -> tuple[int, bool] | None:
-    """Return the next released slot and whether it is reusable; None if the consumer has closed the socket.
-
-    Raises BlockingIOError if nothing has arrived.
-    """
+    """Return the next released slot and whether it is reusable; None if the consumer has closed the socket."""
     try:
         data = link.recv(_RELEASE.size, socket.MSG_DONTWAIT)
     except ConnectionError:

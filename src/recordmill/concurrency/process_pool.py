@@ -51,14 +51,7 @@ class ProcessPool:
         weakref.finalize(self, self._group.close)
 
     def submit(self, stop: int) -> None:
-        """Submit the tasks below `stop` that were not submitted yet.
-
-        Raises
-        ------
-        WorkerError
-            If the function cannot be pickled, the pool is closed, or it belongs to the process that this one was
-            forked from.
-        """
+        """Submit the tasks below `stop` that were not submitted yet."""
         if stop <= self._next:
             return
         self._check()
@@ -68,13 +61,7 @@ class ProcessPool:
         self._send()
 
     def write_input(self, task: int, value: Any) -> None:
-        """Store the input of a task that is submitted later; `TaskBuffer.current` has it for the worker.
-
-        Raises
-        ------
-        WorkerError
-            If the input cannot be pickled, or as `submit`.
-        """
+        """Store the input of a task that is submitted later; `TaskBuffer.current` has it for the worker."""
         self._check()
         self._start()
         if self._group.inputs is not None:
@@ -85,26 +72,7 @@ class ProcessPool:
             self._group.start(self._function, self._num_workers)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for the result of a submitted task, once; its large arrays are writable views of shared memory.
-
-        Parameters
-        ----------
-        task : int
-        timeout : float, optional
-            Seconds to wait at most.
-
-        Raises
-        ------
-        BaseException
-            What the task raised, with its causes, and the traceback as a note.
-        NotReadyError
-            If the result is not ready in time; it can be taken later.
-        ValueError
-            If the task was not submitted, or its result was taken.
-        WorkerError
-            If a worker exited, could not start, or cannot send its result; or if the pool is closed, or belongs to the
-            process that this one was forked from.
-        """
+        """Wait for the result of a submitted task, once; its large arrays are writable views of shared memory."""
         self._check()
         if task not in self._open:
             raise ValueError(f"task {task} was not submitted, or its result was taken")
@@ -126,10 +94,7 @@ class ProcessPool:
             del value  # avoids a reference cycle between the error and this frame
 
     def close(self, *, timeout: float = 2.0) -> None:
-        """Stop each process after its current task, and kill it after `timeout` seconds.
-
-        Repeated calls have no effect.
-        """
+        """Stop each process after its current task, and kill it after `timeout` seconds."""
         with self._lock:
             self._group.close(timeout)
             self._results.clear()
@@ -283,16 +248,7 @@ class WorkerGroup:
             self.poller.unregister(worker.link)
 
     def close(self, grace_s: float = 0.0) -> None:
-        """End all processes; a forked copy of the consumer only closes its own descriptors.
-
-        If Ctrl-C interrupts a call, the next one does what is left, at the latest when nothing refers to the pool any
-        more. Later calls have no effect.
-
-        Parameters
-        ----------
-        grace_s : float
-            Seconds until processes that have not exited are killed.
-        """
+        """End all processes; a forked copy of the consumer only closes its own descriptors."""
         if self._is_released:
             return
         self.closed = True

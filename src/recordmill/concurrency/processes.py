@@ -18,13 +18,7 @@ PICKLE_HINT = "worker processes exchange what can be pickled: arrays, numbers, s
 
 
 def prepare_worker_process(parent: int) -> None:
-    """Ignore Ctrl-C in this process, and exit when its parent process exits, however that happens.
-
-    Parameters
-    ----------
-    parent : int
-        Descriptor that becomes readable when the parent process exits.
-    """
+    """Ignore Ctrl-C in this process, and exit when its parent process exits, however that happens."""
     # Ctrl-C goes to the whole process group; the parent decides what its workers do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -40,10 +34,7 @@ def _exit_with(parent: int) -> None:
 
 
 def create_executor(workers: int, initialize: Callable[..., None], *args: Any) -> ProcessPoolExecutor:
-    """Return an executor of worker processes that call ``initialize(*args)`` first.
-
-    They are started afresh (spawn), so that threads and locks of this process do not affect them.
-    """
+    """Return an executor of worker processes that call ``initialize(*args)`` first."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 

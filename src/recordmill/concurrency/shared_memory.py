@@ -126,17 +126,7 @@ class SegmentViews:
         self.released: deque[tuple[int, bool]] = deque()
 
     def view(self, slot: int, nbytes: int, file: HandedFile | None) -> NDArray[np.uint8]:
-        """Return the first `nbytes` bytes of a segment.
-
-        When the array and all views of it are gone, `released` gets the slot. NumPy arrays do not take part in the
-        collection of reference cycles, so this cannot happen while anything can still reach one.
-
-        Parameters
-        ----------
-        slot, nbytes : int
-        file : HandedFile, optional
-            The file, if it was not received before.
-        """
+        """Return the first `nbytes` bytes of a segment."""
         if file is not None:
             if slot == NO_SLOT:
                 return _read_copy(file.fileno(), nbytes)

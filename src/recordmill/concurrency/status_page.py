@@ -32,10 +32,7 @@ class StatusPage:
         return file
 
     def write(self, status: bytes) -> None:
-        """Replace the status, or clear it if the new one does not fit.
-
-        The length is written last, so that a reader never sees part of a status.
-        """
+        """Replace the status, or clear it if the new one does not fit."""
         self.clear()
         if len(status) <= mmap.PAGESIZE - _LENGTH.size:
             self._memory[_LENGTH.size : _LENGTH.size + len(status)] = status

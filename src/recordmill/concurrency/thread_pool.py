@@ -104,13 +104,7 @@ class ThreadPool:
         weakref.finalize(self, _stop, self._shared, num_workers, Forks.depth).atexit = False
 
     def submit(self, stop: int) -> None:
-        """Submit the tasks below `stop` that were not submitted yet.
-
-        Raises
-        ------
-        WorkerError
-            If the pool is closed, or belongs to the process that this one was forked from.
-        """
+        """Submit the tasks below `stop` that were not submitted yet."""
         if stop <= self._next:
             return
         self._check()
@@ -123,25 +117,7 @@ class ThreadPool:
             self._shared.tasks.put(task)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for the result of a submitted task, once.
-
-        Parameters
-        ----------
-        task : int
-        timeout : float, optional
-            Seconds to wait at most.
-
-        Raises
-        ------
-        BaseException
-            What the task raised.
-        NotReadyError
-            If the result is not ready in time; it can be taken later.
-        ValueError
-            If the task was not submitted, or its result was taken.
-        WorkerError
-            If the pool is closed, or belongs to the process that this one was forked from.
-        """
+        """Wait for the result of a submitted task, once."""
         self._check()
         if task not in self._open:
             raise ValueError(f"task {task} was not submitted, or its result was taken")
@@ -158,13 +134,7 @@ class ThreadPool:
             del error  # avoids a reference cycle between the error and this frame
 
     def close(self, *, timeout: float = 5.0) -> None:
-        """Stop each thread after its current task; repeated calls have no effect.
-
-        Parameters
-        ----------
-        timeout : float
-            Seconds to wait for the threads; a thread whose task hangs ends if the task ever returns.
-        """
+        """Stop each thread after its current task; repeated calls have no effect."""
         if self._fork_depth != Forks.depth:
             return
         self._shared.stop(self._num_workers)  # counts a thread whose start Ctrl-C interrupted, too

@@ -29,21 +29,7 @@ def map_range(function: Callable[[int], Out], count: int, threads: int | None = 
 def map_ordered(
     function: Callable[[In], Out], inputs: Iterator[In], threads: int, ahead: int = 0, name: str = "recordmill-map"
 ) -> Generator[Out]:
-    """Yield the results of a function for each input, in order, computed by threads.
-
-    Parameters
-    ----------
-    function : callable
-        Called from several threads at once.
-    inputs : iterator
-        Advanced by the caller's thread, up to ``threads + ahead`` inputs in advance; closed at the end.
-    threads : int
-        Number of threads.
-    ahead : int
-        Number of finished results that may wait for the caller.
-    name : str
-        Prefix of the threads' names.
-    """
+    """Yield the results of a function for each input, in order, computed by threads."""
     pool = ThreadPoolExecutor(threads, name)
     pending: deque[Future[Out]] = deque()
     try:

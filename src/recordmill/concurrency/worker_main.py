@@ -30,23 +30,7 @@ from recordmill.errors import WorkerError
 
 
 def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: int) -> NoReturn:
-    """Run a worker process.
-
-    Parameters
-    ----------
-    link : int
-        Descriptor of a socket to the consumer.
-    tasks : int
-        Descriptor of the pipe from which all workers read task numbers.
-    setup : int
-        Descriptor of the file that `create_setup_file` wrote.
-    consumer : int
-        Process descriptor of the consumer.
-    status : int
-        Descriptor of the file of the status page.
-    inputs : int
-        Descriptor of the file of the task buffer.
-    """
+    """Run a worker process."""
     prepare_worker_process(consumer)
     connection = socket.socket(fileno=link)
     StatusPage.current, TaskBuffer.current = StatusPage(status), TaskBuffer(inputs)

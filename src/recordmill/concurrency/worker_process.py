@@ -33,13 +33,7 @@ _FIRST_FREE = 16  # descriptors are moved here before they become 3, 4, … of t
 
 
 def create_setup_file(function: TaskFunction) -> int:
-    """Write what a worker process needs at its start to an anonymous file; return the descriptor.
-
-    Raises
-    ------
-    WorkerError
-        If this process is a worker that is starting, or `function` cannot be pickled.
-    """
+    """Write what a worker process needs at its start to an anonymous file; return the descriptor."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise WorkerError("a worker process asked for worker processes while it was starting", hint=MAIN_GUARD_HINT)
     try:
@@ -166,13 +160,7 @@ class WorkerProcess:
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
     def close(self, *, is_parent: bool = True) -> None:
-        """Close the descriptors after the process has exited; repeated calls have no effect.
-
-        Parameters
-        ----------
-        is_parent : bool
-            Whether this process started the worker; False in a forked copy of the process that did.
-        """
+        """Close the descriptors after the process has exited; repeated calls have no effect."""
         if self.is_closed:
             return
         if is_parent:

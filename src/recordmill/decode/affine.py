@@ -16,22 +16,7 @@ Matrices = NDArray[np.float64]
 
 
 def draw_matrices(affine: RandomAffine, sizes: NDArray[np.int64], draws: Draws, positions: ArrayLike) -> Matrices:
-    """Draw the maps that `RandomAffine` asks for.
-
-    Parameters
-    ----------
-    affine : RandomAffine
-    sizes : ndarray of int64, shape (n, 2)
-        Width and height of each image.
-    draws : Draws
-        Numbers 0 to 4 of the stage are angle, shifts along x and y, enlargement and shear.
-    positions : array_like of int, shape (n,)
-
-    Returns
-    -------
-    ndarray of float64, shape (n, 2, 3)
-        From places in the output to places in the input.
-    """
+    """Draw the maps that `RandomAffine` asks for."""
     unit = draws.uniform(positions, Stage.AFFINE, 5).T
     degrees: Any = affine.degrees
     shear: Any = affine.shear
@@ -47,23 +32,7 @@ def draw_matrices(affine: RandomAffine, sizes: NDArray[np.int64], draws: Draws, 
 def inverse_matrices(
     sizes: NDArray[np.int64], angle: Any, shifts: NDArray[np.float64], scale: Any, slant: Any
 ) -> Matrices:
-    """Inverse of: shear along x and enlarge, turn clockwise, shift; all about the middle.
-
-    Sums and products come in torchvision's order, so that the matrices have the bits of its own.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (n, 2)
-    angle, slant : ndarray of float64, shape (n,)
-        Radians.
-    shifts : ndarray of float64, shape (n, 2)
-        Pixels along x and y.
-    scale : ndarray of float64, shape (n,)
-
-    Returns
-    -------
-    ndarray of float64, shape (n, 2, 3)
-    """
+    """Inverse of: shear along x and enlarge, turn clockwise, shift; all about the middle."""
     cos, sin, tan = _each(math.cos, angle), _each(math.sin, angle), _each(math.tan, slant)
     a, b, c, d = cos, -cos * tan - sin, sin, -sin * tan + cos
     inverse = np.stack([d, -b, -c, a], axis=-1).reshape(-1, 2, 2) / np.asarray(scale)[:, None, None]

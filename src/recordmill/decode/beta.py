@@ -13,32 +13,13 @@ _PER_GAMMA = 3 * _ATTEMPTS + 1
 
 
 def draw_beta(draws: Draws, position: int, stage: int, alpha: float, first: int = 0) -> float:
-    """One number of Beta(alpha, alpha), as the share of one of two Gamma numbers in their sum.
-
-    Parameters
-    ----------
-    draws : Draws
-    position, stage : int
-    alpha : float
-        Above 0.
-    first : int
-        Number of the first draw; 386 are set aside.
-
-    Returns
-    -------
-    float
-        0 to 1.
-    """
+    """One number of Beta(alpha, alpha), as the share of one of two Gamma numbers in their sum."""
     one, other = (_log_gamma(draws, position, stage, alpha, first + part * _PER_GAMMA) for part in (0, 1))
     return 1 / (1 + math.exp(min(700.0, other - one)))
 
 
 def _log_gamma(draws: Draws, position: int, stage: int, shape: float, first: int) -> float:
-    """Logarithm of a number of Gamma(shape, 1); below 1 by way of shape + 1.
-
-    Marsaglia and Tsang, A simple method for generating gamma variables, ACM TOMS 26 (2000). More than 95 % of the
-    attempts succeed, so that the last one is never reached in practice.
-    """
+    """Logarithm of a number of Gamma(shape, 1); below 1 by way of shape + 1."""
     unit = draws.uniform([position], stage, _PER_GAMMA, first)[0]
     lift = math.log1p(-unit[-1]) / shape if shape < 1 else 0.0
     centre = (shape + 1 if shape < 1 else shape) - 1 / 3

@@ -17,20 +17,7 @@ Spec = Image | Mask | Raw | Text | Boxes | Keypoints
 
 
 def check_specs(specs: Any) -> None:
-    """Refuse specs that contradict one another.
-
-    Parameters
-    ----------
-    specs : mapping of str to spec
-
-    Raises
-    ------
-    TypeError
-        Something that is no spec.
-    ValueError
-        A mask, boxes or points of an image that is not among the specs, or a mask without `fill` whose image's geometry
-        adds pixels.
-    """
+    """Refuse specs that contradict one another."""
     if not isinstance(specs, Mapping) or not specs:
         raise TypeError('specs are a mapping of names, such as {"image": Image(...)}')
     for name, spec in specs.items():
@@ -53,19 +40,7 @@ def _check_image(name: str, spec: Mask | Boxes | Keypoints, image: Spec | None) 
 
 
 def check_names(specs: Mapping[str, Spec], columns: Collection[str]) -> None:
-    """Refuse outputs that would take the place of something else.
-
-    Parameters
-    ----------
-    specs : mapping of str to spec
-    columns : collection of str
-        Features that there are.
-
-    Raises
-    ------
-    ValueError
-        An output has the name of a feature that no spec reads, or of one that goes along with boxes.
-    """
+    """Refuse outputs that would take the place of something else."""
     along = {one for spec in specs.values() if isinstance(spec, Boxes) for one in spec.along}
     read = feature_names(specs)
     for name in specs:
@@ -74,16 +49,7 @@ def check_names(specs: Mapping[str, Spec], columns: Collection[str]) -> None:
 
 
 def feature_names(specs: Mapping[str, Spec]) -> list[str]:
-    """Features that specs read.
-
-    Parameters
-    ----------
-    specs : mapping of str to spec
-
-    Returns
-    -------
-    list of str
-    """
+    """Features that specs read."""
     names: list[str] = []
     for name, spec in specs.items():
         feature = spec.feature or name

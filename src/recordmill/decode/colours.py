@@ -43,21 +43,7 @@ class ColourStep:
 def plan_colours(
     pieces: Sequence[Colour], sizes: NDArray[np.int64], draws: Draws | None, positions: NDArray[np.int64]
 ) -> list[ColourStep]:
-    """Draw what the pieces do to each image.
-
-    Parameters
-    ----------
-    pieces : sequence of ColourJitter, RandomGrey, PCANoise and RandomErasing
-    sizes : ndarray of int64, shape (n, 2)
-        Width and height of each output.
-    draws : Draws, optional
-        Needed where there are pieces; piece ``i`` draws in stage ``Stage.COLOUR + i``.
-    positions : ndarray of int64, shape (n,)
-
-    Returns
-    -------
-    list of ColourStep
-    """
+    """Draw what the pieces do to each image."""
     if pieces and draws is None:
         raise ValueError("colour= draws random numbers: give rng=seed, or rng=Draws(seed, epoch)")
     return [

@@ -20,25 +20,7 @@ Columns = dict[str, Any]
 
 
 def columns_of(data: Any, names: Sequence[str]) -> Columns:
-    """Columns by name.
-
-    Parameters
-    ----------
-    data : mapping of str to column, list of dict, or payloads
-        Columns as `Dataset.to_numpy` and batches have them; examples as `Dataset.fetch` gives them; or the byte
-        strings of one feature, as a list or a Ragged.
-    names : sequence of str
-        Features that specs ask for; payloads need exactly one.
-
-    Returns
-    -------
-    dict of str to column
-
-    Raises
-    ------
-    FeatureError
-        Columns of different lengths, or payloads where several features are asked for.
-    """
+    """Columns by name."""
     if isinstance(data, Mapping):
         columns = dict(data)
     elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):
@@ -73,17 +55,7 @@ def _column(values: list[Any]) -> Any:
 
 
 def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
-    """Some rows of a column.
-
-    Parameters
-    ----------
-    column : ndarray, Ragged or list
-    rows : sequence of int
-
-    Returns
-    -------
-    ndarray, Ragged or list
-    """
+    """Some rows of a column."""
     chosen = np.asarray(rows, np.int64)
     if isinstance(column, np.ndarray):
         return column[chosen]
@@ -99,23 +71,7 @@ def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
 
 
 def byte_rows(column: Any, name: str) -> Sequence[Any]:
-    """Byte strings of a column, one for each sample.
-
-    Parameters
-    ----------
-    column : Ragged, list or ndarray of object
-    name : str
-        Of the feature, for errors.
-
-    Returns
-    -------
-    sequence of buffer
-
-    Raises
-    ------
-    FeatureError
-        The column holds something else, or several byte strings per sample.
-    """
+    """Byte strings of a column, one for each sample."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
         raise FeatureError(f"feature '{name}' is an array of {column.dtype}, which has lost zeros at the ends")
     if (
@@ -143,23 +99,7 @@ def byte_rows(column: Any, name: str) -> Sequence[Any]:
 
 
 def whole_numbers(column: Any, name: str) -> list[int]:
-    """Lengths that a feature holds, one for each sample.
-
-    Parameters
-    ----------
-    column : ndarray, Ragged or list
-    name : str
-        Of the feature, for errors.
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    FeatureError
-        Something else than one whole number, not negative, per sample.
-    """
+    """Lengths that a feature holds, one for each sample."""
     numbers = []
     for position, row in enumerate(column):
         value = np.asarray(row).ravel()

@@ -210,23 +210,7 @@ class Draws:
 
 
 def draws_from(rng: Draws | int | None, epoch: int = 0) -> Draws | None:
-    """Draws as users name them: a seed and an epoch, or the draws themselves.
-
-    Parameters
-    ----------
-    rng : Draws or int or None
-    epoch : int
-        Only with a seed.
-
-    Returns
-    -------
-    Draws or None
-
-    Raises
-    ------
-    TypeError, ValueError
-        Something else, or an epoch beside draws that have one.
-    """
+    """Draws as users name them: a seed and an epoch, or the draws themselves."""
     if rng is None or isinstance(rng, Draws):
         if epoch and (rng is None or rng.epoch != epoch):
             raise ValueError("epoch= goes with rng=seed; Draws(seed, epoch) has its own")

@@ -45,25 +45,7 @@ def find_entry_points(payloads: Any, *, max_share: float = 0.01, threads: int = 
 
 
 def tables_of(given: Any, specs: Mapping[str, Spec], count: int) -> dict[str, Sequence[Any]]:
-    """Entry points of a batch by feature.
-
-    Parameters
-    ----------
-    given : Ragged, list of buffer, mapping of str to these, or None
-        Without a name they belong to the one feature that holds images.
-    specs : mapping of str to spec
-    count : int
-        Samples of the batch.
-
-    Returns
-    -------
-    dict of str to sequence of buffer
-
-    Raises
-    ------
-    FeatureError
-        Another number of them than samples, a name that is no image, or no name where there are several images.
-    """
+    """Entry points of a batch by feature."""
     if given is None:
         return {}
     images = list(dict.fromkeys(spec.feature or name for name, spec in specs.items() if isinstance(spec, Image)))

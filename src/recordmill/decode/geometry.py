@@ -43,16 +43,7 @@ class Geometry:
 
     @classmethod
     def of(cls, spec: Image) -> Geometry:
-        """Return the geometry of an image spec.
-
-        Parameters
-        ----------
-        spec : Image
-
-        Returns
-        -------
-        Geometry
-        """
+        """Return the geometry of an image spec."""
         flip, resize = cast("Flip | GivenFlip | None", spec.flip), cast("Resize | None", spec.resize)
         return cls(resize, spec.crop, flip, spec.affine, preset_of(spec.like).centre)
 
@@ -84,26 +75,7 @@ def _padding(crop: RandomCrop) -> tuple[int, int, int, int]:
 def plan_moves(
     sizes: Ints, geometry: Geometry, draws: Draws | None, positions: Ints, given: Given | None = None
 ) -> tuple[Moves, NDArray[np.bool_]]:
-    """Plan the geometry of n images.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (n, 2)
-        Width and height of the decoded, upright images.
-    geometry : Geometry
-    draws : Draws, optional
-        Needed where the geometry is random.
-    positions : ndarray of int64, shape (n,)
-        Of the samples in the epoch.
-    given : Given, optional
-        What features say; windows lie within the images.
-
-    Returns
-    -------
-    moves : Moves
-    too_small : ndarray of bool, shape (n,)
-        Images that are smaller than the crop, where that is an error; their moves mean nothing.
-    """
+    """Plan the geometry of n images."""
     whole = np.concatenate([np.zeros_like(sizes), sizes], axis=1)
     given = given or Given()
     if isinstance(geometry.crop, GivenCrop):
@@ -158,18 +130,7 @@ def _wanted(crop: Any) -> Ints:
 
 
 def resized_sizes(sizes: Ints, resize: Resize | None) -> Ints:
-    """Sizes of images once they are resized.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (n, 2)
-        Width and height.
-    resize : Resize, optional
-
-    Returns
-    -------
-    ndarray of int64, shape (n, 2)
-    """
+    """Sizes of images once they are resized."""
     if resize is None:
         return sizes
     if resize.size is not None:

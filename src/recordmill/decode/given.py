@@ -38,19 +38,7 @@ class Given:
         return Given(windows, None if self.mirrors is None else self.mirrors[rows])
 
     def outside(self, sizes: Ints, *, reaches: bool = False) -> NDArray[np.bool_]:
-        """Say which windows do not lie within their images.
-
-        Parameters
-        ----------
-        sizes : ndarray of int64, shape (n, 2)
-            Width and height of each image.
-        reaches : bool
-            Whether windows may reach beyond, and only have to have pixels and to lie near.
-
-        Returns
-        -------
-        ndarray of bool, shape (n,)
-        """
+        """Say which windows do not lie within their images."""
         if self.windows is None:
             return np.zeros(len(sizes), np.bool_)
         corner, sides = self.windows[:, :2], self.windows[:, 2:]
@@ -62,37 +50,12 @@ class Given:
 
 
 def given_features(spec: Image) -> list[str]:
-    """Features that say something about an image's geometry.
-
-    Parameters
-    ----------
-    spec : Image
-
-    Returns
-    -------
-    list of str
-    """
+    """Features that say something about an image's geometry."""
     return [part.feature for part in (spec.crop, spec.flip) if isinstance(part, GivenCrop | GivenFlip)]
 
 
 def given_of(columns: Any, spec: Image) -> Given:
-    """What columns say about the geometry of a batch.
-
-    Parameters
-    ----------
-    columns : callable
-        Gives the column of a feature.
-    spec : Image
-
-    Returns
-    -------
-    Given
-
-    Raises
-    ------
-    FeatureError
-        A column that holds no whole numbers, or another number of them.
-    """
+    """What columns say about the geometry of a batch."""
     windows = mirrors = None
     if isinstance(spec.crop, GivenCrop):
         windows = _table(columns(spec.crop.feature), spec.crop.feature, 4, "iu").astype(np.int64)

@@ -121,29 +121,7 @@ def _by_lightness(colours: NDArray[Any], back: bool, width: int, behind: int) ->
 def change_colours(
     array: ArrayLike, change: str, amount: float = 0.0, *, dtypes: tuple[str, ...] = ("uint8", "float32")
 ) -> NDArray[Any]:
-    """Change every colour in floats.
-
-    Parameters
-    ----------
-    array : array_like of uint8 or float32, shape (..., 3)
-        Levels of uint8 stand for 0 to 1, and are brought there and back as ``tf.image.convert_image_dtype`` does it.
-    change : {"to_hsv", "from_hsv", "saturate", "turn"}
-    amount : float
-        The factor of "saturate", full turns from -1 to 1 of "turn".
-    dtypes : tuple of str
-        Those that are taken.
-
-    Returns
-    -------
-    ndarray of the same dtype and shape
-
-    Raises
-    ------
-    TypeError
-        Another dtype.
-    ValueError
-        Not three channels.
-    """
+    """Change every colour in floats."""
     colours = _colours(array, dtypes)
     made = _core.change_colours(colours.reshape(-1), colours.dtype.name, change, amount)
     return np.asarray(made).reshape(colours.shape)

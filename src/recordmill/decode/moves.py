@@ -49,13 +49,7 @@ class Moves:
         return self.place[:, 2:]
 
     def point_maps(self) -> NDArray[np.float64]:
-        """Maps of points from the decoded, upright images to the output.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, 3, 3)
-            For columns (x, y, 1).
-        """
+        """Maps of points from the decoded, upright images to the output."""
         scale = self.resized / np.maximum(self.window[:, 2:], 1)
         maps = np.zeros((len(self), 3, 3))
         maps[:, [0, 1], [0, 1]] = scale

@@ -16,17 +16,7 @@ _SAMPLE_BITS = 258  # the TIFF tag BitsPerSample
 
 
 def need_pillow() -> Any:
-    """Return the module ``PIL.Image``.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    MissingExtraError
-        Pillow is not installed.
-    """
+    """Return the module ``PIL.Image``."""
     try:
         from PIL import Image
     except ImportError:
@@ -73,23 +63,7 @@ def _unreadable(error: Exception) -> ImageError:
 
 
 def sixteen_bits(image: Image) -> Image:
-    """Grey of 16 bits, which older Pillow opens as 32-bit numbers.
-
-    Parameters
-    ----------
-    image : PIL.Image.Image
-        Of a mode that begins with I.
-
-    Returns
-    -------
-    PIL.Image.Image
-        Of mode ``I;16``.
-
-    Raises
-    ------
-    ImageError
-        Values beyond 16 bits.
-    """
+    """Grey of 16 bits, which older Pillow opens as 32-bit numbers."""
     if image.mode == "I;16":
         return image
     values = np.asarray(image)
@@ -102,19 +76,7 @@ def sixteen_bits(image: Image) -> Image:
 
 
 def refuse_lost_depth(image: Image, data: Any) -> None:
-    """Refuse pictures of which Pillow would silently give the high bytes only: 16-bit colour, floating-point numbers.
-
-    Parameters
-    ----------
-    image : PIL.Image.Image
-    data : buffer
-        What it was opened from.
-
-    Raises
-    ------
-    ImageError
-        It is such a picture.
-    """
+    """Raise if Pillow would silently return only the high bytes: 16-bit color and floating-point images."""
     head = bytes(memoryview(data)[:26])
     deep_png = head[:8] == b"\x89PNG\r\n\x1a\n" and head[24:25] == b"\x10" and head[25:26] != b"\x00"
     bits = image.tag_v2.get(_SAMPLE_BITS, (8,)) if image.format == "TIFF" else (8,)  # type: ignore[attr-defined]

@@ -11,18 +11,7 @@ Floats = NDArray[np.float64]
 
 
 def map_points(points: Floats, matrix: Floats) -> Floats:
-    """Points through a map.
-
-    Parameters
-    ----------
-    points : ndarray of float64, shape (num_points, 2)
-        x, y.
-    matrix : ndarray of float64, shape (3, 3)
-
-    Returns
-    -------
-    ndarray of float64, shape (num_points, 2)
-    """
+    """Points through a map."""
     moved: Floats = points @ matrix[:2, :2].T + matrix[:2, 2]
     return moved
 
@@ -30,23 +19,7 @@ def map_points(points: Floats, matrix: Floats) -> Floats:
 def map_boxes(
     boxes: Floats, matrix: Floats, size: tuple[int, int], min_visible: float
 ) -> tuple[Any, NDArray[np.bool_]]:
-    """Boxes through a map, clipped to the output; those that remain.
-
-    Parameters
-    ----------
-    boxes : ndarray of float64, shape (num_boxes, 4)
-        Left, top, right, bottom.
-    matrix : ndarray of float64, shape (3, 3)
-    size : (int, int)
-        Width and height of the output.
-    min_visible : float
-        Part of the moved box's area that must lie inside.
-
-    Returns
-    -------
-    boxes : ndarray of float64, shape (num_kept, 4)
-    kept : ndarray of bool, shape (num_boxes,)
-    """
+    """Boxes through a map, clipped to the output; those that remain."""
     corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
     moved = map_points(corners, matrix).reshape(-1, 4, 2)
     whole = np.concatenate([moved.min(axis=1), moved.max(axis=1)], axis=1)
@@ -62,19 +35,7 @@ def _areas(boxes: Floats) -> Floats:
 
 
 def edges_of(boxes: Floats, form: str, size: tuple[int, int] | None) -> Floats:
-    """Left, top, right and bottom of boxes in any form.
-
-    Parameters
-    ----------
-    boxes : ndarray of float64, shape (num_boxes, 4)
-    form : {"xyxy", "yxyx", "xywh"}
-    size : (int, int), optional
-        Width and height of the image, where numbers are parts of them.
-
-    Returns
-    -------
-    ndarray of float64, shape (num_boxes, 4)
-    """
+    """Left, top, right and bottom of boxes in any form."""
     if form == "yxyx":
         boxes = boxes[:, [1, 0, 3, 2]]
     elif form == "xywh":

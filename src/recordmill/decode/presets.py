@@ -76,44 +76,14 @@ DEFAULT_KERNEL = "bilinear"
 
 
 def preset_of(like: str) -> Preset:
-    """Return the choices of a framework.
-
-    Parameters
-    ----------
-    like : {"pillow", "opencv", "tensorflow", "mxnet"}
-
-    Returns
-    -------
-    Preset
-
-    Raises
-    ------
-    ValueError
-        No such name.
-    """
+    """Return the choices of a framework."""
     if like not in PRESETS:
         raise ValueError(f"like is one of {', '.join(PRESETS)}, not {like!r}")
     return PRESETS[like]
 
 
 def kernel_of(kernel: str | None, like: str) -> str:
-    """Full name of a resize kernel, ``"library:kernel"``.
-
-    Parameters
-    ----------
-    kernel : str, optional
-        A kernel of the preset's library, or a full name.
-    like : {"pillow", "opencv", "tensorflow", "mxnet"}
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        No such kernel in that library.
-    """
+    """Full name of a resize kernel, ``"library:kernel"``."""
     library, _, word = (kernel or DEFAULT_KERNEL).rpartition(":")
     library = library or preset_of(like).library
     if word not in KERNELS.get(library, ()):
@@ -123,16 +93,6 @@ def kernel_of(kernel: str | None, like: str) -> str:
 
 
 def gives_floats(kernel: str) -> bool:
-    """Whether a kernel gives float32 whatever it takes.
-
-    Parameters
-    ----------
-    kernel : str
-        ``"library:kernel"``.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a kernel gives float32 whatever it takes."""
     library, _, word = kernel.partition(":")
     return library == "tensorflow" and word != "nearest"

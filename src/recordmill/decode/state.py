@@ -40,16 +40,7 @@ class ImagePlan:
     border: Border
 
     def at(self, rows: Ints) -> Ints:
-        """Places in this plan of rows of the batch.
-
-        Parameters
-        ----------
-        rows : ndarray of int64
-
-        Returns
-        -------
-        ndarray of int64
-        """
+        """Places in this plan of rows of the batch."""
         return np.searchsorted(self.rows, rows)
 
 
@@ -102,41 +93,14 @@ class BatchState:
     empty: Callable[..., NDArray[Any]] = np.empty
 
     def places_for(self, out: Mapping[str, Any], specs: Mapping[str, Any]) -> None:
-        """Note the caller's arrays.
-
-        Parameters
-        ----------
-        out : mapping of str to ndarray
-        specs : mapping of str to spec
-
-        Raises
-        ------
-        ValueError
-            For an output that is no single array.
-        """
+        """Note the caller's arrays."""
         for name in out:
             if name not in specs or not getattr(specs[name], "stack", False):
                 raise ValueError(f"out has '{name}', which is no output of one array")
         self.out = out
 
     def column(self, feature: str, *, consume: bool = True) -> Any:
-        """Return the column of a feature.
-
-        Parameters
-        ----------
-        feature : str
-        consume : bool
-            Whether the column itself is no longer passed on.
-
-        Returns
-        -------
-        column
-
-        Raises
-        ------
-        FeatureError
-            There is none.
-        """
+        """Return the column of a feature."""
         if feature not in self.columns:
             hint = "a spec stands under the name of its feature, or has feature= to name it"
             raise FeatureError(f"no feature '{feature}'", expected=", ".join(self.columns), found=feature, hint=hint)
@@ -145,90 +109,35 @@ class BatchState:
         return self.columns[feature]
 
     def entry_points(self, feature: str, rows: Ints) -> Sequence[Any]:
-        """Return the entry points of some images of a feature.
-
-        Parameters
-        ----------
-        feature : str
-        rows : ndarray of int64
-
-        Returns
-        -------
-        sequence of buffer
-            Nothing at all if there are none.
-        """
+        """Return the entry points of some images of a feature."""
         table = self.tables.get(feature)
         if table is None:
             return []
         return table if len(rows) == len(table) else [table[row] for row in rows]
 
     def kept_rows(self) -> list[int]:
-        """Places of the samples that have not failed.
-
-        Returns
-        -------
-        list of int
-        """
+        """Places of the samples that have not failed."""
         return [row for row in range(self.count) if row not in self.faults]
 
     def alive(self) -> Ints:
-        """Places of the samples that have not failed.
-
-        Returns
-        -------
-        ndarray of int64
-        """
+        """Places of the samples that have not failed."""
         return np.array(self.kept_rows(), np.int64) if self.faults else np.arange(self.count)
 
     def fail(self, row: int, feature: str, cause: Exception) -> None:
-        """Note that a sample failed; its first failure counts.
-
-        Parameters
-        ----------
-        row : int
-        feature : str
-        cause : Exception
-        """
+        """Note that a sample failed; its first failure counts."""
         self.faults.setdefault(int(row), decode_error(int(row), feature, cause))
 
     def errors(self) -> list[DecodeError]:
-        """Failures in the order of the batch.
-
-        Returns
-        -------
-        list of DecodeError
-        """
+        """Failures in the order of the batch."""
         return [self.faults[row] for row in sorted(self.faults)]
 
     def raise_first(self) -> None:
-        """Raise the failure of the first sample that failed.
-
-        Raises
-        ------
-        DecodeError
-        """
+        """Raise the failure of the first sample that failed."""
         for error in self.errors():
             raise error from error.cause
 
     def slots(self, name: str, shape: tuple[int, ...], dtype: str) -> Any:
-        """Return an array for one output: the caller's, or a new one.
-
-        Parameters
-        ----------
-        name : str
-        shape : tuple of int
-            Of one sample.
-        dtype : str
-
-        Returns
-        -------
-        ndarray
-
-        Raises
-        ------
-        ValueError
-            The caller's array has another shape or dtype, or cannot be written.
-        """
+        """Return an array for one output: the caller's, or a new one."""
         wanted = (self.count, *shape)
         place = self.out.get(name)
         if place is None:
@@ -240,19 +149,7 @@ class BatchState:
         return place
 
     def compact(self, name: str, column: Any, kept: list[int]) -> Any:
-        """Leave out the failed samples of an output.
-
-        Parameters
-        ----------
-        name : str
-        column : ndarray, Ragged or list
-        kept : list of int
-
-        Returns
-        -------
-        ndarray, Ragged or list
-            The first rows of the caller's array, where there is one.
-        """
+        """Leave out the failed samples of an output."""
         rows = take(column, kept)
         if name not in self.out:
             return rows
@@ -266,18 +163,7 @@ def _described(place: Any) -> str:
 
 
 def decode_error(position: int | None, feature: str, cause: Exception) -> DecodeError:
-    """Put an error of one sample into words.
-
-    Parameters
-    ----------
-    position : int, optional
-    feature : str
-    cause : Exception
-
-    Returns
-    -------
-    DecodeError
-    """
+    """Put an error of one sample into words."""
     if isinstance(cause, RecordmillError):
         parts = {name: value for name, value in cause.parts().items() if name not in ("position", "feature", "cause")}
         return DecodeError(cause.message, position=position, feature=feature, cause=cause, **parts)

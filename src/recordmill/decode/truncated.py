@@ -15,24 +15,7 @@ _TOO_EARLY = "the image ends too early"
 
 
 def check_truncated(recovers: bool, fraction: float | None, orientation: str) -> bool:
-    """Whether files that end too early may pass.
-
-    Parameters
-    ----------
-    recovers : bool
-    fraction : float, optional
-        Of the rows, 0 to 1, that is enough.
-    orientation : {"ignore", "apply"}
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        No fraction, or rows that would have to be turned.
-    """
+    """Whether files that end too early may pass."""
     if fraction is not None and not 0 <= fraction <= 1:
         raise ValueError(f"acceptable_fraction is from 0 to 1, not {fraction}")
     may_pass = recovers or fraction is not None
@@ -44,30 +27,7 @@ def check_truncated(recovers: bool, fraction: float | None, orientation: str) ->
 def decode_truncated(
     data: Any, options: tuple[Any, ...], points: Any, recovers: bool, fraction: float | None
 ) -> NDArray[Any] | None:
-    """Pixels of a JPEG that may be damaged or end too early, as libjpeg-turbo gives them.
-
-    Parameters
-    ----------
-    data : buffer
-    options : tuple
-        Window, channels, mode, upsampling, inks, scale and limit of pixels, as in `decode_jpeg`.
-    points : buffer, optional
-        Entry points, for a file that is whole.
-    recovers : bool
-        Whether an end marker is put in.
-    fraction : float, optional
-        Of the rows that must be there, by default all; the others are zeros.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, channels), or None
-        None for what is left to Pillow.
-
-    Raises
-    ------
-    ImageError, LimitError
-        Fewer rows, an end that cannot be made up, too many pixels, or a window beyond the image.
-    """
+    """Pixels of a JPEG that may be damaged or end too early, as libjpeg-turbo gives them."""
     # Damage may lie outside a window, so that a file of which one is wanted is read to see whether it is whole.
     if options[0] is None:
         try:
@@ -100,18 +60,7 @@ def decode_truncated(
 
 
 def refuse_recovery(error: ImageError) -> NoReturn:
-    """Raise the error of a damaged file whose end cannot be made up here.
-
-    Parameters
-    ----------
-    error : ImageError
-        Pillow's.
-
-    Raises
-    ------
-    ImageError
-        Always.
-    """
+    """Raise the error of a damaged file whose end cannot be made up here."""
     raise ImageError(
         "recover_truncated is not supported for such a file",
         kind="unsupported",

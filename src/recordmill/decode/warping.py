@@ -68,16 +68,7 @@ def warp_affine(
 
 
 def inverted(matrix: Matrix) -> Matrix:
-    """Turn a map around, with the order of operations of OpenCV; a map that has no inverse becomes zeros.
-
-    Parameters
-    ----------
-    matrix : ndarray of float64, shape (2, 3)
-
-    Returns
-    -------
-    ndarray of float64, shape (2, 3)
-    """
+    """Turn a map around, with the order of operations of OpenCV; a map that has no inverse becomes zeros."""
     (a, b, c), (d, e, f) = matrix.tolist()
     size = a * e - b * d
     unit = 1 / size if size else 0.0

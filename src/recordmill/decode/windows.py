@@ -15,22 +15,7 @@ ATTEMPTS = 10
 
 
 def random_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, positions: ArrayLike) -> Ints:
-    """Windows of RandomResizedCrop.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (n, 2)
-        Width and height of each image.
-    crop : RandomResizedCrop
-    draws : Draws
-        Numbers 0 to 19 of the stage are area and shape of each attempt in turn, 20 and 21 the place.
-    positions : array_like of int, shape (n,)
-
-    Returns
-    -------
-    ndarray of int64, shape (n, 4)
-        x, y, width, height.
-    """
+    """Windows of RandomResizedCrop."""
     shapes, found = draw_shapes(sizes, crop.scale, crop.ratio, draws, positions, Stage.CROP)
     shapes[~found] = _largest(sizes[~found], crop.ratio)
     room = sizes - shapes
@@ -50,21 +35,7 @@ def draw_shapes(
     stage: int,
     first: int = 0,
 ) -> tuple[Ints, NDArray[np.bool_]]:
-    """Draw rectangles until one fits: area uniform, logarithm of width / height uniform.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64, shape (n, 2)
-    scale, ratio : (float, float)
-    draws, positions, stage, first
-        As in `Draws.words`; twenty numbers are used.
-
-    Returns
-    -------
-    shapes : ndarray of int64, shape (n, 2)
-        Width and height.
-    found : ndarray of bool, shape (n,)
-    """
+    """Draw rectangles until one fits: area uniform, logarithm of width / height uniform."""
     unit = draws.uniform(positions, stage, 2 * ATTEMPTS, first)
     area = sizes.prod(axis=1)[:, None] * (scale[0] + (scale[1] - scale[0]) * unit[:, 0::2])
     low, high = np.log(ratio)

@@ -34,18 +34,7 @@ _PHOTOS = {
 
 
 def require_packages(*, train: bool) -> None:
-    """Refuse to begin without what the demo needs.
-
-    Parameters
-    ----------
-    train : bool
-        Whether networks are trained.
-
-    Raises
-    ------
-    recordmill.MissingExtraError
-        Names what to install.
-    """
+    """Refuse to begin without what the demo needs."""
     needed = _NEEDED | (_TRAINING if train else {})
     missing = [package for module, package in needed.items() if find_spec(module) is None]
     if missing:
@@ -56,19 +45,7 @@ def require_packages(*, train: bool) -> None:
 
 
 def load_digits(num_digits: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Handwritten digits in grey levels.
-
-    Parameters
-    ----------
-    num_digits : int
-        The first so many of 1,797.
-
-    Returns
-    -------
-    images : ndarray of uint8, shape (num_digits, 8, 8)
-        0 is paper, 255 is ink.
-    labels : ndarray of int64, shape (num_digits,)
-    """
+    """Handwritten digits in grey levels."""
     from sklearn.datasets import load_digits as load
 
     found: Any = load()
@@ -77,35 +54,14 @@ def load_digits(num_digits: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def enlarge(image: NDArray[np.uint8]) -> Any:
-    """Picture of a digit, four times as wide and high.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (8, 8)
-
-    Returns
-    -------
-    PIL.Image.Image
-        32 x 32, grey.
-    """
+    """Picture of a digit, four times as wide and high."""
     from PIL import Image
 
     return Image.fromarray(image).resize((DIGIT_PIXELS, DIGIT_PIXELS), Image.Resampling.BICUBIC)
 
 
 def write_digits(folder: Path, num_digits: int) -> int:
-    """Write ``digits/00000000_0.png``, … and ``digits.txt``, a label file of JSON lines with bare names.
-
-    Parameters
-    ----------
-    folder : path
-    num_digits : int
-
-    Returns
-    -------
-    int
-        Number of files.
-    """
+    """Write ``digits/00000000_0.png``, … and ``digits.txt``, a label file of JSON lines with bare names."""
     images, labels = load_digits(num_digits)
     (folder / "digits").mkdir(parents=True)
     lines = []
@@ -118,18 +74,7 @@ def write_digits(folder: Path, num_digits: int) -> int:
 
 
 def load_photo(place: str) -> Any:
-    """One of the photographs, no side longer than 512 pixels.
-
-    Parameters
-    ----------
-    place : str
-        Inside the folder of installed packages.
-
-    Returns
-    -------
-    PIL.Image.Image
-        RGB, or grey.
-    """
+    """One of the photographs, no side longer than 512 pixels."""
     from PIL import Image
 
     package, _, rest = place.partition("/")
@@ -143,17 +88,7 @@ def load_photo(place: str) -> Any:
 
 
 def write_photos(folder: Path) -> int:
-    """Write the photographs as JPEG files in class folders, ``photos/animal/chelsea.jpg``.
-
-    Parameters
-    ----------
-    folder : path
-
-    Returns
-    -------
-    int
-        Number of files.
-    """
+    """Write the photographs as JPEG files in class folders, ``photos/animal/chelsea.jpg``."""
     places = [(name, place) for name, found in _PHOTOS.items() for place in found]
     for name, place in places:
         target = folder / "photos" / name / f"{Path(place).stem}.jpg"

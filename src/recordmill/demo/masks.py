@@ -24,18 +24,7 @@ _SEGMENTED = (
 
 
 def voc_palette() -> NDArray[np.uint8]:
-    """Colour of each class index, as the Pascal VOC development kit assigns them.
-
-    The bits of an index are dealt out to red, green and blue in turn, each colour filled from its highest bit on.
-
-    Returns
-    -------
-    ndarray of uint8, shape (256, 3)
-
-    References
-    ----------
-    Everingham et al., The Pascal Visual Object Classes Challenge, development kit: ``VOClabelcolormap``.
-    """
+    """Colour of each class index, as the Pascal VOC development kit assigns them."""
     indices = np.arange(256)
     palette = np.zeros((256, 3), np.uint8)
     for bit in range(8):
@@ -45,16 +34,7 @@ def voc_palette() -> NDArray[np.uint8]:
 
 
 def outline(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Mark pixels that touch another class with 255, as VOC marks what is not to be judged.
-
-    Parameters
-    ----------
-    indices : ndarray of uint8, shape (height, width)
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width)
-    """
+    """Mark pixels that touch another class with 255, as VOC marks what is not to be judged."""
     differs = np.zeros(indices.shape, np.bool_)
     rows, columns = indices[1:] != indices[:-1], indices[:, 1:] != indices[:, :-1]
     differs[1:] |= rows
@@ -65,20 +45,7 @@ def outline(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def make_pairs(num_scenes: int) -> Iterator[tuple[str, Any, NDArray[np.uint8]]]:
-    """Images with the class index of every pixel.
-
-    Parameters
-    ----------
-    num_scenes : int
-        Scenes of sixteen digits: class ``d + 1`` is the ink of digit ``d``, 0 is paper. Photographs follow, cut into
-        four classes by multi-level Otsu thresholds.
-
-    Yields
-    ------
-    name : str
-    image : PIL.Image.Image
-    indices : ndarray of uint8, shape (height, width)
-    """
+    """Images with the class index of every pixel."""
     per_scene = _PER_SIDE**2
     images, labels = load_digits(num_scenes * per_scene)
     for scene in range(len(images) // per_scene):
@@ -113,18 +80,7 @@ def _by_brightness(image: Any) -> NDArray[np.uint8]:
 
 
 def write_pairs(folder: Path, num_scenes: int) -> dict[str, NDArray[np.uint8]]:
-    """Write the pairs: ``JPEGImages``, ``SegmentationClass`` (palette PNG) and ``ImageSets/Segmentation/train.txt``.
-
-    Parameters
-    ----------
-    folder : path
-    num_scenes : int
-
-    Returns
-    -------
-    dict of str to ndarray of uint8
-        The class indices of each pair, in the order of the list.
-    """
+    """Write the pairs: ``JPEGImages``, ``SegmentationClass`` (palette PNG) and ``ImageSets/Segmentation/train.txt``."""
     from PIL import Image
 
     images, masks, sets = (folder / name for name in ("JPEGImages", "SegmentationClass", "ImageSets/Segmentation"))

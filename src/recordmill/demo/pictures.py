@@ -16,17 +16,7 @@ _NUM_PAIRS = 4
 
 
 def draw(folder: Path, say: Say) -> dict[str, Any]:
-    """Draw the contact sheet.
-
-    Parameters
-    ----------
-    folder : path
-    say : callable
-
-    Returns
-    -------
-    dict
-    """
+    """Draw the contact sheet."""
     groups: list[tuple[str, int, list[Tile]]] = [
         ("Handwritten digits with their labels, read from OFRecord", 38, _digits(folder)),
         ("Photographs with their classes, read from MXNet RecordIO", 138, _photos(folder)),

@@ -10,13 +10,7 @@ from typing import Any
 
 
 def write_report(folder: Path, report: dict[str, Any]) -> None:
-    """Write both files.
-
-    Parameters
-    ----------
-    folder : path
-    report : dict
-    """
+    """Write both files."""
     (folder / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     (folder / "report.md").write_text("\n".join(_lines(report)) + "\n", encoding="utf-8")
 

@@ -30,33 +30,7 @@ def run_demo(
     overwrite: bool = False,
     say: Say,
 ) -> dict[str, Any]:
-    """Run the whole demo.
-
-    Parameters
-    ----------
-    output : path
-        Folder for everything; new, empty, or an earlier demo's if `overwrite`.
-    num_digits : int
-        64 to 1797.
-    epochs : int
-        Passes over the digits.
-    train : bool
-    overwrite : bool
-    say : callable
-        Gets each sentence.
-
-    Returns
-    -------
-    dict
-        What ``report.json`` holds; ``"ok"`` says whether all came out as it must.
-
-    Raises
-    ------
-    recordmill.MissingExtraError
-        Something is not installed.
-    recordmill.OutputExistsError
-        The folder holds something.
-    """
+    """Run the whole demo."""
     if num_digits < _LEAST_DIGITS:
         raise ValueError(f"the demo needs at least {_LEAST_DIGITS} digits, not {num_digits}")
     require_packages(train=train)
@@ -84,22 +58,7 @@ def run_demo(
 
 
 def prepare(folder: Path, *, overwrite: bool) -> Path:
-    """Make the folder, or empty that of an earlier demo.
-
-    Parameters
-    ----------
-    folder : path
-    overwrite : bool
-
-    Returns
-    -------
-    path
-
-    Raises
-    ------
-    recordmill.OutputExistsError
-        The folder holds something, and may not be emptied.
-    """
+    """Make the folder, or empty that of an earlier demo."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         made_here = (folder / _MARK).exists()
         if not (overwrite and made_here):

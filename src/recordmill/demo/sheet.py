@@ -20,16 +20,7 @@ Tile = tuple[Any, str]
 
 
 def opened(data: bytes) -> Any:
-    """Picture of some encoded bytes.
-
-    Parameters
-    ----------
-    data : bytes
-
-    Returns
-    -------
-    PIL.Image.Image
-    """
+    """Picture of some encoded bytes."""
     from PIL import Image
 
     image = Image.open(io.BytesIO(data))
@@ -38,30 +29,14 @@ def opened(data: bytes) -> Any:
 
 
 def coloured(indices: NDArray[np.uint8]) -> Any:
-    """Mask in the colours of Pascal VOC.
-
-    Parameters
-    ----------
-    indices : ndarray of uint8, shape (height, width)
-
-    Returns
-    -------
-    PIL.Image.Image
-    """
+    """Mask in the colours of Pascal VOC."""
     from PIL import Image
 
     return Image.fromarray(voc_palette()[indices])
 
 
 def draw_sheet(path: Path, rows: Sequence[tuple[str, int, Sequence[Tile]]]) -> None:
-    """Draw pictures in titled groups, and save them as PNG.
-
-    Parameters
-    ----------
-    path : path
-    rows : sequence of (title, side, tiles)
-        `side` is the width and height of each tile in pixels; a tile is a picture and what stands below it.
-    """
+    """Draw pictures in titled groups, and save them as PNG."""
     from PIL import Image
 
     parts = [_draw_group(title, side, tiles) for title, side, tiles in rows]

@@ -49,18 +49,7 @@ FAMILIES = {
 
 
 def shards_of(folder: Path, what: str, name: str) -> Path:
-    """Folder of the shards of one set in one format.
-
-    Parameters
-    ----------
-    folder : path
-    what : {"digits", "photos", "pairs"}
-    name : {"tfrecord", "ofrecord", "recordio"}
-
-    Returns
-    -------
-    path
-    """
+    """Folder of the shards of one set in one format."""
     return folder / "shards" / what / name
 
 

@@ -49,17 +49,7 @@ class Curve:
 
 
 def import_keras() -> Any:
-    """Import Keras with JAX as its backend.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    recordmill.MissingExtraError
-        Keras was imported with another backend before.
-    """
+    """Import Keras with JAX as its backend."""
     os.environ["KERAS_BACKEND"] = "jax"
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     import keras
@@ -112,53 +102,19 @@ class LeNet:
             variable.assign(value)
 
     def step(self, pixels: NDArray[np.float32], labels: NDArray[np.int64]) -> float:
-        """Learn from one batch.
-
-        Parameters
-        ----------
-        pixels : ndarray of float32, shape (num_images, side, side, 1)
-        labels : ndarray of int64, shape (num_images,)
-
-        Returns
-        -------
-        float
-            Loss of this batch before the step.
-        """
+        """Learn from one batch."""
         self._model.reset_metrics()  # some versions of Keras return the mean of all steps otherwise
         return float(self._model.train_on_batch(pixels, labels))
 
     def classify(self, pixels: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Class of each image.
-
-        Parameters
-        ----------
-        pixels : ndarray of float32, shape (num_images, side, side, 1)
-
-        Returns
-        -------
-        ndarray of int64, shape (num_images,)
-        """
+        """Class of each image."""
         scores = np.asarray(self._model.predict_on_batch(pixels), np.float32)
         best: NDArray[np.int64] = np.argmax(scores, axis=1)
         return best
 
 
 def train(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> Curve:
-    """Train on the first batches of a data set, in order, and judge by the last ones.
-
-    Parameters
-    ----------
-    network : LeNet
-        Begins with its first weights.
-    dataset : recordmill.Dataset
-    image, label : str
-        Names of the features.
-    epochs : int
-
-    Returns
-    -------
-    Curve
-    """
+    """Train on the first batches of a data set, in order, and judge by the last ones."""
     num_records = 64 if len(dataset) >= 512 else 16
     loader = dataset.batch(num_records, last="drop").loader(threads=2)
     num_held_out = max(1, len(loader) // 7)

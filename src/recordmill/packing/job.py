@@ -37,18 +37,7 @@ _MAGICS = (
 
 
 def find_others(files: Ragged) -> list[int]:
-    """Files that do not begin like a JPEG, PNG, GIF, BMP, WebP or TIFF.
-
-    Parameters
-    ----------
-    files : Ragged of uint8
-        Their contents, or at least the first 12 bytes of them.
-
-    Returns
-    -------
-    list of int
-        Their rows.
-    """
+    """Files that do not begin like a JPEG, PNG, GIF, BMP, WebP or TIFF."""
     view, splits = np.asarray(files.data).data, files.row_splits.tolist()
     heads = [bytes(view[start : min(start + _HEAD, stop)]) for start, stop in pairwise(splits)]
     return [
@@ -63,16 +52,7 @@ def _is_webp(head: bytes) -> bool:
 
 
 def describe_bytes(data: bytes) -> str:
-    """Say what a file that is no picture holds.
-
-    Parameters
-    ----------
-    data : bytes
-
-    Returns
-    -------
-    str
-    """
+    """Say what a file that is no picture holds."""
     return f"not a picture: it begins with {data[:8].hex(' ')}" if data else "the file is empty"
 
 
@@ -132,17 +112,7 @@ class Job:
     options: ImageOptions
 
     def run(self, items: Items) -> Packed:
-        """Pack items; those whose files cannot be used are left out and listed.
-
-        Parameters
-        ----------
-        items : Items
-            Labels already in their stored kind.
-
-        Returns
-        -------
-        Packed
-        """
+        """Pack items; those whose files cannot be used are left out and listed."""
         if self._is_direct:
             with contextlib.suppress(OSError, _core.CoreChanged):
                 framed = self._copy(items)
@@ -253,18 +223,7 @@ class Job:
 
 
 def column_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
-    """Arguments for the native serializer, of values that are columns already.
-
-    Parameters
-    ----------
-    key : bytes
-    feature : Feature
-    values : Ragged of uint8, list of str or WholeFiles (one per record), ndarray, or Ragged of numbers
-
-    Returns
-    -------
-    ColumnArgs
-    """
+    """Arguments for the native serializer, of values that are columns already."""
     if feature.kind == "bytes":
         if isinstance(values, list):
             values = Ragged.from_rows([value.encode("utf-8", "surrogateescape") for value in values])

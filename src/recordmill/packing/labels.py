@@ -21,44 +21,12 @@ _USUAL: dict[str, Kind] = {"ofrecord": "int32", "irheader": "float32"}
 
 
 def whole_kind(codec: PayloadCodec) -> Kind:
-    """Kind in which a payload usually stores whole numbers.
-
-    Parameters
-    ----------
-    codec : PayloadCodec
-
-    Returns
-    -------
-    {"int32", "int64", "float32"}
-    """
+    """Kind in which a payload usually stores whole numbers."""
     return _USUAL.get(codec.name, "int64")
 
 
 def convert_labels(items: Items, kind: LabelKind | None, codec: PayloadCodec) -> tuple[Feature, Labels]:
-    """Labels of all items as they are stored.
-
-    Parameters
-    ----------
-    items : Items
-        With labels.
-    kind : {"int32", "int64", "float32", "vector"} or None
-        "vector" stores float32 values, and one label too as a vector of one. By default whole labels are int64 (int32
-        in OFRecord messages, float32 in image records), and others float32; what is no number or not finite is then
-        refused, as it is a gap in a table more often than a label.
-    codec : PayloadCodec
-
-    Returns
-    -------
-    feature : Feature
-    labels : ndarray or Ragged
-
-    Raises
-    ------
-    LabelError
-        A label that the kind cannot hold; it says where the label is listed.
-    FeatureError
-        A kind that the payload cannot hold.
-    """
+    """Labels of all items as they are stored."""
     labels = _even(items.labels, vector=kind == "vector")
     flat = np.asarray(labels.data if isinstance(labels, Ragged) else labels.reshape(-1))
     stored = _stored_kind(flat, kind, codec)

@@ -16,24 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_mask(data: Any, how: Recoding | None = None) -> NDArray[Any]:
-    """Values of a mask, exactly: indices of a palette picture, grey levels else.
-
-    Parameters
-    ----------
-    data : buffer
-        An encoded picture.
-    how : Recoding, optional
-        Its cuts and sizes are followed, without mixing neighbours.
-
-    Returns
-    -------
-    ndarray of uint8 or uint16, shape (height, width)
-
-    Raises
-    ------
-    ImageError
-        The bytes are no picture, or one of several values per pixel.
-    """
+    """Values of a mask, exactly: indices of a palette picture, grey levels else."""
     with opened(data) as image:
         moved = image if how is None else move_pixels(image, how, nearest=True)
         if moved.mode.startswith("I"):
@@ -43,23 +26,7 @@ def read_mask(data: Any, how: Recoding | None = None) -> NDArray[Any]:
 
 
 def recode_mask(data: Any, how: Recoding) -> bytes:
-    """Move the pixels of a mask with those of its image; a PNG whose values, palette and depth stay.
-
-    Parameters
-    ----------
-    data : buffer
-        An encoded picture.
-    how : Recoding
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ImageError
-        The bytes are no picture, or one of several values per pixel.
-    """
+    """Move the pixels of a mask with those of its image; a PNG whose values, palette and depth stay."""
     with opened(data) as image:
         moved = move_pixels(image, how, nearest=True)
         if moved.mode.startswith("I"):

@@ -50,17 +50,7 @@ def make_recoding(
     exif: bool,
     restart_markers: bool | None = None,
 ) -> Recoding | None:
-    """Check the options of re-encoding; None where file bytes are passed through.
-
-    Returns
-    -------
-    Recoding or None
-
-    Raises
-    ------
-    ValueError
-        A value that means nothing, or one that has no effect on bytes that are passed through.
-    """
+    """Check the options of re-encoding; None where file bytes are passed through."""
     if encode is None:
         idle = {
             "quality": quality,
@@ -176,13 +166,6 @@ class OutputOptions:
 
 
 def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    """Raise ValueError if a value is none of those that an option may have.
-
-    Parameters
-    ----------
-    name : str
-    value : object
-    allowed : tuple of str
-    """
+    """Raise ValueError if a value is none of those that an option may have."""
     if value not in allowed:
         raise ValueError(f"{name} is one of {', '.join(allowed)}, not {value!r}")

@@ -26,25 +26,7 @@ def pack_examples(
     seed: int | None = None,
     show: bool | Callable[[int, int | None], object] | None = None,
 ) -> PackResult:
-    """Write examples to shards.
-
-    Parameters
-    ----------
-    source : iterable of mapping, or of bytes
-    destination : path
-    format_ : str
-    outputs : OutputOptions
-    payload : str, optional
-    schema : Schema, optional
-    seed : int, optional
-        Of a permutation; needs a sequence.
-    show : bool or callable, optional
-        As for `Progress`.
-
-    Returns
-    -------
-    PackResult
-    """
+    """Write examples to shards."""
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise InputError(
             "this cannot be packed",

@@ -36,35 +36,14 @@ RECODED = ChunkLimits(64, 1 << 20)
 
 
 def make_order(num_items: int, seed: int | None) -> Order:
-    """Permutation by which items are written.
-
-    Parameters
-    ----------
-    num_items : int
-    seed : int or None
-        Of a PCG64 generator; None keeps the order of the source.
-
-    Returns
-    -------
-    ndarray of int64, shape (num_items,), or None
-    """
+    """Permutation by which items are written."""
     if seed is not None and not (hasattr(seed, "__index__") and seed >= 0):
         raise ValueError(f"shuffle is a seed, a whole number from 0 on, not {seed!r}")
     return None if seed is None else np.random.Generator(np.random.PCG64(seed)).permutation(num_items)
 
 
 def split_evenly(num_items: int, num_parts: int) -> list[range]:
-    """Consecutive ranges whose lengths differ by at most one, longer ones first.
-
-    Parameters
-    ----------
-    num_items, num_parts : int
-
-    Returns
-    -------
-    list of range
-        `num_parts` of them.
-    """
+    """Consecutive ranges whose lengths differ by at most one, longer ones first."""
     least, longer = divmod(num_items, num_parts)
     starts = [part * least + min(part, longer) for part in range(num_parts + 1)]
     return [range(first, last) for first, last in pairwise(starts)]

@@ -24,30 +24,13 @@ _MODES = {1: "L", 4: "RGBX"}
 
 
 def max_pixels() -> int:
-    """Pixels of the largest picture that Pillow does not warn of; larger ones are left to it.
-
-    Returns
-    -------
-    int
-    """
+    """Pixels of the largest picture that Pillow does not warn of; larger ones are left to it."""
     limit = getattr(sys.modules.get("PIL.Image"), "MAX_IMAGE_PIXELS", None)
     return int(limit or _MAX_PIXELS)
 
 
 def plain_picture(data: Any, how: Recoding) -> Image | None:
-    """Decode a JPEG file that is encoded as JPEG anew, where nothing else is wanted and it holds nothing but pixels.
-
-    Parameters
-    ----------
-    data : buffer
-        An encoded picture.
-    how : Recoding
-
-    Returns
-    -------
-    PIL.Image.Image or None
-        Of mode ``L`` or ``RGBX``, whose JPEG is that of ``RGB``; None for what is left to Pillow.
-    """
+    """Decode a JPEG file that is encoded as JPEG anew, where nothing else is wanted and it holds nothing but pixels."""
     if how.encode != "jpeg" or not how.keeps_size:
         return None
     try:
@@ -70,20 +53,7 @@ Shape = tuple[int, int] | None
 
 
 def recode_png_files(files: Ragged, how: Recoding) -> tuple[Ragged, list[Shape]]:
-    """Decode PNG files and encode them anew, where nothing else is wanted and they hold nothing but pixels.
-
-    Parameters
-    ----------
-    files : Ragged of uint8
-    how : Recoding
-
-    Returns
-    -------
-    files : Ragged of uint8
-        Empty rows where that is left to `recode`.
-    shapes : list of (int, int) or None
-        Height and width of each; None where that is left to `recode`.
-    """
+    """Decode PNG files and encode them anew, where nothing else is wanted and they hold nothing but pixels."""
     if how.encode != "png" or not how.keeps_size:
         return Ragged.from_rows([b""] * len(files)), [None] * len(files)
     channels = {None: "stored", True: "rgb", False: "grey"}[how.color]
@@ -94,17 +64,7 @@ def recode_png_files(files: Ragged, how: Recoding) -> tuple[Ragged, list[Shape]]
 
 
 def encode_png(picture: Image) -> bytes | None:
-    """Encode a picture of 8-bit samples.
-
-    Parameters
-    ----------
-    picture : PIL.Image.Image
-
-    Returns
-    -------
-    bytes or None
-        None for what is left to Pillow: other modes, pictures with a profile or a transparent colour, impossible sizes.
-    """
+    """Encode a picture of 8-bit samples."""
     channels = _CHANNELS.get(picture.mode)
     if channels is None or any(picture.info.get(name) is not None for name in _MORE):
         return None

@@ -62,13 +62,7 @@ class Progress:
             self._write(self._start + self.line() + "\n")
 
     def line(self) -> str:
-        """Progress in words.
-
-        Returns
-        -------
-        str
-            ``1,200 of 4,000 records, 9,800 per second, 0:12 left``
-        """
+        """Progress in words."""
         seconds = max(self._clock() - self._begun, 1e-9)
         rate = self.num_done / seconds
         known = f" of {self._total:,}" if self._total is not None else ""

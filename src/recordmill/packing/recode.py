@@ -24,18 +24,7 @@ _LARGEST_SIDE = {"jpeg": 65_500, "webp": 16_383}
 
 
 def refuse_large(before: tuple[int, int], after: tuple[int, int]) -> None:
-    """Refuse to scale a picture to more pixels than one may have that is opened.
-
-    Parameters
-    ----------
-    before, after : (int, int)
-        Its width and height, and those that it would get.
-
-    Raises
-    ------
-    ImageError
-        There are more of them, and more than there were.
-    """
+    """Refuse to scale a picture to more pixels than one may have that is opened."""
     limit = max(max_pixels(), before[0] * before[1])
     if after[0] * after[1] > limit:
         raise ImageError(
@@ -47,19 +36,7 @@ def refuse_large(before: tuple[int, int], after: tuple[int, int]) -> None:
 
 
 def refuse_long(size: tuple[int, int], encoding: str) -> None:
-    """Refuse a picture with a side that the encoding cannot store.
-
-    Parameters
-    ----------
-    size : (int, int)
-        Width and height.
-    encoding : str
-
-    Raises
-    ------
-    ImageError
-        A side is longer.
-    """
+    """Refuse a picture with a side that the encoding cannot store."""
     limit = _LARGEST_SIDE.get(encoding, max(size))
     if max(size) > limit:
         raise ImageError(
@@ -96,15 +73,7 @@ _LOCAL = _Local()
 
 
 def scratch_file() -> IO[bytes]:
-    """Return a file that belongs to this thread of this process until it is asked for again, at its beginning.
-
-    What was written before may still lie there: `contents` reads as far as was written now.
-
-    Returns
-    -------
-    file object
-        Open for reading and writing, without a buffer of its own.
-    """
+    """Return a file that belongs to this thread of this process until it is asked for again, at its beginning."""
     held = _LOCAL.held
     if held is None or held.process != os.getpid():
         held = _LOCAL.held = _Held()
@@ -123,16 +92,7 @@ def _new_file() -> IO[bytes]:
 
 
 def contents(file: IO[bytes]) -> bytes:
-    """Everything that was written to a scratch file since it was asked for.
-
-    Parameters
-    ----------
-    file : file object
-
-    Returns
-    -------
-    bytes
-    """
+    """Everything that was written to a scratch file since it was asked for."""
     length = file.tell()
     file.seek(0)
     parts = []
@@ -200,25 +160,7 @@ class Recoding:
 
 
 def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:
-    """Decode a picture and encode it anew.
-
-    Parameters
-    ----------
-    data : buffer
-        An encoded picture.
-    how : Recoding
-
-    Returns
-    -------
-    data : bytes
-    shape : (int, int)
-        Height and width.
-
-    Raises
-    ------
-    ImageError
-        The bytes are no picture, or one that the encoding cannot store without loss of depth.
-    """
+    """Decode a picture and encode it anew."""
     plain = plain_picture(data, how)
     if plain is not None:
         return save_picture(plain, how), (plain.height, plain.width)
@@ -243,17 +185,7 @@ def _loaded(image: Image, data: Any) -> Image:
 
 
 def save_picture(picture: Image, how: Recoding) -> bytes:
-    """Encode a picture whose mode the encoding stores.
-
-    Parameters
-    ----------
-    picture : PIL.Image.Image
-    how : Recoding
-
-    Returns
-    -------
-    bytes
-    """
+    """Encode a picture whose mode the encoding stores."""
     options = dict(_SAVE[how.encode])
     if how.encode in _LOSSY:
         options["quality"] = how.quality
@@ -284,24 +216,7 @@ def _with_whole_palette(picture: Image) -> Image:
 
 
 def move_pixels(image: Image, how: Recoding, *, nearest: bool) -> Image:
-    """Rotate, cut and scale a picture.
-
-    Parameters
-    ----------
-    image : PIL.Image.Image
-    how : Recoding
-    nearest : bool
-        Whether pixels must not be mixed; those of palette pictures never are.
-
-    Returns
-    -------
-    PIL.Image.Image
-
-    Raises
-    ------
-    ImageError
-        The picture is smaller than the window to be cut, or would become too large.
-    """
+    """Rotate, cut and scale a picture."""
     module = need_pillow()
     if how.exif:
         from PIL import ImageOps
@@ -366,37 +281,13 @@ def _nearest_mode(image: Image, how: Recoding) -> str:
 
 
 def image_shape(data: Any) -> tuple[int, int]:
-    """Height and width that an encoded picture declares.
-
-    Parameters
-    ----------
-    data : buffer
-
-    Returns
-    -------
-    (int, int)
-
-    Raises
-    ------
-    ImageError
-        The bytes are no picture.
-    """
+    """Height and width that an encoded picture declares."""
     with opened(data) as image:
         return image.height, image.width
 
 
 def decode_whole(data: Any) -> None:
-    """Decode a picture to its last pixel as training will, and forget it.
-
-    Parameters
-    ----------
-    data : buffer
-
-    Raises
-    ------
-    ImageError, LimitError
-        The bytes are no whole picture, or one of too many pixels.
-    """
+    """Decode a picture to its last pixel as training will, and forget it."""
     head, limit, done = bytes(memoryview(data)[:26]), 2 * max_pixels(), None
     if head.startswith(b"\xff\xd8"):
         done = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))

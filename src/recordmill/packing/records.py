@@ -20,32 +20,7 @@ from recordmill.schema import Feature, Schema
 def describe_records(
     items: Items, format_: Format, codec: PayloadCodec, wanted: RecordOptions, images: ImageOptions
 ) -> tuple[Names, Schema, Items]:
-    """Decide on the features of each record, and bring labels to their stored kind.
-
-    Parameters
-    ----------
-    items : Items
-    format_ : Format
-    codec : PayloadCodec
-    wanted : RecordOptions
-    images : ImageOptions
-
-    Returns
-    -------
-    names : Names
-    schema : Schema
-    items : Items
-        With labels as they are stored.
-
-    Raises
-    ------
-    InputError
-        The source is empty.
-    FeatureError
-        Features that the payload has no room for, or two of the same name.
-    LabelError
-        A label that its kind cannot hold.
-    """
+    """Decide on the features of each record, and bring labels to their stored kind."""
     if not len(items):
         raise InputError("there is nothing to pack", kind="no_images", shard=items.origin or items.root or None)
     image = wanted.image_feature or format_.image_feature

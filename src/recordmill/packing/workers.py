@@ -73,17 +73,7 @@ class LaneRunner:
         self._halted = False
 
     def run(self, workers: int) -> None:
-        """Work until all lanes are empty and finished.
-
-        Parameters
-        ----------
-        workers : int
-
-        Raises
-        ------
-        Exception
-            What the first chunk that failed raised; everything has stopped by then.
-        """
+        """Work until all lanes are empty and finished."""
         self._num_lanes = workers
         if workers == 1:
             self._work()

@@ -63,12 +63,7 @@ class Cuts:
         return full + 1
 
     def check(self) -> None:
-        """Refuse an epoch without a single batch.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse an epoch without a single batch."""
         if self.length is None:
             return
         if self.length <= self.start:
@@ -81,35 +76,14 @@ class Cuts:
             )
 
     def check_filtered(self, held: int | None) -> None:
-        """Refuse an epoch without a single batch, however many samples pass a filter.
-
-        Parameters
-        ----------
-        held : int, optional
-            Samples that are held against it; endless without.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse an epoch without a single batch, however many samples pass a filter."""
         ends = [end for end in (held, self.length) if end is not None]
         most = replace(self, length=min(ends) if ends else None)
         if most.length is not None and (self.last == "drop" or most.length <= self.start):
             most.check()
 
     def positions(self, number: int) -> range | Ints:
-        """Positions of a batch of this rank.
-
-        Parameters
-        ----------
-        number : int
-            From 0.
-
-        Returns
-        -------
-        range, or ndarray of int64
-            Fewer than the size for a last batch that is kept or padded.
-        """
+        """Positions of a batch of this rank."""
         first = self.start + number * self.together
         rest = self.together if self.length is None else self.length - first
         if rest >= self.together or self.last == "wrap":
@@ -125,15 +99,6 @@ class Cuts:
         return range(first + begin, first + begin + share + (self.rank < more))
 
     def behind(self, number: int) -> int:
-        """Positions that are behind once so many batches are.
-
-        Parameters
-        ----------
-        number : int
-
-        Returns
-        -------
-        int
-        """
+        """Positions that are behind once so many batches are."""
         found = self.start + number * self.together
         return found if self.length is None else min(found, self.length)

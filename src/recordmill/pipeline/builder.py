@@ -107,25 +107,11 @@ class Maker:
         return [limit for limit in found if limit is not None]
 
     def carefully(self, number: int) -> Made:
-        """Make an element that could not be handed over once more; an error names the function that is at fault.
-
-        Parameters
-        ----------
-        number : int
-
-        Returns
-        -------
-        Made
-        """
+        """Make an element that could not be handed over once more; an error names the function that is at fault."""
         return self.careful().make(range(number, number + 1))
 
     def careful(self) -> Maker:
-        """The same, but what its last functions return has to be what can be pickled.
-
-        Returns
-        -------
-        Maker
-        """
+        """The same, but what its last functions return has to be what can be pickled."""
         own = [stage for stage in (*self.program.stages, *self.maps) if isinstance(stage, Map)]
         # What comes last is handed over; of a mixture, what its parts return.
         return replace(self, handed_over=tuple(own[-1:] or self.program.functions))
@@ -139,17 +125,7 @@ class Maker:
         return self.__dict__ | {"_contexts": {}, "returned": {}, "memory": None}
 
     def make(self, numbers: range) -> Made:
-        """Elements in order; an error is where its element would be.
-
-        Parameters
-        ----------
-        numbers : range
-            Of the elements, rising.
-
-        Returns
-        -------
-        Made
-        """
+        """Elements in order; an error is where its element would be."""
         if len(numbers) > 1 and not len(self.cuts.positions(numbers[-1])):
             # A share without samples has the form of another rank's, not of those that would be made with it.
             return self._one_by_one(numbers)
@@ -200,21 +176,7 @@ class Maker:
         return replace(rows, ordinals=np.empty(0, np.int64))
 
     def finished(self, rows: Rows, parts: list[Places], numbers: range, context: Context) -> Made:
-        """Elements of samples.
-
-        Parameters
-        ----------
-        rows : Rows
-        parts : list of Places
-            Of the samples that were asked for, an element each.
-        numbers : range
-            Of the elements.
-        context : Context
-
-        Returns
-        -------
-        Made
-        """
+        """Elements of samples."""
         if self.batch is None:
             found = (numbers[0] + numbers.step * rows.ordinals).tolist()
             samples = samples_of(rows.columns, len(rows), lock=False)

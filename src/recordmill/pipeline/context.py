@@ -61,44 +61,19 @@ class Calling:
         return monotonic() - self.begun
 
     def parts(self, sources: Sequence[ExampleSource]) -> dict[str, Any]:
-        """Keyword arguments of an error about it.
-
-        Parameters
-        ----------
-        sources : sequence of ExampleSource
-            Of the run.
-
-        Returns
-        -------
-        dict of str to object
-        """
+        """Keyword arguments of an error about it."""
         found = {"stage": self.stage, "function": self.function, "position": self.position}
         return found | (sources[self.source].where(self.record)._asdict() if self.source >= 0 else {})
 
     def note(self) -> bytes:
-        """Form in which another process reads of it.
-
-        Returns
-        -------
-        bytes
-        """
+        """Form in which another process reads of it."""
         limit = inf if self.timeout is None else self.timeout
         head = _NOTE.pack(self.position, self.source, self.record, limit, self.begun)
         return head + f"{self.stage}\0{self.function}".encode()
 
     @classmethod
     def from_note(cls, note: bytes) -> Calling | None:
-        """What another process noted.
-
-        Parameters
-        ----------
-        note : bytes
-
-        Returns
-        -------
-        Calling or None
-            None of an empty note.
-        """
+        """What another process noted."""
         if len(note) < _NOTE.size:
             return None
         position, source, record, limit, begun = _NOTE.unpack_from(note)
@@ -107,20 +82,7 @@ class Calling:
 
 
 def scrambled(number: int) -> int:
-    """64 bits that look random, others for every number.
-
-    Parameters
-    ----------
-    number : int
-
-    Returns
-    -------
-    int
-
-    References
-    ----------
-    Steele, Lea, Flood: Fast splittable pseudorandom number generators. OOPSLA 2014 (the finalizer of SplitMix64).
-    """
+    """64 bits that look random, others for every number."""
     word = number * 0x9E3779B97F4A7C15 & _WORD
     word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & _WORD
     word = (word ^ word >> 27) * 0x94D049BB133111EB & _WORD
@@ -183,15 +145,7 @@ class Context:
 
     @contextmanager
     def inside(self, number: int, first_source: int) -> Iterator[None]:
-        """Evaluate a part of a mixture.
-
-        Parameters
-        ----------
-        number : int
-            Of the part in its mixture.
-        first_source : int
-            Sources of the mixture before those of the part.
-        """
+        """Evaluate a part of a mixture."""
         outside = self.first_source, self.part
         self.first_source += first_source
         self.part = scrambled(self.part + number + 1)
@@ -201,32 +155,13 @@ class Context:
             self.first_source, self.part = outside
 
     def enter(self, stage: object, asked: Places, source: int, record: int) -> None:
-        """Note that samples go through a stage together, where another process may have to tell of it.
-
-        Parameters
-        ----------
-        stage : str
-        asked : Places
-            Of the samples in the epoch of the run.
-        source, record : int
-            Where the first of them comes from.
-        """
+        """Note that samples go through a stage together, where another process may have to tell of it."""
         if StatusPage.current is not None and len(asked):
             first = Calling(str(stage), "", asked.at(0)[1], self.first_source + source, record, None, monotonic())
             StatusPage.current.write(first.note())
 
     def weigh(self, columns: Mapping[str, Any]) -> int:
-        """Note how many bytes samples take behind a stage.
-
-        Parameters
-        ----------
-        columns : mapping of str to column
-
-        Returns
-        -------
-        int
-            What is known of it: other things than arrays weigh nothing.
-        """
+        """Note how many bytes samples take behind a stage."""
         num_bytes = sum(map(_num_bytes, columns.values()))
         self.most_bytes = max(self.most_bytes, num_bytes)
         return num_bytes
@@ -237,13 +172,7 @@ class Context:
             StatusPage.current.clear()
 
     def begin(self, caller: Called, row: int) -> None:
-        """Note that a function is called; told in full where another process may have to tell of it.
-
-        Parameters
-        ----------
-        caller : Called
-        row : int
-        """
+        """Note that a function is called; told in full where another process may have to tell of it."""
         begun = monotonic()
         self.called = caller, row, begun
         if StatusPage.current is not None:
@@ -255,14 +184,7 @@ class Context:
         self.leave()
 
     def fail(self, epoch: int, position: int, error: RecordmillError) -> None:
-        """Raise an error, or note it.
-
-        Parameters
-        ----------
-        epoch, position : int
-            Of the sample.
-        error : RecordmillError
-        """
+        """Raise an error, or note it."""
         if not self.collects:
             raise error from (error.__cause__ or getattr(error, "cause", None))
         self.skipped.append(Skipped(epoch, position, error))

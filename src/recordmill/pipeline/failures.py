@@ -33,12 +33,7 @@ class Skipped:
     error: RecordmillError
 
     def to_json(self) -> dict[str, Any]:
-        """Plain form for reports.
-
-        Returns
-        -------
-        dict
-        """
+        """Plain form for reports."""
         error = self.error
         place = {name: getattr(error, name) for name in ("shard", "record", "offset")}
         names = ("stage", "feature")
@@ -67,18 +62,7 @@ class Report:
             raise ValueError(f"max_errors is a number of samples, or a share of them below 1, not {limit!r}")
 
     def add(self, num_samples: int, skipped: list[Skipped]) -> None:
-        """Count samples that were asked for, and note those that failed.
-
-        Parameters
-        ----------
-        num_samples : int
-        skipped : list of Skipped
-
-        Raises
-        ------
-        LimitError
-            More failed than the limit allows; its cause is the last failure.
-        """
+        """Count samples that were asked for, and note those that failed."""
         self.num_samples += num_samples
         self.skipped += skipped
         if self.limit is None or not skipped:
@@ -111,24 +95,7 @@ class Barren:
         self._last: Exception | None = None
 
     def lacks(self, element: Any, skipped: list[Skipped]) -> bool:
-        """Whether there is nothing to deliver.
-
-        Parameters
-        ----------
-        element : object
-            None for a batch without samples.
-        skipped : list of Skipped
-            Samples that failed, of this element and those made with it.
-
-        Returns
-        -------
-        bool
-
-        Raises
-        ------
-        RecordmillError
-            That of a sample, where too many failed in a row.
-        """
+        """Whether there is nothing to deliver."""
         if element is not None:
             self._whole, self._in_a_row = False, 0
             return False
@@ -138,12 +105,6 @@ class Barren:
         return True
 
     def end(self) -> None:
-        """Refuse an epoch that gave nothing because all samples failed.
-
-        Raises
-        ------
-        RecordmillError
-            That of a sample.
-        """
+        """Refuse an epoch that gave nothing because all samples failed."""
         if self._whole and self._last is not None:
             raise self._last

@@ -86,19 +86,7 @@ class Gatherer:
         return sum(len(rows) for rows, _ in self._held)
 
     def add(self, rows: Rows, positions: Ints) -> Iterator[Portion]:
-        """Portions that are full.
-
-        Parameters
-        ----------
-        rows : Rows
-            What passed next.
-        positions : ndarray of int64
-            Of these rows.
-
-        Yields
-        ------
-        Portion
-        """
+        """Portions that are full."""
         begin = max(0, self._start - self._passed - self._count)
         end = len(rows) if self._stop is None else max(0, min(len(rows), self._stop - self._passed - self._count))
         dropped = min(begin, end)
@@ -117,12 +105,7 @@ class Gatherer:
         self._held = [(everything.take(rest), places[rest])]
 
     def finish(self) -> Iterator[Portion]:
-        """The last portion, if there is one.
-
-        Yields
-        ------
-        Portion
-        """
+        """The last portion, if there is one."""
         count = self._count
         if count and self._last != "drop":
             everything, places = self._everything()

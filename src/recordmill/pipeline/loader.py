@@ -29,12 +29,7 @@ _GOING_ON: WeakSet[Generator[Any]] = WeakSet()
 
 
 def close_at_exit(running: Generator[Any]) -> None:
-    """Close an iteration when the interpreter ends, if it is still there.
-
-    Parameters
-    ----------
-    running : generator
-    """
+    """Close an iteration when the interpreter ends, if it is still there."""
     _GOING_ON.add(running)
 
 

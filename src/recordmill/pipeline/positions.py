@@ -39,60 +39,26 @@ class Places:
         return found
 
     def take(self, rows: Ints) -> Places:
-        """Some of the places.
-
-        Parameters
-        ----------
-        rows : ndarray of int64
-            Rising.
-
-        Returns
-        -------
-        Places
-        """
+        """Some of the places."""
         if len(rows) == len(self):
             return self
         epochs = self.epochs if isinstance(self.epochs, int) else self.epochs[rows]
         return Places(epochs, self.array[rows])
 
     def at(self, row: int) -> tuple[int, int]:
-        """Epoch and position of one of the places.
-
-        Parameters
-        ----------
-        row : int
-
-        Returns
-        -------
-        (int, int)
-        """
+        """Epoch and position of one of the places."""
         epoch = self.epochs if isinstance(self.epochs, int) else int(self.epochs[row])
         return epoch, int(self.positions[row])
 
     def by_epoch(self) -> list[tuple[int, Ints]]:
-        """Rows of each epoch.
-
-        Returns
-        -------
-        list of (int, ndarray of int64)
-            Epoch, and the rows of this object that belong to it, rising.
-        """
+        """Rows of each epoch."""
         if isinstance(self.epochs, int):
             return [(self.epochs, np.arange(len(self), dtype=np.int64))]
         return [(int(epoch), np.flatnonzero(self.epochs == epoch)) for epoch in np.unique(self.epochs)]
 
 
 def joined(parts: list[Places]) -> Places:
-    """Places of several objects, one behind the other.
-
-    Parameters
-    ----------
-    parts : list of Places
-
-    Returns
-    -------
-    Places
-    """
+    """Places of several objects, one behind the other."""
     if len(parts) == 1:
         return parts[0]
     positions: Any = [part.array for part in parts]

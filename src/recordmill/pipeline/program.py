@@ -152,19 +152,7 @@ class Program:
         return ".".join([self.origin.fingerprint(), *told])
 
     def evaluate(self, places: Places, context: Context, asked: Places | None = None) -> Rows:
-        """Samples at places of an epoch.
-
-        Parameters
-        ----------
-        places : Places
-        context : Context
-        asked : Places, optional
-            Of the same samples in the epoch of the run, where this is a part of a mixture: what errors tell.
-
-        Returns
-        -------
-        Rows
-        """
+        """Samples at places of an epoch."""
         asked = places if asked is None else asked
         behind = [places]
         for number in range(len(self.stages) - 1, -1, -1):
@@ -176,19 +164,7 @@ class Program:
         return self._worked(rows, behind[::-1], 0, context, asked)
 
     def evaluate_tail(self, rows: Rows, places: Places, context: Context) -> Rows:
-        """Samples behind the last filter, of samples that passed it.
-
-        Parameters
-        ----------
-        rows : Rows
-        places : Places
-            Of what was asked for.
-        context : Context
-
-        Returns
-        -------
-        Rows
-        """
+        """Samples behind the last filter, of samples that passed it."""
         return self._worked(rows, [places] * (len(self.stages) + 1), self._last_filter + 1, context, places)
 
     def _worked(self, rows: Rows, behind: list[Places], first: int, context: Context, asked: Places) -> Rows:
@@ -206,22 +182,7 @@ class Program:
         return rows
 
     def work(self, rows: Rows, places: Places, number: int, context: Context, asked: Places) -> Work:
-        """Samples for the stage of a number.
-
-        Parameters
-        ----------
-        rows : Rows
-        places : Places
-            Of the rows.
-        number : int
-        context : Context
-        asked : Places
-            Of the rows in the epoch of the run.
-
-        Returns
-        -------
-        Work
-        """
+        """Samples for the stage of a number."""
         before = (*self.stages, *[None] * (number - len(self.stages)))[:number]
 
         def where(row: int) -> dict[str, Any]:
@@ -238,16 +199,7 @@ class Program:
         return Work(rows, places, asked, where, tables, seed, before, context)
 
     def seed(self, number: int) -> int:
-        """Seed of a stage: its own, else that of the last shuffle before it, else 0.
-
-        Parameters
-        ----------
-        number : int
-
-        Returns
-        -------
-        int
-        """
+        """Seed of a stage: its own, else that of the last shuffle before it, else 0."""
         own = getattr(self.stages[number], "seed", None) if number < len(self.stages) else None
         if own is not None:
             return int(own)
@@ -255,20 +207,7 @@ class Program:
         return seeds[-1] if seeds else 0
 
     def evaluate_full(self, places: Places, context: Context) -> Rows:
-        """Samples at places, with others in the place of those that failed.
-
-        Which others, depends on epoch and position alone.
-
-        Parameters
-        ----------
-        places : Places
-        context : Context
-            Notes what fails.
-
-        Returns
-        -------
-        Rows
-        """
+        """Samples at places, with others in the place of those that failed."""
         rows = self.evaluate(places, context)
         num_skipped = len(context.skipped)
         for attempt in range(_ATTEMPTS):

@@ -17,46 +17,14 @@ _VARIABLES = (
 
 
 def check_rank(rank: int, world_size: int) -> tuple[int, int]:
-    """Rank and world size, if they make sense.
-
-    Parameters
-    ----------
-    rank, world_size : int
-
-    Returns
-    -------
-    (int, int)
-
-    Raises
-    ------
-    ValueError
-        They do not.
-    """
+    """Rank and world size, if they make sense."""
     if not is_whole(world_size, 1) or not is_whole(rank, 0, world_size):
         raise ValueError(f"a rank is 0 to world_size - 1: not rank {rank!r} of {world_size!r}")
     return int(rank), int(world_size)
 
 
 def find_rank(rank: int | None = None, world_size: int | None = None) -> tuple[int, int]:
-    """Rank and world size: the given ones, else what the training framework or the launcher says.
-
-    Asked in this order: `torch.distributed` and `jax.distributed`, where they are set up; the environment; a process
-    by itself is rank 0 of 1.
-
-    Parameters
-    ----------
-    rank, world_size : int, optional
-        Both or neither.
-
-    Returns
-    -------
-    (int, int)
-
-    Raises
-    ------
-    ValueError
-        One without the other, or numbers that make no sense.
-    """
+    """Rank and world size: the given ones, else what the training framework or the launcher says."""
     if (rank is None) != (world_size is None):
         raise ValueError("rank and world_size go together")
     if rank is not None and world_size is not None:

@@ -40,59 +40,23 @@ class Rows:
         return len(self.ordinals)
 
     def take(self, rows: Ints) -> Rows:
-        """Some of the samples.
-
-        Parameters
-        ----------
-        rows : ndarray of int64
-
-        Returns
-        -------
-        Rows
-        """
+        """Some of the samples."""
         columns = {name: take(column, rows) for name, column in self.columns.items()}
         return Rows(columns, self.ordinals[rows], self.origins[rows])
 
     def slice(self, start: int, stop: int) -> Columns:
-        """Columns of neighbouring samples, without a copy.
-
-        Parameters
-        ----------
-        start, stop : int
-
-        Returns
-        -------
-        dict of str to ndarray, Ragged or list
-        """
+        """Columns of neighbouring samples, without a copy."""
         if start == 0 and stop == len(self):
             return self.columns
         return {name: column[start:stop] for name, column in self.columns.items()}
 
     def samples(self) -> list[dict[str, Any]]:
-        """Samples one by one; arrays are views that cannot be written.
-
-        Returns
-        -------
-        list of dict
-        """
+        """Samples one by one; arrays are views that cannot be written."""
         return samples_of(self.columns, len(self))
 
 
 def samples_of(columns: Mapping[str, Any], count: int, *, lock: bool = True) -> list[dict[str, Any]]:
-    """Rows of columns as dicts.
-
-    Parameters
-    ----------
-    columns : mapping of str to ndarray, Ragged or list
-    count : int
-        Of rows.
-    lock : bool
-        Whether arrays are views that cannot be written.
-
-    Returns
-    -------
-    list of dict
-    """
+    """Rows of columns as dicts."""
     if not columns:
         return [{} for _ in range(count)]
     lists = [list(_locked(column) if lock else column) for column in columns.values()]
@@ -100,16 +64,7 @@ def samples_of(columns: Mapping[str, Any], count: int, *, lock: bool = True) -> 
 
 
 def locked(columns: Mapping[str, Any]) -> Columns:
-    """Views of columns that cannot be written.
-
-    Parameters
-    ----------
-    columns : mapping of str to ndarray, Ragged or list
-
-    Returns
-    -------
-    dict of str to ndarray, Ragged or list
-    """
+    """Views of columns that cannot be written."""
     return {name: _locked(column) for name, column in columns.items()}
 
 
@@ -124,31 +79,12 @@ def _locked(column: Any) -> Any:
 
 
 def stacked(samples: Sequence[Mapping[str, Any]]) -> Columns:
-    """Columns of samples: arrays where all rows are numbers of one shape, lists otherwise.
-
-    Parameters
-    ----------
-    samples : sequence of mapping
-        With the same names.
-
-    Returns
-    -------
-    dict of str to ndarray or list
-    """
+    """Columns of samples: arrays where all rows are numbers of one shape, lists otherwise."""
     return {name: column_of([sample[name] for sample in samples]) for name in (samples[0] if samples else ())}
 
 
 def column_of(values: list[Any]) -> Any:
-    """Column of the values of one feature: an array where all are numbers of one shape, else the list.
-
-    Parameters
-    ----------
-    values : list
-
-    Returns
-    -------
-    ndarray or list
-    """
+    """Column of the values of one feature: an array where all are numbers of one shape, else the list."""
     if not values or not all(isinstance(value, np.ndarray | np.generic | int | float | bool) for value in values):
         return values
     arrays = [np.asarray(value) for value in values]
@@ -159,21 +95,7 @@ def column_of(values: list[Any]) -> Any:
 
 
 def concatenated(parts: Sequence[Columns]) -> Columns:
-    """Columns of several objects, one behind the other.
-
-    Parameters
-    ----------
-    parts : sequence of dict of str to column
-
-    Returns
-    -------
-    dict of str to ndarray, Ragged or list
-
-    Raises
-    ------
-    FeatureError
-        They do not have the same features, or not in the same form.
-    """
+    """Columns of several objects, one behind the other."""
     if len(parts) == 1:
         return parts[0]
     names = parts[0].keys()
@@ -206,17 +128,7 @@ def _joined(name: str, columns: list[Any]) -> Any:
 
 
 def joined_rows(parts: Sequence[Rows]) -> Rows:
-    """Samples of several objects, in the order of their ordinals.
-
-    Parameters
-    ----------
-    parts : sequence of Rows
-        Not empty.
-
-    Returns
-    -------
-    Rows
-    """
+    """Samples of several objects, in the order of their ordinals."""
     full = [part for part in parts if len(part)] or [parts[0]]
     if len(full) == 1:
         return full[0]

@@ -29,17 +29,7 @@ _MOST, _BYTES = 256, 8 << 20
 
 
 def num_bytes(value: Any) -> int:
-    """Bytes of a sample, a batch, or what is in it.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    int
-        About; of what is unknown, as of a number.
-    """
+    """Bytes of a sample, a batch, or what is in it."""
     if isinstance(value, dict):
         return sum(map(num_bytes, value.values()))
     if isinstance(value, Ragged):
@@ -50,31 +40,12 @@ def num_bytes(value: Any) -> int:
 
 
 def mean_bytes(program: Program) -> int:
-    """Bytes of a record, about; 1 where sources do not know them.
-
-    Parameters
-    ----------
-    program : Program
-
-    Returns
-    -------
-    int
-    """
+    """Bytes of a record, about; 1 where sources do not know them."""
     return max(getattr(source, "mean_bytes", 1) for source in program.sources)
 
 
 def in_order(dataset: Dataset) -> Iterator[dict[str, Any]]:
-    """Elements of epoch 0 by position; those in front of a faulty one come before the error.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With a length.
-
-    Yields
-    ------
-    dict
-    """
+    """Elements of epoch 0 by position; those in front of a faulty one come before the error."""
     start, step, count = 0, 1, len(dataset)
     while start < count:
         chunk = range(start, min(start + step, count))
@@ -105,31 +76,7 @@ _TELL_S = 60.0
 
 
 def take_watched(pool: WorkerPool, task: int, maker: Maker) -> Any:
-    """Wait for the result of a task, but not for a function that hangs.
-
-    Parameters
-    ----------
-    pool : WorkerPool
-    task : int
-    maker : Maker
-        Whose functions are called.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    MapError
-        A call took longer than its stage allows.
-    WorkerError
-        A worker process ended; with the call that it was in.
-
-    Warns
-    -----
-    RuntimeWarning
-        A call has taken a minute.
-    """
+    """Wait for the result of a task, but not for a function that hangs."""
     look_s = min([_TELL_S, *maker.limits]) / 2
     begun = monotonic()
     while True:
@@ -248,32 +195,14 @@ class Jobs:
         self.ordered = 0
 
     def size_known(self, num_bytes: int, seconds: float = 0.0) -> None:
-        """Choose how many elements a job makes from now on.
-
-        Parameters
-        ----------
-        num_bytes : int
-            Of one element, or of what it is made of if that is more.
-        seconds : float
-            That functions took for one element; the least that was told counts.
-        """
+        """Choose how many elements a job makes from now on."""
         self._seconds = min(self._seconds, seconds)
         if self._pace.bundles:
             quick = _BUNDLE_MOST if self._seconds * _BUNDLE_MOST <= _BUNDLE_S else int(_BUNDLE_S / self._seconds)
             self._bundle = max(1, min(quick, _BUNDLE_BYTES // max(num_bytes, 1)))
 
     def plan(self, taken: int) -> int:
-        """Add jobs until there are enough beyond those that were taken.
-
-        Parameters
-        ----------
-        taken : int
-
-        Returns
-        -------
-        int
-            Jobs that there are in all.
-        """
+        """Add jobs until there are enough beyond those that were taken."""
         ahead = self._pace.workers + -(-self._pace.prefetch // self._bundle) + 1
         if self._first_alone and not taken:
             ahead = 1
@@ -342,22 +271,7 @@ def _sound(made: Made) -> Made:
 
 
 def run(maker: Maker, pace: Pace, create_pool: CreatePool | None, tally: Tally, *, processes: bool) -> Iterator[Made]:
-    """What makes up an epoch, in order.
-
-    Parameters
-    ----------
-    maker : Maker
-    pace : Pace
-    create_pool : callable, optional
-        None for no workers.
-    tally : Tally
-    processes : bool
-        Whether workers share no memory.
-
-    Yields
-    ------
-    Made
-    """
+    """What makes up an epoch, in order."""
     is_known = tally.element_bytes > 0
     together = not processes and not is_known and pace.workers > maker.threads and _is_native(maker)
     few = max(1, min(_SAMPLES_AT_FIRST, _BUNDLE_BYTES // mean_bytes(maker.program)))

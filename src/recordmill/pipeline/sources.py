@@ -128,19 +128,7 @@ class SourceOrigin:
         return self.source.fingerprint()
 
     def rows(self, places: Places, context: Context, asked: Places) -> Rows:
-        """Examples at places.
-
-        Parameters
-        ----------
-        places : Places
-        context : Context
-        asked : Places
-            Of the same samples in the epoch of the run.
-
-        Returns
-        -------
-        Rows
-        """
+        """Examples at places."""
         context.enter("read", asked, 0, places.at(0)[1] if len(places) else -1)
         with context.spent.timed("read"):
             rows = self._rows(places, 0, context, asked)
@@ -178,19 +166,7 @@ class SourceOrigin:
 
 
 def entry_points(sources: Sequence[ExampleSource], origins: Ints, feature: str) -> Ragged | None:
-    """Entry points that are kept for the images of some samples.
-
-    Parameters
-    ----------
-    sources : sequence of ExampleSource
-    origins : ndarray of int64, shape (n, 2)
-        Number of the source, and position in it.
-    feature : str
-
-    Returns
-    -------
-    Ragged of uint8, or None
-    """
+    """Entry points that are kept for the images of some samples."""
     if len(sources) == 1:
         return sources[0].entry_points(origins[:, 1], feature)
     found = [b""] * len(origins)
@@ -261,19 +237,7 @@ class Mixture:
         return f"mix([{inner}], {list(self.shares)}, {self.num_samples})"
 
     def rows(self, places: Places, context: Context, asked: Places) -> Rows:
-        """Samples at places; a program that runs out begins its next epoch.
-
-        Parameters
-        ----------
-        places : Places
-        context : Context
-        asked : Places
-            Of the same samples in the epoch of the run.
-
-        Returns
-        -------
-        Rows
-        """
+        """Samples at places; a program that runs out begins its next epoch."""
         chosen, ordinals = self._located(places)
         parts, first = [], 0
         for number, program in enumerate(self.programs):
@@ -320,24 +284,7 @@ def _counts(shares: Sequence[float]) -> Ints:
 
 
 def shares_of(weights: Iterable[float], count: int) -> tuple[float, ...]:
-    """Shares that add up to 1.
-
-    Parameters
-    ----------
-    weights : iterable of float
-        Above 0.
-    count : int
-        How many there have to be.
-
-    Returns
-    -------
-    tuple of float
-
-    Raises
-    ------
-    ValueError
-        Another number of weights, or weights that are not above 0 and finite.
-    """
+    """Shares that add up to 1."""
     given = [] if isinstance(weights, Mapping) or not isinstance(weights, Iterable) else list(weights)
     if len(given) != count or not all(is_number(one) and 0 < one < math.inf for one in given):
         raise ValueError(f"weights are {count} numbers above 0, not {given or weights!r}")

@@ -34,56 +34,19 @@ class State:
     passed: int = 0
 
     def to_dict(self, pipeline: str) -> dict[str, Any]:
-        """Plain form.
-
-        Parameters
-        ----------
-        pipeline : str
-            Fingerprint of what the state belongs to.
-
-        Returns
-        -------
-        dict
-            Of numbers and text.
-        """
+        """Plain form."""
         return {"version": VERSION, "pipeline": digest(pipeline), **asdict(self), "order": _told(pipeline)}
 
 
 def digest(fingerprint: str) -> str:
-    """Short form of a fingerprint.
-
-    Parameters
-    ----------
-    fingerprint : str
-
-    Returns
-    -------
-    str
-    """
+    """Short form of a fingerprint."""
     from hashlib import blake2b
 
     return blake2b(fingerprint.encode(), digest_size=8).hexdigest()
 
 
 def state_from(saved: Any, pipeline: str) -> State:
-    """State of its plain form.
-
-    Parameters
-    ----------
-    saved : object
-        Of `State.to_dict`.
-    pipeline : str
-        Fingerprint of what it has to belong to.
-
-    Returns
-    -------
-    State
-
-    Raises
-    ------
-    StateError
-        It belongs to something else, or is no state.
-    """
+    """State of its plain form."""
     if not isinstance(saved, Mapping) or not {"version", "pipeline", "epoch", "position", "passed"} <= saved.keys():
         hint = "read it with json.loads first" if isinstance(saved, str | bytes) else None
         raise StateError("this is no state of a loader", kind="bad_state", found=f"{saved!r:.100}", hint=hint)
@@ -122,20 +85,7 @@ def _other_pipeline(saved: Mapping[str, Any], pipeline: str) -> StateError:
 
 
 def check_inside(state: State, length: int | None, stop: int | None) -> None:
-    """Refuse a state beyond the end of its epoch; the end itself is where the last element leads.
-
-    Parameters
-    ----------
-    state : State
-    length : int, optional
-        Samples of the epoch, of a pipeline with a filter before it.
-    stop : int, optional
-        Samples that are delivered at most, by all ranks together.
-
-    Raises
-    ------
-    StateError
-    """
+    """Refuse a state beyond the end of its epoch; the end itself is where the last element leads."""
     for number, end in ((state.position, length), (state.passed, stop)):
         if end is not None and number > end:
             raise StateError(

@@ -28,50 +28,21 @@ class Spent:
     waited: dict[str, float] = field(default_factory=dict)
 
     def timed(self, stage: str) -> _Inside:
-        """Count the time spent in a `with` statement for a stage.
-
-        Parameters
-        ----------
-        stage : str
-
-        Returns
-        -------
-        context manager
-        """
+        """Count the time spent in a `with` statement for a stage."""
         return _Inside(self, stage)
 
     def count(self, stage: str, busy: float, waited: float) -> None:
-        """Count time for a stage.
-
-        Parameters
-        ----------
-        stage : str
-        busy, waited : float
-        """
+        """Count time for a stage."""
         self.busy[stage] = self.busy.get(stage, 0.0) + busy
         self.waited[stage] = self.waited.get(stage, 0.0) + waited
 
     def add(self, other: Spent) -> None:
-        """Count what was spent elsewhere.
-
-        Parameters
-        ----------
-        other : Spent
-        """
+        """Count what was spent elsewhere."""
         for stage, busy in other.busy.items():
             self.count(stage, busy, other.waited[stage])
 
     def total(self, stage: str) -> float:
-        """Seconds in a stage, computing or not.
-
-        Parameters
-        ----------
-        stage : str
-
-        Returns
-        -------
-        float
-        """
+        """Seconds in a stage, computing or not."""
         return self.busy.get(stage, 0.0) + self.waited.get(stage, 0.0)
 
 
@@ -226,12 +197,7 @@ class LoaderStats:
         return self.stages[0].name == "read" and self.stages[0].idle >= _IDLE
 
     def to_json(self) -> dict[str, Any]:
-        """Plain form.
-
-        Returns
-        -------
-        dict
-        """
+        """Plain form."""
         names = ("elements", "samples", "num_bytes", "elapsed_s", "waited_s", "workers", "worker_wait_s", "queue_depth")
         return {name: getattr(self, name) for name in names} | {
             "stages": {one.name: {"busy_s": one.busy_s, "waited_s": one.waited_s} for one in self.stages},
@@ -270,12 +236,7 @@ class Tally:
     pools: list[WorkerPool] = field(default_factory=list)
 
     def count(self, made: Made) -> None:
-        """Add what making some elements cost.
-
-        Parameters
-        ----------
-        made : Made
-        """
+        """Add what making some elements cost."""
         self.samples += made.num_samples
         self.num_bytes += made.num_bytes
         self.spent.add(made.spent)

@@ -19,17 +19,7 @@ if TYPE_CHECKING:
 
 
 def to_numpy(dataset: Dataset) -> dict[str, Any]:
-    """All samples of epoch 0.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Not batched.
-
-    Returns
-    -------
-    dict of str to ndarray or Ragged
-    """
+    """All samples of epoch 0."""
     if dataset.stage is not None:
         raise ValueError("to_numpy gives all samples: leave out batch")
     program = dataset.program

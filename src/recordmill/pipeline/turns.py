@@ -37,32 +37,12 @@ class Turns:
         self._inside, self._since, self._seconds = 0, 0.0, 0.0
 
     def taken(self, stage: Hashable, count: int) -> Turn:
-        """A `with` statement that calls a stage's function for some samples, and says for how many of them.
-
-        Parameters
-        ----------
-        stage : hashable
-        count : int
-            Of samples.
-
-        Returns
-        -------
-        context manager of int
-        """
+        """A `with` statement that calls a stage's function for some samples, and says for how many of them."""
         pace = self._paces[stage]
         return Turn(self, pace, pace.piece(count))
 
     def each(self, stage: Hashable, count: int, call: Callable[[int], None]) -> None:
-        """Call a stage's function for samples, some at a time.
-
-        Parameters
-        ----------
-        stage : hashable
-        count : int
-            Of samples.
-        call : callable
-            Takes the number of a sample.
-        """
+        """Call a stage's function for samples, some at a time."""
         done = 0
         while done < count:
             with self.taken(stage, count - done) as more:
@@ -71,18 +51,7 @@ class Turns:
             done += more
 
     def step(self, threads: int) -> tuple[float, float]:
-        """Count threads that go into functions, or leave them.
-
-        Parameters
-        ----------
-        threads : int
-            1 or -1.
-
-        Returns
-        -------
-        (float, float)
-            Moment in seconds, and seconds that all threads have been in functions until then, together.
-        """
+        """Count threads that go into functions, or leave them."""
         with self._counting:
             now = perf_counter()
             self._seconds += self._inside * (now - self._since)
@@ -108,16 +77,7 @@ class Pace:
         self._tried_s, self._rests_until, self._rest = 0.0, 0.0, _REST_FIRST
 
     def piece(self, count: int) -> int:
-        """How many of some samples to take at a time.
-
-        Parameters
-        ----------
-        count : int
-
-        Returns
-        -------
-        int
-        """
+        """How many of some samples to take at a time."""
         known = (self._at_once or self._in_turn)[-1:]
         return min(count, max(1, int(_PIECE_S / known[0])) if known and known[0] else _AT_FIRST)
 
@@ -133,19 +93,7 @@ class Pace:
         self._in_turn, self._in_vain = [inf] * _TRIES, 0
 
     def note(self, begun: float, ended: float, count: int, threads: float, *, in_turn: bool) -> None:
-        """Tell how long some samples took.
-
-        Parameters
-        ----------
-        begun, ended : float
-            Moments in seconds.
-        count : int
-            Of samples.
-        threads : float
-            That were in functions meanwhile, this one among them, on average.
-        in_turn : bool
-            Whether they were taken in turn.
-        """
+        """Tell how long some samples took."""
         seconds = (ended - begun) / max(count, 1)
         if in_turn and (seconds > _LONG_S or self._in_vain == _MOST_IN_VAIN):
             self.give_up()

@@ -133,30 +133,7 @@ def keep_entry_points(
     compression: str | None = "auto",
     threads: int = 1,
 ) -> str | None:
-    """Find and keep the entry points of one shard.
-
-    Parameters
-    ----------
-    path : str
-    features : bool, str, or sequence of str
-        Features that hold images; True for all that hold one byte string per record.
-    format, compression
-        As for `ShardReader`.
-    threads : int
-        At work side by side.
-
-    Returns
-    -------
-    str or None
-        Where they are kept; None if no image has any, or no file can be written.
-
-    Raises
-    ------
-    FeatureError
-        A feature that is not there, or holds something else.
-    DamageError
-        The shard is damaged.
-    """
+    """Find and keep the entry points of one shard."""
     shards = ShardSet([path], format=format, compression=compression)
     wanted = _chosen(shards.schema, features)
     if not wanted or not len(shards):

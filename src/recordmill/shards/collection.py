@@ -33,16 +33,7 @@ from recordmill.types import Ragged, RecordRef
 
 
 def fingerprint_of(readers: Sequence[ShardReader]) -> str:
-    """Format, number of records, and a digest of each shard's frame lengths and some of its bytes, in order.
-
-    Parameters
-    ----------
-    readers : sequence of ShardReader
-
-    Returns
-    -------
-    str
-    """
+    """Format, number of records, and a digest of each shard's frame lengths and some of its bytes, in order."""
     import hashlib
 
     name, digest = readers[0].format, hashlib.sha256()
@@ -58,29 +49,7 @@ Ints = NDArray[np.int64]
 def gather(
     shards: Iterable[OpenShard], which: Ints, rows: Sequence[int] | Ints, frames: Sequence[Ints], *, verify: bool
 ) -> Ragged:
-    """Payloads of records that lie in several shards.
-
-    Parameters
-    ----------
-    shards : iterable of OpenShard
-        Each is asked for when its turn comes, and only then needs an open file.
-    which : ndarray of int64, shape (n,)
-        Ordinal of the shard of each record.
-    rows : sequence of int, length n
-        Positions in their shards.
-    frames : sequence of ndarray of int64
-        Offsets and lengths.
-    verify : bool
-
-    Returns
-    -------
-    Ragged of uint8
-
-    Raises
-    ------
-    DamageError
-        With shard, record and offset.
-    """
+    """Payloads of records that lie in several shards."""
     parts: list[Ragged] = []
     order: list[Ints] = []
     for number, shard in enumerate(shards):
@@ -105,29 +74,7 @@ _MAX_SCANS = 8  # shards that are scanned at the same time
 
 
 def open_all(names: Sequence[str], format: str | None, options: dict[str, Any]) -> list[ShardReader]:  # noqa: A002
-    """Open shards of one format.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Their files.
-    format : str or None
-        What content says by default.
-    options : dict
-        Of each `ShardReader`.
-
-    Returns
-    -------
-    list of ShardReader
-        In the order of the names; one for several files where a record goes on in the next file.
-
-    Raises
-    ------
-    FormatError
-        Not all are of one format.
-    DamageError
-        The frames of a shard cannot all be found.
-    """
+    """Open shards of one format."""
     full = [name for name in names if LOCAL.stat(name).num_bytes]
     with leaving_out(names):
         opened = {name: ShardReader(name, format=format, **options) for name in full}
@@ -288,24 +235,7 @@ class ShardSet:
         return self.readers[shard], place - self._borders[shard]
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
-        """Features of the examples at the given positions as arrays.
-
-        Parameters
-        ----------
-        positions : ndarray of int64, or range
-            From 0.
-        schema : Schema, optional
-            Instead of the data set's own.
-
-        Returns
-        -------
-        dict of str to ndarray or Ragged
-
-        Raises
-        ------
-        DamageError, FeatureError
-            With shard, record and offset.
-        """
+        """Features of the examples at the given positions as arrays."""
         wanted = self.schema if schema is None else schema
         if self.codec is RAW:
             return RAW.columns([self._payloads(positions)], wanted, len(positions))
@@ -341,20 +271,7 @@ class ShardSet:
         return gather(shards, which, rows, frames, verify=self.verify)
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
-        """Entry points that are kept for the images at the given positions.
-
-        Parameters
-        ----------
-        positions : ndarray of int64, or range
-            From 0.
-        feature : str
-            That holds the images.
-
-        Returns
-        -------
-        Ragged of uint8, or None
-            Empty rows for images without any; None where none of their shards keeps any for the feature.
-        """
+        """Entry points that are kept for the images at the given positions."""
         (which, used), rows, _, _ = self._locate(positions)
         kept = [self._kept_tables(int(shard)) for shard in used]
         if not any(tables is not None and feature in tables.features for tables in kept):
@@ -400,34 +317,12 @@ class ShardSet:
         return self._plan[1]
 
     def where(self, position: int) -> RecordRef:
-        """Place of one example.
-
-        Parameters
-        ----------
-        position : int
-            Negative ones count from the end.
-
-        Returns
-        -------
-        RecordRef
-            (shard, record in that shard, offset in bytes), in the words of errors.
-
-        Raises
-        ------
-        IndexError
-            A position outside the set.
-        """
+        """Place of one example."""
         reader, record = self._found(position)
         return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
 
     def fingerprint(self) -> str:
-        """Short word for what the shards hold, wherever they lie; for recognising them in a later run.
-
-        Returns
-        -------
-        str
-            Format, number of records, and a digest of each shard's frame lengths and some of its bytes, in order.
-        """
+        """Short word for what the shards hold, wherever they lie; for recognising them in a later run."""
         return fingerprint_of(self.readers)
 
     def _key(self) -> tuple[Any, ...]:

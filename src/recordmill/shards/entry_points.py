@@ -61,19 +61,7 @@ class EntryTables:
     splits: Ints
 
     def read(self, records: Ints, feature: str) -> list[bytes]:
-        """Tables of some records.
-
-        Parameters
-        ----------
-        records : ndarray of int64, shape (n,)
-            Positions in the shard.
-        feature : str
-
-        Returns
-        -------
-        list of bytes
-            Empty ones for records without a table; none at all where the file is no longer what it was.
-        """
+        """Tables of some records."""
         tables = [b""] * len(records)
         if feature not in self.features or not len(self.keys):
             return tables
@@ -89,17 +77,7 @@ class EntryTables:
 
 
 def load_tables(shard: OpenShard) -> EntryTables | None:
-    """Open the entry points that are kept for a shard, beside it or in the cache.
-
-    Parameters
-    ----------
-    shard : OpenShard
-
-    Returns
-    -------
-    EntryTables or None
-        None if there are none, or none that are sound and fit the shard.
-    """
+    """Open the entry points that are kept for a shard, beside it or in the cache."""
     if len(shard.paths) != 1:
         return None
     for place in kept_places(shard.paths[0], ENTRY_SUFFIX):
@@ -169,15 +147,7 @@ class TableWriter:
             self._file.write(MAGIC)
 
     def append(self, first: int, columns: Sequence[Ragged]) -> None:
-        """Add the tables of the next records.
-
-        Parameters
-        ----------
-        first : int
-            Position of the first of these records.
-        columns : sequence of Ragged
-            Tables of each feature; empty rows for images without one.
-        """
+        """Add the tables of the next records."""
         lengths = np.stack([np.diff(column.row_splits) for column in columns], axis=1).reshape(-1)
         rows = list(columns[0]) if len(columns) == 1 else [table for row in zip(*columns, strict=True) for table in row]
         there = np.flatnonzero(lengths)
@@ -187,13 +157,7 @@ class TableWriter:
             self._file.write(b"".join(rows))
 
     def finish(self) -> str | None:
-        """Put the file under its final name, if it has any tables.
-
-        Returns
-        -------
-        str or None
-            Where it is kept.
-        """
+        """Put the file under its final name, if it has any tables."""
         keys, lengths = (np.concatenate([np.zeros(0, np.int64), *parts]) for parts in (self._keys, self._lengths))
         if self._file is None or not len(keys):
             self.discard()

@@ -24,34 +24,12 @@ Marks = tuple[tuple[int, int, int, int], ...]
 
 
 def identity_of(sidecar: Sidecar) -> Identity:
-    """What tells a shard from another.
-
-    Parameters
-    ----------
-    sidecar : Sidecar
-
-    Returns
-    -------
-    tuple
-        Size in bytes, and checksums of blocks.
-    """
+    """What tells a shard from another."""
     return sidecar.num_stored_bytes, tuple((offset, crc) for offset, crc in sidecar.probes)
 
 
 def located(paths: Sequence[str], folder: str) -> tuple[str, ...]:
-    """Paths as they are reached now; relative ones count from the folder where they were named first.
-
-    Parameters
-    ----------
-    paths : sequence of str
-    folder : str
-        Working directory when they were named.
-
-    Returns
-    -------
-    tuple of str
-        As they are where none lies there: a data set goes to other machines, too.
-    """
+    """Paths as they are reached now; relative ones count from the folder where they were named first."""
     if all(map(os.path.isabs, paths)) or folder in ("", working_folder()):
         return tuple(paths)
     there = tuple(os.path.join(folder, path) for path in paths)
@@ -67,23 +45,7 @@ def working_folder() -> str:
 
 
 def marks_of(paths: Sequence[str], before: Marks | None) -> Marks:
-    """What the file system says of files, for opening them again in the same process.
-
-    Parameters
-    ----------
-    paths : sequence of str
-    before : Marks or None
-        What it said when they were opened before.
-
-    Returns
-    -------
-    Marks
-
-    Raises
-    ------
-    ShardChangedError
-        Something else than before.
-    """
+    """What the file system says of files, for opening them again in the same process."""
     found = [os.stat(path) for path in paths]
     marks = tuple((one.st_dev, one.st_ino, one.st_size, one.st_mtime_ns) for one in found)
     if before is not None and marks != before:
@@ -92,25 +54,7 @@ def marks_of(paths: Sequence[str], before: Marks | None) -> Marks:
 
 
 def open_known(paths: Sequence[str], options: Mapping[str, Any], known: Identity | None) -> OpenShard:
-    """Open a shard that may be known from an earlier time.
-
-    Parameters
-    ----------
-    paths : sequence of str
-    options : mapping
-        Of `open_shard`.
-    known : Identity or None
-        What it was; None if it is opened for the first time.
-
-    Returns
-    -------
-    OpenShard
-
-    Raises
-    ------
-    ShardChangedError
-        It is not there any more, or another one is.
-    """
+    """Open a shard that may be known from an earlier time."""
     if known is None:
         return open_shard(paths, **options)
     try:
@@ -156,14 +100,7 @@ _HOLDERS: OrderedDict[int, ref[Holder]] = OrderedDict()
 
 
 def hold(holder: Holder) -> None:
-    """Note that a shard was opened; where there are too many, one that was opened longest ago is let go.
-
-    The soft limit of descriptors is raised first, as far as the hard one allows.
-
-    Parameters
-    ----------
-    holder : Holder
-    """
+    """Note that a shard was opened; where there are too many, one that was opened longest ago is let go."""
     key, forget = id(holder), _HOLDERS.pop  # the name of the table may be gone when the process ends
     forget(key, None)
     _HOLDERS[key] = ref(holder, lambda _: forget(key, None))
@@ -174,24 +111,7 @@ def hold(holder: Holder) -> None:
 
 
 def opened(open_files: Callable[[], Opened], name: str) -> Opened:
-    """Open files; where descriptors do not suffice, those of other shards are let go.
-
-    Parameters
-    ----------
-    open_files : callable
-    name : str
-        Of the shard.
-
-    Returns
-    -------
-    object
-        What the function returned.
-
-    Raises
-    ------
-    OSError
-        Too many files are open all the same.
-    """
+    """Open files; where descriptors do not suffice, those of other shards are let go."""
     while True:
         try:
             return open_files()
@@ -204,23 +124,13 @@ def opened(open_files: Callable[[], Opened], name: str) -> Opened:
 
 
 def limit() -> int:
-    """How many files this process may have open.
-
-    Returns
-    -------
-    int
-    """
+    """How many files this process may have open."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _MOST if soft == resource.RLIM_INFINITY else soft
 
 
 def is_short() -> bool:
-    """Whether few descriptors are left, whoever has the others.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether few descriptors are left, whoever has the others."""
     # A new one gets the lowest number that is free.
     try:
         lowest = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
@@ -231,16 +141,7 @@ def is_short() -> bool:
 
 
 def enough(count: int) -> bool:
-    """Whether one call may read from so many shards; the soft limit is raised for that, too.
-
-    Parameters
-    ----------
-    count : int
-
-    Returns
-    -------
-    bool
-    """
+    """Whether one call may read from so many shards; the soft limit is raised for that, too."""
     while count > _FREE and count > limit() // _PART_AT_ONCE:
         if not raise_limit():
             return False
@@ -248,13 +149,7 @@ def enough(count: int) -> bool:
 
 
 def raise_limit() -> bool:
-    """Raise the soft limit of descriptors to double, within the hard one.
-
-    Returns
-    -------
-    bool
-        Whether there are more now.
-    """
+    """Raise the soft limit of descriptors to double, within the hard one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
     if soft == resource.RLIM_INFINITY or soft >= most:

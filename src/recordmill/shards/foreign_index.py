@@ -12,21 +12,7 @@ from recordmill.types import FrameIndex
 
 
 def read_foreign(shard: OpenShard) -> tuple[list[str], list[int]] | None:
-    """Keys and offsets of the index file of the format's own tools, if it lies beside the shard.
-
-    Parameters
-    ----------
-    shard : OpenShard
-
-    Returns
-    -------
-    (list of str, list of int) or None
-
-    Raises
-    ------
-    FormatError
-        A line of it is none of an index.
-    """
+    """Keys and offsets of the index file of the format's own tools, if it lies beside the shard."""
     codec = shard.format.index
     if codec is None:
         return None
@@ -41,38 +27,13 @@ def read_foreign(shard: OpenShard) -> tuple[list[str], list[int]] | None:
 
 
 def foreign_path(path: str, suffix: str) -> str:
-    """Where the index of a format's own tools lies: the shard's name with another suffix.
-
-    Parameters
-    ----------
-    path : str
-        The shard.
-    suffix : str
-        With the dot.
-
-    Returns
-    -------
-    str
-    """
+    """Where the index of a format's own tools lies: the shard's name with another suffix."""
     stem, _ = os.path.splitext(path)
     return stem + suffix
 
 
 def write_foreign(shard: OpenShard, index: FrameIndex) -> str | None:
-    """Write the index file that the format's own tools read, unless one is there that fits: it may hold keys.
-
-    Positions are the keys.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    index : FrameIndex
-
-    Returns
-    -------
-    str or None
-        Where it was written; None if it was there, or the format has no such file.
-    """
+    """Write the index file that the format's own tools read, unless one is there that fits: it may hold keys."""
     codec = shard.format.index
     if codec is None:
         return None

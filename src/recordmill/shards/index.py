@@ -28,35 +28,13 @@ Keep = Literal["auto", "never"]
 
 
 def sidecar_path(path: str, suffix: str = SUFFIX) -> str:
-    """Name of the sidecar beside a shard; hidden, so that patterns for shards never match it.
-
-    Parameters
-    ----------
-    path : str
-    suffix : str
-
-    Returns
-    -------
-    str
-    """
+    """Name of the sidecar beside a shard; hidden, so that patterns for shards never match it."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}{suffix}")
 
 
 def cache_path(path: str, suffix: str = SUFFIX) -> str:
-    """Name of the sidecar of a shard whose folder cannot be written to.
-
-    The folder is ``$RECORDMILL_CACHE``, else ``recordmill`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
-
-    Parameters
-    ----------
-    path : str
-    suffix : str
-
-    Returns
-    -------
-    str
-    """
+    """Name of the sidecar of a shard whose folder cannot be written to."""
     import hashlib
 
     digest = hashlib.sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()
@@ -69,34 +47,14 @@ def _cache_folder() -> str:
 
 
 def kept_places(path: str, suffix: str = SUFFIX) -> Iterator[str]:
-    """Where something may be kept about a shard, in the order in which it is looked for.
-
-    Parameters
-    ----------
-    path : str
-    suffix : str
-
-    Yields
-    ------
-    str
-    """
+    """Where something may be kept about a shard, in the order in which it is looked for."""
     yield sidecar_path(path, suffix)
     if os.path.isdir(_cache_folder()):
         yield cache_path(path, suffix)
 
 
 def kept_sidecars(path: str) -> Iterator[Sidecar]:
-    """Read what is kept about a shard, beside it and in the cache, whether it fits the shard or not.
-
-    Parameters
-    ----------
-    path : str
-
-    Yields
-    ------
-    Sidecar
-        Sound ones, in the order in which they are looked for.
-    """
+    """Read what is kept about a shard, beside it and in the cache, whether it fits the shard or not."""
     for place in kept_places(path):
         with contextlib.suppress(OSError):
             found = sidecars.from_bytes(LOCAL.read(place))
@@ -105,35 +63,14 @@ def kept_sidecars(path: str) -> Iterator[Sidecar]:
 
 
 def fitting_sidecar(shard: OpenShard) -> Sidecar | None:
-    """Find what is kept about a shard and fits it, or its beginning if it was appended to.
-
-    Parameters
-    ----------
-    shard : OpenShard
-
-    Returns
-    -------
-    Sidecar or None
-    """
+    """Find what is kept about a shard and fits it, or its beginning if it was appended to."""
     if len(shard.paths) != 1:
         return None
     return next((kept for kept in kept_sidecars(shard.paths[0]) if _usable(kept, shard)), None)
 
 
 def save_sidecar(path: str, sidecar: Sidecar) -> str | None:
-    """Keep a sidecar, beside the shard or, where that cannot be written, in the cache.
-
-    Parameters
-    ----------
-    path : str
-        The shard.
-    sidecar : Sidecar
-
-    Returns
-    -------
-    str or None
-        Where it is kept; None if nowhere.
-    """
+    """Keep a sidecar, beside the shard or, where that cannot be written, in the cache."""
     data = sidecars.to_bytes(sidecar)
     for place in (sidecar_path(path), cache_path(path)):
         with contextlib.suppress(OSError):
@@ -143,36 +80,13 @@ def save_sidecar(path: str, sidecar: Sidecar) -> str | None:
 
 
 def keep_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str) -> None:
-    """Keep what was inferred from a shard's first records with its index, for those who open it later.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    sidecar : Sidecar
-        The index that is kept of it, without a schema.
-    schema : Schema
-    payload : str
-        Name of the payload codec.
-    """
+    """Keep what was inferred from a shard's first records with its index, for those who open it later."""
     if len(shard.paths) == 1 and not _tells_damage(shard):
         save_sidecar(shard.paths[0], replace(sidecar, schema=schema, payload=payload, is_inferred=True))
 
 
 def load_index(shard: OpenShard, keep: Keep = "auto") -> tuple[Sidecar, RecordmillError | None]:
-    """Index of a shard: the kept one if it fits, otherwise a scan, which is kept.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    keep : {"auto", "never"}
-        Whether a new index is saved.
-
-    Returns
-    -------
-    sidecar : Sidecar
-        Describes the records in front of the damage, if there is any.
-    damage : RecordmillError or None
-    """
+    """Index of a shard: the kept one if it fits, otherwise a scan, which is kept."""
     with translated(shard.name):
         kept = fitting_sidecar(shard)
         if kept is not None and kept.num_stored_bytes == shard.source.num_stored_bytes and _restored(kept, shard):
@@ -196,10 +110,7 @@ def _restored(kept: Sidecar, shard: OpenShard) -> bool:
 
 
 def _tells_damage(shard: OpenShard) -> bool:
-    """Whether what is kept shows that the shard lost its end or turned some bits, which nothing else may show.
-
-    An index that is built while reading does not replace it; `build_index` does.
-    """
+    """Whether what is kept shows that the shard lost its end or turned some bits, which nothing else may show."""
     stored = shard.source.num_stored_bytes
     return any(
         sidecars.is_cut(kept, shard.source)
@@ -230,19 +141,7 @@ def _scan(shard: OpenShard, kept: Sidecar | None) -> tuple[Sidecar, RecordmillEr
 
 
 def describe_shard(shard: OpenShard, index: FrameIndex, end: int) -> Sidecar:
-    """Make the sidecar of a shard whose frames are known.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    index : FrameIndex
-    end : int
-        Where the last frame ends.
-
-    Returns
-    -------
-    Sidecar
-    """
+    """Make the sidecar of a shard whose frames are known."""
     stored = shard.source.num_stored_bytes or 0
     points = shard.source.save_seek_points()
     return Sidecar(

@@ -31,20 +31,7 @@ _FEW = 32
 def sample(
     shard: OpenShard, num_records: int = SAMPLE_RECORDS, num_bytes: int = SAMPLE_BYTES, *, verify: bool = True
 ) -> Ragged:
-    """First payloads of a shard, without those that are damaged; nothing behind a frame that is.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    num_records, num_bytes : int
-        Most records, and uncompressed bytes behind which no further record begins.
-    verify : bool
-        Whether checksums tell what is damaged.
-
-    Returns
-    -------
-    Ragged of uint8
-    """
+    """First payloads of a shard, without those that are damaged; nothing behind a frame that is."""
     kind = shard.format.framing.kind
     with translated(shard.name):
         offsets, lengths, *_ = _core.scan(shard.source, kind, max_records=num_records)
@@ -79,24 +66,7 @@ def _some(shard: OpenShard, few: int, *, verify: bool) -> Ragged:
 
 
 def telling(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardReader:
-    """First shard that shows what records are: one whose schema is kept, or with a record that is not damaged.
-
-    Parameters
-    ----------
-    readers : sequence of ShardReader
-        One at least.
-    verify : bool
-        As in `sample`.
-
-    Returns
-    -------
-    ShardReader
-
-    Raises
-    ------
-    DamageError
-        All first records of all shards are damaged; that of the very first.
-    """
+    """First shard that shows what records are: one whose schema is kept, or with a record that is not damaged."""
     full = [reader for reader in readers if len(reader)]
     for reader in full:
         if reader.sidecar.schema is not None or len(_some(reader.shard, 1, verify=verify)):
@@ -107,20 +77,7 @@ def telling(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardRead
 
 
 def usual_payload(shard: OpenShard, *, verify: bool = True) -> PayloadCodec:
-    """Payload codec of a shard: what its writer noted, else the first that fits its first records, or most of them.
-
-    Messages of other formats are known where all of the first records are such.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    verify : bool
-        As in `sample`.
-
-    Returns
-    -------
-    PayloadCodec
-    """
+    """Payload codec of a shard: what its writer noted, else the first that fits its first records, or most of them."""
     kept = fitting_sidecar(shard)
     if kept is not None and kept.payload is not None and kept.payload in PAYLOADS:
         return get_payload(kept.payload, shard.format)
@@ -134,19 +91,7 @@ def usual_payload(shard: OpenShard, *, verify: bool = True) -> PayloadCodec:
 
 
 def payload_name(shard: OpenShard, asked: str | None, *, verify: bool = True) -> str:
-    """Name of the payload codec that was asked for, or of the usual one.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    asked : str or None
-    verify : bool
-        As in `sample`.
-
-    Returns
-    -------
-    str
-    """
+    """Name of the payload codec that was asked for, or of the usual one."""
     return (get_payload(asked, shard.format) if asked else usual_payload(shard, verify=verify)).name
 
 
@@ -168,21 +113,7 @@ def infer(
     *,
     verify: bool = True,
 ) -> Inference:
-    """Features of the first records of a shard; those that do not parse are passed over, if any does.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    codec : PayloadCodec
-    num_records, num_bytes : int
-        Most records, and uncompressed bytes behind which no further record begins.
-    verify : bool
-        As in `sample`.
-
-    Returns
-    -------
-    Inference
-    """
+    """Features of the first records of a shard; those that do not parse are passed over, if any does."""
     payloads = sample(shard, num_records, num_bytes, verify=verify)
     found = codec.infer(payloads)
     if found.fault is None:
@@ -192,22 +123,7 @@ def infer(
 
 
 def merge_schemas(known: Schema | None, new: Schema) -> Schema:
-    """Narrowest schema that fits the examples of both.
-
-    Parameters
-    ----------
-    known : Schema or None
-    new : Schema
-
-    Returns
-    -------
-    Schema
-
-    Raises
-    ------
-    FeatureError
-        A feature has another kind in one than in the other.
-    """
+    """Narrowest schema that fits the examples of both."""
     if known is None:
         return new
     merged = {}

@@ -48,20 +48,7 @@ _DAMAGE_HINT = "see all that is wrong with `recordmill verify`; copy the shard a
 def to_error(
     fault: Sequence[object], shard: str, records: Sequence[int] | NDArray[np.int64] | None = None
 ) -> RecordmillError:
-    """Build the exception for the parts of a native fault.
-
-    Parameters
-    ----------
-    fault : sequence
-        (kind, ordinal, offset, expected, found, message).
-    shard : str
-    records : sequence of int, optional
-        Positions in the shard of the records that were asked for; the ordinal itself is the position otherwise.
-
-    Returns
-    -------
-    RecordmillError
-    """
+    """Build the exception for the parts of a native fault."""
     kind, ordinal, offset, expected, found, message = fault
     record = ordinal
     if isinstance(ordinal, int) and records is not None and ordinal < len(records):
@@ -82,14 +69,7 @@ def to_error(
 
 @contextlib.contextmanager
 def translated(shard: str, records: Sequence[int] | NDArray[np.int64] | None = None) -> Iterator[None]:
-    """Raise our exceptions for the native module's.
-
-    Parameters
-    ----------
-    shard : str
-    records : sequence of int, optional
-        As for `to_error`.
-    """
+    """Raise our exceptions for the native module's."""
     try:
         yield
     except _core.CoreFault as error:
@@ -106,21 +86,7 @@ def translated(shard: str, records: Sequence[int] | NDArray[np.int64] | None = N
 
 
 def blamed(error: Exception, sources: Sequence[_core.Source], which: NDArray[np.int64]) -> int:
-    """Find the shard that an error is about, of those that one call read from.
-
-    Parameters
-    ----------
-    error : CoreFault or CoreChanged
-    sources : sequence of Source
-        Not empty.
-    which : ndarray of int
-        Number of the source of each record.
-
-    Returns
-    -------
-    int
-        Number of the source.
-    """
+    """Find the shard that an error is about, of those that one call read from."""
     if isinstance(error, _core.CoreFault):
         return int(which[error.args[1] or 0]) if len(which) else 0
     return next((number for number, source in enumerate(sources) if _is_changed(source)), 0)

@@ -55,30 +55,7 @@ def open_shard(
     compression: str | None = "auto",
     max_decompressed_bytes: int | None = None,
 ) -> OpenShard:
-    """Open a shard for reading.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        One file, or several that make one stream of bytes.
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
-        What content says by default.
-    compression : {"auto", "gzip", "zlib"} or None
-        What content says by default; None for no compression.
-    max_decompressed_bytes : int, optional
-        Largest number of bytes that a compressed shard may inflate to.
-
-    Returns
-    -------
-    OpenShard
-
-    Raises
-    ------
-    FormatError
-        The content is of no known format, or not what was declared.
-    OSError
-        The file cannot be opened.
-    """
+    """Open a shard for reading."""
     name = paths[0]
     declared = get_format(format) if format is not None else None
     with translated(name):

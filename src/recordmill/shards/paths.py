@@ -21,26 +21,7 @@ _COMPANIONS = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if
 
 
 def expand(paths: Paths) -> list[str]:
-    """Files that are meant, each once.
-
-    Patterns and folders leave out hidden files and the index files of the formats' own tools; a path that is named
-    in full is always taken. A list keeps its order.
-
-    Parameters
-    ----------
-    paths : path, pattern, folder, or iterable of them
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    FileNotFoundError
-        Nothing is there, a link among them leads nowhere, or the iterable is empty.
-    TypeError
-        Something else than paths.
-    """
+    """Files that are meant, each once."""
     given = _listed(paths)
     if not given:
         raise FileNotFoundError(2, "no shard was named", "an empty list of paths")
@@ -83,13 +64,7 @@ def _absent(name: str) -> str:
 
 @contextmanager
 def leaving_out(names: Sequence[str]) -> Iterator[None]:
-    """Put a pattern for the other files into the error that one of them is no shard.
-
-    Parameters
-    ----------
-    names : sequence of str
-        All files that a caller's patterns and folders stand for.
-    """
+    """Put a pattern for the other files into the error that one of them is no shard."""
     try:
         yield
     except FormatError as error:
@@ -100,19 +75,7 @@ def leaving_out(names: Sequence[str]) -> Iterator[None]:
 
 
 def pattern_beside(stranger: str, names: Sequence[str]) -> str | None:
-    """Pattern of the most files in the same folder whose names differ in numbers only.
-
-    Parameters
-    ----------
-    stranger : str
-        The file that the pattern leaves out.
-    names : sequence of str
-
-    Returns
-    -------
-    str or None
-        None where no other file is there.
-    """
+    """Pattern of the most files in the same folder whose names differ in numbers only."""
     folder = os.path.dirname(stranger)
     beside = [os.path.basename(name) for name in names if name != stranger and os.path.dirname(name) == folder]
     counts = Counter(map(_numbered, beside))

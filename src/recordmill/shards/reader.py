@@ -25,22 +25,7 @@ from recordmill.types import FrameIndex, Ragged
 
 
 def resolve(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: int) -> NDArray[np.int64]:
-    """Positions from 0, of positions some of which may count from the end.
-
-    Parameters
-    ----------
-    positions : sequence of int
-    num_records : int
-
-    Returns
-    -------
-    ndarray of int64
-
-    Raises
-    ------
-    IndexError
-        A position outside ``-num_records`` … ``num_records - 1``.
-    """
+    """Positions from 0, of positions some of which may count from the end."""
     rows = np.asarray(positions, dtype=np.int64).reshape(-1)
     outside = (rows < -num_records) | (rows >= num_records)
     if outside.any():
@@ -49,22 +34,7 @@ def resolve(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: in
 
 
 def position_of(position: int, num_records: int) -> int:
-    """Position from 0 of one that may count from the end.
-
-    Parameters
-    ----------
-    position : int
-    num_records : int
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    IndexError
-        A position outside ``-num_records`` … ``num_records - 1``.
-    """
+    """Position from 0 of one that may count from the end."""
     if not -num_records <= position < num_records:
         raise IndexError(f"position {position} of {num_records} records")
     return position % num_records
@@ -78,19 +48,7 @@ _LOOKED_AT = 8
 
 
 def records_at_once(shard: OpenShard, index: FrameIndex | None = None) -> int:
-    """Records of which some megabytes are read at once.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    index : FrameIndex, optional
-        Of the shard; without it, its first records tell how large they are.
-
-    Returns
-    -------
-    int
-        At least 1.
-    """
+    """Records of which some megabytes are read at once."""
     lengths = _first_lengths(shard) if index is None else index.lengths
     mean = int(lengths.mean()) if len(lengths) else 0
     return max(1, min(_MAX_RECORDS_PER_READ, _BYTES // max(mean, 1)))
@@ -364,28 +322,7 @@ class ShardReader:
 def read_single(
     reader: ShardReader, record: int, codec: PayloadCodec, compiled: tuple[Schema, Any], *, verify: bool
 ) -> dict[str, Any]:
-    """One example of a shard.
-
-    Parameters
-    ----------
-    reader : ShardReader
-    record : int
-        Position in the shard.
-    codec : PayloadCodec
-        Whose payloads the native module parses.
-    compiled : (Schema, Plan)
-        The features, and their plan.
-    verify : bool
-        Whether checksums are computed.
-
-    Returns
-    -------
-    dict of str to value
-
-    Raises
-    ------
-    DamageError, FeatureError, ShardChangedError
-    """
+    """One example of a shard."""
     (schema, plan), shard, index = compiled, reader.shard, reader.index
     frame = int(index.offsets[record]), int(index.lengths[record])
     try:

@@ -15,23 +15,7 @@ from recordmill.storage.local import LOCAL
 
 
 def shard_paths(destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = "") -> list[str]:
-    """Names of the shards that a destination stands for.
-
-    A destination that already ends like a shard of the format names the one shard itself. Otherwise it is the
-    beginning of the names; a destination that ends with a separator stands for shards called ``part`` in a folder.
-
-    Parameters
-    ----------
-    destination : path
-    format_ : Format
-    num_shards : int
-    suffix : str
-        Put behind each name (``.gz``).
-
-    Returns
-    -------
-    list of str
-    """
+    """Names of the shards that a destination stands for."""
     prefix = name_prefix(destination)
     if num_shards == 1 and prefix.removesuffix(suffix).endswith(format_.suffixes):
         return [prefix]
@@ -40,37 +24,13 @@ def shard_paths(destination: str | os.PathLike[str], format_: Format, num_shards
 
 
 def name_prefix(destination: str | os.PathLike[str]) -> str:
-    """Beginning of the names of the shards of a destination, with their folder.
-
-    Parameters
-    ----------
-    destination : path
-
-    Returns
-    -------
-    str
-    """
+    """Beginning of the names of the shards of a destination, with their folder."""
     prefix = os.fspath(destination)
     return os.path.join(prefix, "part") if prefix.endswith(os.sep) or prefix in ("", ".") else prefix
 
 
 def refuse_siblings(destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]) -> None:
-    """Raise if a destination could stand for other shards that are there, besides those that are written now.
-
-    Parameters
-    ----------
-    destination : path
-    format_ : Format
-    suffix : str
-        Put behind each name (``.gz``).
-    paths : iterable of str
-        What is written now.
-
-    Raises
-    ------
-    OutputExistsError
-        There is such a shard.
-    """
+    """Raise if a destination could stand for other shards that are there, besides those that are written now."""
     for name in _find(destination, format_, suffix, set(paths)):
         raise OutputExistsError(
             "shards of the same name and another number are there, which a pattern would mix with the new ones",
@@ -80,18 +40,7 @@ def refuse_siblings(destination: str | os.PathLike[str], format_: Format, suffix
 
 
 def remove_siblings(destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]) -> None:
-    """Remove the shards that `refuse_siblings` would name, with their indexes.
-
-    Parameters
-    ----------
-    destination, format_, suffix, paths
-        As for `refuse_siblings`.
-
-    Raises
-    ------
-    WriteError
-        One of them cannot be removed.
-    """
+    """Remove the shards that `refuse_siblings` would name, with their indexes."""
     for name in list(_find(destination, format_, suffix, set(paths))):
         others = [place(name, kind) for place in (sidecar_path, cache_path) for kind in (SUFFIX, ENTRY_SUFFIX)]
         if format_.index is not None:

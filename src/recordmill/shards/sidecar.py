@@ -84,37 +84,14 @@ class Sidecar:
 
 
 def make_probes(source: _core.Source, num_bytes: int) -> list[tuple[int, int]]:
-    """Checksums of blocks spread evenly over a file, its first and last bytes among them.
-
-    Parameters
-    ----------
-    source : _core.Source
-    num_bytes : int
-        Bytes of the file that the index covers.
-
-    Returns
-    -------
-    list of (int, int)
-        Offset and CRC-32C.
-    """
+    """Checksums of blocks spread evenly over a file, its first and last bytes among them."""
     last = max(num_bytes - _PROBE_BYTES, 0)
     offsets = sorted({last * step // (_NUM_PROBES - 1) for step in range(_NUM_PROBES)})
     return [(offset, _probe(source, offset, num_bytes)) for offset in offsets] if num_bytes else []
 
 
 def fits(sidecar: Probed, source: _core.Source) -> bool:
-    """Whether a file begins with the bytes that an index was made of.
-
-    Parameters
-    ----------
-    sidecar : Probed
-    source : _core.Source
-        The file as it is now.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a file begins with the bytes that an index was made of."""
     stored = source.num_stored_bytes
     if stored is None or stored < sidecar.num_stored_bytes:
         return False
@@ -122,19 +99,7 @@ def fits(sidecar: Probed, source: _core.Source) -> bool:
 
 
 def is_cut(sidecar: Probed, source: _core.Source) -> bool:
-    """Whether a file is what an index was made of, but for an end that is missing.
-
-    Parameters
-    ----------
-    sidecar : Probed
-    source : _core.Source
-        The file as it is now.
-
-    Returns
-    -------
-    bool
-        False, too, where so little is left that nothing tells it from another file.
-    """
+    """Whether a file is what an index was made of, but for an end that is missing."""
     stored = source.num_stored_bytes
     if stored is None or stored >= sidecar.num_stored_bytes:
         return False
@@ -148,16 +113,7 @@ def _probe(source: _core.Source, offset: int, num_bytes: int) -> int:
 
 
 def to_bytes(sidecar: Sidecar) -> bytes:
-    """Bytes of a sidecar file.
-
-    Parameters
-    ----------
-    sidecar : Sidecar
-
-    Returns
-    -------
-    bytes
-    """
+    """Bytes of a sidecar file."""
     sections: dict[str, bytes] = {
         "offsets": sidecar.index.offsets.astype("<i8").tobytes(),
         "lengths": sidecar.index.lengths.astype("<i8").tobytes(),
@@ -191,17 +147,7 @@ def _padded(data: bytes) -> bytes:
 
 
 def from_bytes(data: bytes) -> Sidecar | None:
-    """Read a sidecar file.
-
-    Parameters
-    ----------
-    data : bytes
-
-    Returns
-    -------
-    Sidecar or None
-        None if the bytes are not those of a whole and undamaged sidecar of this version, or say what cannot be.
-    """
+    """Read a sidecar file."""
     if (
         len(data) < 16
         or data[:8] != MAGIC

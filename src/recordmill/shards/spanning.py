@@ -11,19 +11,7 @@ from recordmill.shards.open import open_shard
 
 
 def groups(paths: Sequence[str], options: Mapping[str, Any]) -> Iterator[list[str]]:
-    """Files that belong together, in their order.
-
-    Parameters
-    ----------
-    paths : sequence of str
-    options : mapping
-        Of `open_shard`.
-
-    Yields
-    ------
-    list of str
-        One file; several that make one stream only if its frames are whole to the end.
-    """
+    """Files that belong together, in their order."""
     at = 0
     while at < len(paths):
         end = _end(paths, at, options)

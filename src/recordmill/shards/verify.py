@@ -44,20 +44,7 @@ class Comparison:
 
 
 def compare_with_kept(shard: OpenShard, sound: FrameIndex, walked: list[Fault]) -> Comparison:
-    """Compare the sound records of a shard with its sidecar: the first that was made of it.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    sound : FrameIndex
-        Records whose frames are whole.
-    walked : list of Fault
-        What a walk through the shard found already.
-
-    Returns
-    -------
-    Comparison
-    """
+    """Compare the sound records of a shard with its sidecar: the first that was made of it."""
     fits = True
     for kept in kept_sidecars(shard.paths[0]) if len(shard.paths) == 1 else ():
         found = _compare(shard, kept, sound, walked)
@@ -266,22 +253,7 @@ def _fault(path: str, parts: tuple[Any, ...]) -> Fault:
 
 
 def guarantees(shard: OpenShard, codec: PayloadCodec | None, sound: FrameIndex, against: Comparison) -> list[str]:
-    """Say what a check of a shard can show, and what it cannot.
-
-    Parameters
-    ----------
-    shard : OpenShard
-    codec : PayloadCodec or None
-        By which payloads were parsed.
-    sound : FrameIndex
-        Records whose frames are whole.
-    against : Comparison
-        With the sidecar.
-
-    Returns
-    -------
-    list of str
-    """
+    """Say what a check of a shard can show, and what it cannot."""
     framing = shard.format.framing
     lines = [_checksums_compared(framing.has_checksum, len(sound), against.num_compared)]
     if not against.fits:

@@ -90,14 +90,7 @@ class ShardOutput:
         self.num_bytes = 0
 
     def append(self, framed: Framed, keys: Sequence[int | str] | None = None) -> None:
-        """Write records behind those that are there.
-
-        Parameters
-        ----------
-        framed : Framed
-        keys : sequence of int or str, optional
-            For the index file of the format's own tools; positions by default.
-        """
+        """Write records behind those that are there."""
         count = len(framed.lengths)
         self._file.write(framed.data if self._compressor is None else self._compressor.compress(framed.data))
         self._lengths.frombytes(framed.lengths.tobytes())
@@ -131,15 +124,7 @@ class ShardOutput:
         self._file.finish()
 
     def prepare(self, schema: Schema | None, payload: str | None) -> None:
-        """Write what stands beside the finished shard, under temporary names too, so that `commit` only renames.
-
-        Parameters
-        ----------
-        schema : Schema or None
-            Kept in the sidecar.
-        payload : str or None
-            Name of the payload codec, kept in the sidecar.
-        """
+        """Write what stands beside the finished shard, under temporary names too, so that `commit` only renames."""
         index = self.index
         if self._keep == "auto":
             self._prepare_sidecar(index, self.num_bytes, (schema, payload))
@@ -162,10 +147,7 @@ class ShardOutput:
                 break
 
     def commit(self) -> None:
-        """Put the shard under its final name.
-
-        What was kept of a shard that is replaced goes first: if this ends in between, an index is missing, not wrong.
-        """
+        """Put the shard under its final name."""
         if self._overwrite:
             self._remove_kept()
         self._commit(self._file)
@@ -215,23 +197,7 @@ class ShardOutput:
 
 
 def commit_all(outputs: Sequence[ShardOutput], schema: Schema | None, payload: str | None) -> None:
-    """Put finished shards under their final names, if none of these is taken: all, or none of them.
-
-    Only if shards that were there are replaced, some may be new and some old when the renaming fails in between.
-
-    Parameters
-    ----------
-    outputs : sequence of ShardOutput
-    schema, payload
-        As for `ShardOutput.prepare`.
-
-    Raises
-    ------
-    OutputExistsError
-        A file of one of the names, or an index file that would be written beside it, is there.
-    WriteError
-        There is no room for the index files, or a file cannot be renamed.
-    """
+    """Put finished shards under their final names, if none of these is taken: all, or none of them."""
     for output in outputs:
         output.refuse_existing()
     for output in outputs:
@@ -391,18 +357,7 @@ class Framed:
 
 
 def dealt(framed: Framed, num_parts: int) -> Iterator[Framed]:
-    """Records dealt out in turn: part ``i`` has the records ``i``, ``i + num_parts`` and so on.
-
-    Parameters
-    ----------
-    framed : Framed
-    num_parts : int
-
-    Yields
-    ------
-    Framed
-        As many parts as have records.
-    """
+    """Records dealt out in turn: part ``i`` has the records ``i``, ``i + num_parts`` and so on."""
     if num_parts == 1:
         yield framed
         return
@@ -415,50 +370,14 @@ def dealt(framed: Framed, num_parts: int) -> Iterator[Framed]:
 
 
 def frame_payloads(format_: Format, payloads: Ragged | list[bytes]) -> Framed:
-    """Bring payloads into their stored form; may run in any thread or process.
-
-    Parameters
-    ----------
-    format_ : Format
-    payloads : Ragged of uint8, or list of bytes
-
-    Returns
-    -------
-    Framed
-
-    Raises
-    ------
-    FramingError
-        A payload that the format cannot store.
-    """
+    """Bring payloads into their stored form; may run in any thread or process."""
     if isinstance(payloads, list):
         return _framed(lambda: _core.frame_each(tuple(payloads), format_.framing.kind))
     return _framed(lambda: _core.frame(payloads.data, payloads.row_splits, format_.framing.kind))
 
 
 def frame_columns(format_: Format, kind: _core.PayloadKind, num_records: int, columns: Sequence[Any]) -> Framed:
-    """Bring columns into the stored form of records, without a copy of the payloads in between.
-
-    Parameters
-    ----------
-    format_ : Format
-    kind : PayloadKind
-        Of the payloads.
-    num_records : int
-    columns : sequence of ColumnArgs
-        Their values may be files that are read when they are written.
-
-    Returns
-    -------
-    Framed
-
-    Raises
-    ------
-    FeatureError, FramingError
-        Values that the payload, or a payload that the format cannot store.
-    OSError, CoreChanged
-        A file cannot be read, or changes meanwhile.
-    """
+    """Bring columns into the stored form of records, without a copy of the payloads in between."""
     return _framed(lambda: _core.serialize_frames(kind, num_records, columns, format_.framing.kind))
 
 

@@ -15,21 +15,7 @@ _WINDOW_BITS = {"gzip": 31, "zlib": 15}
 
 
 def recognise(head: bytes) -> Compression | None:
-    """Tell from the first bytes of a file whether it may be compressed, and how.
-
-    Parameters
-    ----------
-    head : bytes
-        At least two bytes.
-
-    Returns
-    -------
-    {"gzip", "zlib"} or None
-
-    References
-    ----------
-    RFC 1952, section 2.3.1; RFC 1950, section 2.2.
-    """
+    """Tell from the first bytes of a file whether it may be compressed, and how."""
     if head[:3] == b"\x1f\x8b\x08":
         return "gzip"
     if len(head) >= 2 and head[0] & 0x0F == 8 and head[0] >> 4 <= 7 and not head[1] & 0x20:
@@ -38,16 +24,7 @@ def recognise(head: bytes) -> Compression | None:
 
 
 def recognise_stream(head: bytes) -> Compression | None:
-    """Tell compressed bytes, too, from others whose first two make a zlib header by chance: those do not inflate.
-
-    Parameters
-    ----------
-    head : bytes
-
-    Returns
-    -------
-    {"gzip", "zlib"} or None
-    """
+    """Tell compressed bytes, too, from others whose first two make a zlib header by chance: those do not inflate."""
     seen = recognise(head)
     if seen == "zlib":
         try:
@@ -58,22 +35,7 @@ def recognise_stream(head: bytes) -> Compression | None:
 
 
 def check(compression: str | None) -> Compression | None:
-    """Check an argument that names a compression.
-
-    Parameters
-    ----------
-    compression : str or None
-        Any case; None and "none" for no compression.
-
-    Returns
-    -------
-    {"gzip", "zlib"} or None
-
-    Raises
-    ------
-    ValueError
-        No compression has that name.
-    """
+    """Check an argument that names a compression."""
     if compression is None or compression.lower() in ("none", ""):
         return None
     if compression.lower() == "gzip":

@@ -22,16 +22,7 @@ _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.E
 
 
 def natural_key(path: str) -> tuple[tuple[int, int | str], ...]:
-    """Sort key by which ``part-2`` comes before ``part-10``.
-
-    Parameters
-    ----------
-    path : str
-
-    Returns
-    -------
-    tuple
-    """
+    """Sort key by which ``part-2`` comes before ``part-10``."""
     pieces = re.split(r"(\d+)", path)
     return tuple((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in pieces if piece)
 
@@ -79,10 +70,7 @@ class LocalFile:
             self._start_writeback()
 
     def _start_writeback(self) -> None:
-        """Let the system begin to bring bytes to the disk, so that little is left to wait for at the end.
-
-        The advice makes Linux write dirty pages of the range without waiting; it drops clean ones only.
-        """
+        """Let the system begin to bring bytes to the disk, so that little is left to wait for at the end."""
         fresh = self._num_bytes - self._advised
         if fresh >= _WRITEBACK_BYTES and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self._open_fd(), self._advised, fresh, os.POSIX_FADV_DONTNEED)

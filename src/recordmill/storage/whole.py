@@ -7,18 +7,7 @@ from recordmill.storage.local import LOCAL
 
 
 def write_atomically(path: str, data: bytes) -> None:
-    """Put a whole file in place, replacing another of that name.
-
-    Parameters
-    ----------
-    path : str
-    data : bytes
-
-    Raises
-    ------
-    WriteError
-        The file cannot be written.
-    """
+    """Put a whole file in place, replacing another of that name."""
     file = prepared(path, data)
     try:
         file.commit()
@@ -28,24 +17,7 @@ def write_atomically(path: str, data: bytes) -> None:
 
 
 def prepared(path: str, data: bytes, *, overwrite: bool = True) -> OutputFile:
-    """Write a whole file that has yet to get its name.
-
-    Parameters
-    ----------
-    path : str
-    data : bytes
-    overwrite : bool
-        Whether it may replace another of that name.
-
-    Returns
-    -------
-    OutputFile
-
-    Raises
-    ------
-    WriteError
-        The file cannot be written.
-    """
+    """Write a whole file that has yet to get its name."""
     file = LOCAL.create(path, overwrite=overwrite)
     try:
         file.write(data)

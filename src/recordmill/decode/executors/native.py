@@ -31,21 +31,7 @@ class NativeExecutor:
         self._others = others
 
     def headers(self, payloads: Sequence[Any], reading: Reading, *, upright: bool, max_pixels: int) -> Headers:
-        """Sizes, orientations and channels of encoded images.
-
-        Parameters
-        ----------
-        payloads : sequence of buffer
-        reading : Reading
-        upright : bool
-            Whether EXIF orientations are read.
-        max_pixels : int
-            Images of more are faults.
-
-        Returns
-        -------
-        Headers
-        """
+        """Sizes, orientations and channels of encoded images."""
         numbers, refused = _core.image_headers(native_rows(payloads), native_reading(reading, max_pixels), upright)
         table = np.asarray(numbers).reshape(-1, 7)
         damaged, refused = _parted(refused)
@@ -63,18 +49,7 @@ class NativeExecutor:
         return replace(headers, faults=damaged | {rows[row]: fault for row, fault in others.faults.items()})
 
     def images(self, job: ImageJob, out: Sequence[Any], threads: int) -> Faults:
-        """Put row i's numbers into ``out[i]``.
-
-        Parameters
-        ----------
-        job : ImageJob
-        out : ndarray, list of None, or what has an array and rows of it
-        threads : int
-
-        Returns
-        -------
-        dict of int to Exception
-        """
+        """Put row i's numbers into ``out[i]``."""
         if not len(job.payloads):
             return {}
         native = native_job(job)
@@ -90,18 +65,7 @@ class NativeExecutor:
         return damaged | (self._rest(job, out, refused, threads) if refused else {})
 
     def masks(self, job: MaskJob, out: Sequence[Any], threads: int) -> Faults:
-        """Put row i's classes into ``out[i]``.
-
-        Parameters
-        ----------
-        job : MaskJob
-        out : ndarray, or list of None
-        threads : int
-
-        Returns
-        -------
-        dict of int to Exception
-        """
+        """Put row i's classes into ``out[i]``."""
         if not len(job.payloads):
             return {}
         native, whole = native_masks(job), _whole(out, len(job.payloads))

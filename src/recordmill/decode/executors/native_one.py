@@ -27,18 +27,7 @@ _FINAL = DAMAGE | {"limit_exceeded", "bad_window", "bad_entry_points"}
 
 
 def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitError:
-    """Exception for the parts of a native fault.
-
-    Parameters
-    ----------
-    parts : (str, int, str, str)
-        Kind, offset in the encoded image, what was expected and found.
-    hint : str, optional
-
-    Returns
-    -------
-    ImageError or LimitError
-    """
+    """Exception for the parts of a native fault."""
     kind, offset, expected, found = parts
     what = {
         "limit_exceeded": "the image is too large",
@@ -52,62 +41,20 @@ def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitErro
 
 
 def check_window(window: Window, image_width: int, image_height: int) -> None:
-    """Refuse a window that reaches beyond an image.
-
-    Parameters
-    ----------
-    window : (int, int, int, int)
-        x, y, width and height; not negative.
-    image_width, image_height : int
-
-    Raises
-    ------
-    ImageError
-    """
+    """Refuse a window that reaches beyond an image."""
     x, y, width, height = window
     if y + height > image_height or x + width > image_width:
         raise bad_window(f"within {image_width} x {image_height}", window)
 
 
 def bad_window(expected: str, window: Sequence[int]) -> ImageError:
-    """Error of a window that lies in no image, or not in the one at hand.
-
-    Parameters
-    ----------
-    expected : str
-    window : sequence of int
-
-    Returns
-    -------
-    ImageError
-    """
+    """Error of a window that lies in no image, or not in the one at hand."""
     found = ", ".join(map(str, window))
     return ImageError("the window does not lie within the image", kind="bad_window", expected=expected, found=found)
 
 
 def header_one(data: Any, reading: Reading, *, upright: bool, max_pixels: int) -> tuple[int, int, int] | None:
-    """Size at which one image is decoded, and how it is turned.
-
-    Parameters
-    ----------
-    data : buffer
-    reading : Reading
-    upright : bool
-        Whether its EXIF orientation counts.
-    max_pixels : int
-
-    Returns
-    -------
-    (int, int, int) or None
-        Width and height of the upright image, orientation; None for what is left to Pillow.
-
-    Raises
-    ------
-    ImageError
-        A damaged image.
-    LimitError
-        More than `max_pixels` pixels.
-    """
+    """Size at which one image is decoded, and how it is turned."""
     numbers, refused = _core.image_headers([data], native_reading(reading, max_pixels), upright)
     if refused:
         if refused[0][1][0] in _FINAL:
@@ -120,31 +67,7 @@ def header_one(data: Any, reading: Reading, *, upright: bool, max_pixels: int) -
 def decode_one(
     data: Any, reading: Reading, values: Values, *, window: Window | None, upright: bool, max_pixels: int
 ) -> NDArray[Any] | None:
-    """One image or a part of it, as a plan for a batch would read it.
-
-    Parameters
-    ----------
-    data : buffer
-    reading : Reading
-    values : Values
-    window : (int, int, int, int), optional
-        x, y, width and height within the upright image.
-    upright : bool
-        Whether its EXIF orientation is undone.
-    max_pixels : int
-
-    Returns
-    -------
-    ndarray, shape (height, width, channels), or None
-        None for what is left to Pillow.
-
-    Raises
-    ------
-    ImageError
-        A damaged image, or a window beyond it.
-    LimitError
-        More than `max_pixels` pixels.
-    """
+    """One image or a part of it, as a plan for a batch would read it."""
     header = header_one(data, reading, upright=upright, max_pixels=max_pixels)
     if header is None:
         return None
@@ -178,27 +101,7 @@ def change_one(
     border: Border | None = None,
     colours: Sequence[ColourStep] = (),
 ) -> NDArray[Any]:
-    """Do to one image in memory what a plan for a batch would do after decoding.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
-    values : Values
-    moves : Moves, optional
-        Of one image.
-    kernel : str
-    border : Border, optional
-    colours : sequence of ColourStep
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    ImageError, LimitError
-        What the steps do not have for such an image.
-    """
+    """Do to one image in memory what a plan for a batch would do after decoding."""
     height, width, _ = pixels.shape
     if moves is None:
         whole = np.array([[0, 0, width, height]])
@@ -214,23 +117,7 @@ def change_one(
 
 
 def natively(decode: Callable[[], Any]) -> NDArray[Any] | None:
-    """Pixels of one image from the native module.
-
-    Parameters
-    ----------
-    decode : callable
-        Returns values, height, width and channels.
-
-    Returns
-    -------
-    ndarray, shape (height, width, channels), or None
-        None for what is left to Pillow.
-
-    Raises
-    ------
-    ImageError, LimitError
-        What is not left to Pillow: damage, too many pixels, a window beyond the image, entry points of another.
-    """
+    """Pixels of one image from the native module."""
     try:
         block, height, width, channels = decode()
     except _core.ImageRefused as refused:

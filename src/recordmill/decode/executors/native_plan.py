@@ -72,46 +72,18 @@ class NativeMasks:
 
 
 def native_rows(payloads: Sequence[Any]) -> Any:
-    """Byte strings as the native module takes them: rows of one buffer without a view for each.
-
-    Parameters
-    ----------
-    payloads : sequence of buffer
-
-    Returns
-    -------
-    tuple of (data, splits), or list of buffer
-    """
+    """Byte strings as the native module takes them: rows of one buffer without a view for each."""
     return (payloads.data, payloads.splits) if isinstance(payloads, ByteRows) else list(payloads)
 
 
 def native_reading(reading: Reading, max_pixels: int) -> NativeReading:
-    """Reading in the words of the native module.
-
-    Parameters
-    ----------
-    reading : Reading
-    max_pixels : int
-
-    Returns
-    -------
-    NativeReading
-    """
+    """Reading in the words of the native module."""
     words = (reading.channels, reading.grey, reading.deep, reading.dct, reading.upsampling, reading.cmyk)
     return NativeReading(*words, reading.scale, max_pixels)
 
 
 def native_job(job: ImageJob) -> NativeJob:
-    """Plan of a batch for the native module.
-
-    Parameters
-    ----------
-    job : ImageJob
-
-    Returns
-    -------
-    NativeJob
-    """
+    """Plan of a batch for the native module."""
     values, moves, border = job.values, job.moves, job.border
     scales = job.scales[:, None]
     columns = [_scaled(moves.window, scales), moves.resized, moves.place, moves.flip.astype(np.int64), scales]
@@ -147,16 +119,7 @@ def _fill(job: ImageJob, levels: tuple[int, ...]) -> list[int]:
 
 
 def native_masks(job: MaskJob) -> NativeMasks:
-    """Plan of a batch's masks for the native module.
-
-    Parameters
-    ----------
-    job : MaskJob
-
-    Returns
-    -------
-    NativeMasks
-    """
+    """Plan of a batch's masks for the native module."""
     count, sizes = len(job.payloads), None
     if job.sizes is not None and job.decoded is not None:
         sizes = np.ascontiguousarray(np.concatenate([job.sizes, job.decoded], axis=1), np.int64).reshape(-1)
@@ -192,18 +155,7 @@ def _levels(values: Values, brightest: int) -> tuple[list[float], list[float]]:
 
 
 def as_array(image: Any, values: Values) -> NDArray[Any]:
-    """Array of what the native module made of one image.
-
-    Parameters
-    ----------
-    image : (Block, int, int, int)
-        Values, height, width, channels.
-    values : Values
-
-    Returns
-    -------
-    ndarray
-    """
+    """Array of what the native module made of one image."""
     block, height, width, channels = image
     shape = (channels, height, width) if values.layout == "chw" else (height, width, channels)
     return np.asarray(block).view(values.dtype).reshape(shape)

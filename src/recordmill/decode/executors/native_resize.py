@@ -15,20 +15,7 @@ from recordmill.decode.presets import gives_floats
 
 
 def resize_images(images: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
-    """Scale images of one size in memory, each as `resize_one` does it.
-
-    Parameters
-    ----------
-    images : ndarray of uint8, uint16 or float32, shape (images, height, width, channels)
-    size : (int, int)
-        Height and width.
-    kernel : str
-        ``"library:kernel"``.
-
-    Returns
-    -------
-    ndarray, shape (images, *size, channels)
-    """
+    """Scale images of one size in memory, each as `resize_one` does it."""
     if gives_floats(kernel):
         return resize_floats(images, size, kernel)
     out = np.empty((len(images), *size, images.shape[3]), images.dtype)
@@ -38,21 +25,7 @@ def resize_images(images: NDArray[Any], size: tuple[int, int], kernel: str) -> N
 
 
 def resize_one(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
-    """Scale one image in memory as a plan for a batch would.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
-    size : (int, int)
-        Height and width.
-    kernel : str
-        ``"library:kernel"``.
-
-    Returns
-    -------
-    ndarray, shape (*size, channels)
-        Of the same dtype, but float32 from TensorFlow's kernels other than the nearest neighbour, as there.
-    """
+    """Scale one image in memory as a plan for a batch would."""
     if kernel.endswith(":nearest"):
         return _picked(pixels, size, kernel)
     if gives_floats(kernel) or (pixels.dtype == np.float32 and kernel.startswith("opencv:")):
@@ -74,25 +47,7 @@ def _picked(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray
 
 
 def resize_floats(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[np.float32]:
-    """Scale images by a kernel that gives floats, or floats by one of OpenCV's.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, uint16 or float32, shape (..., height, width, channels)
-    size : (int, int)
-        Height and width.
-    kernel : str
-        ``"library:kernel"``.
-
-    Returns
-    -------
-    ndarray of float32, shape (..., *size, channels)
-
-    Raises
-    ------
-    ImageError, LimitError
-        Sides or results that are too large.
-    """
+    """Scale images by a kernel that gives floats, or floats by one of OpenCV's."""
     flat, shape = np.ascontiguousarray(pixels).reshape(-1), pixels.shape
     try:
         made = _core.resize_floats(flat, pixels.dtype.name, shape[-3:], size, kernel)

@@ -34,21 +34,7 @@ class PillowExecutor:
         need_pillow()
 
     def headers(self, payloads: Sequence[Any], reading: Reading, *, upright: bool, max_pixels: int) -> Headers:
-        """Sizes, orientations and channels of encoded images.
-
-        Parameters
-        ----------
-        payloads : sequence of buffer
-        reading : Reading
-        upright : bool
-            Whether EXIF orientations are read.
-        max_pixels : int
-            Images of more are faults.
-
-        Returns
-        -------
-        Headers
-        """
+        """Sizes, orientations and channels of encoded images."""
         table = np.zeros((len(payloads), 7), np.int64)
 
         def read(row: int) -> None:
@@ -58,33 +44,11 @@ class PillowExecutor:
         return Headers(table[:, 0:2], table[:, 2:4], table[:, 4], table[:, 5], table[:, 6], faults)
 
     def images(self, job: ImageJob, out: Any, threads: int) -> Faults:
-        """Put row i's numbers into ``out[i]``.
-
-        Parameters
-        ----------
-        job : ImageJob
-        out : array of slots, or list of None
-        threads : int
-
-        Returns
-        -------
-        dict of int to Exception
-        """
+        """Put row i's numbers into ``out[i]``."""
         return for_rows(lambda row: _put(out, row, lambda place: _image(job, row, place)), len(job.payloads), threads)
 
     def masks(self, job: MaskJob, out: Any, threads: int) -> Faults:
-        """Put row i's classes into ``out[i]``.
-
-        Parameters
-        ----------
-        job : MaskJob
-        out : array of slots, or list of None
-        threads : int
-
-        Returns
-        -------
-        dict of int to Exception
-        """
+        """Put row i's classes into ``out[i]``."""
         return for_rows(lambda row: _put(out, row, lambda place: _mask(job, row, place)), len(job.payloads), threads)
 
 

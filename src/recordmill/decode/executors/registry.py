@@ -9,21 +9,7 @@ from recordmill.decode.executors.base import Executor
 
 @lru_cache(maxsize=4)
 def executor_of(decoder: str) -> Executor:
-    """Return the executor that a spec asks for.
-
-    Parameters
-    ----------
-    decoder : {"auto", "pillow", "native"}
-
-    Returns
-    -------
-    Executor
-
-    Raises
-    ------
-    MissingExtraError
-        What it needs is not installed.
-    """
+    """Return the executor that a spec asks for."""
     if decoder == "pillow":
         return _pillow()
     from recordmill.decode.executors.native import NativeExecutor

@@ -9,20 +9,7 @@ from recordmill.errors import MissingExtraError
 
 
 def for_rows(function: Callable[[int], None], count: int, threads: int) -> dict[int, Exception]:
-    """Call a function for 0 … `count` - 1 and return what it raised, by row in rising order.
-
-    Parameters
-    ----------
-    function : callable
-    count : int
-    threads : int
-        Number of threads, each of which takes one run of consecutive rows; 0 and 1 use the caller's thread.
-
-    Raises
-    ------
-    MissingExtraError, MemoryError
-        These do not concern a single row.
-    """
+    """Call a function for 0 … `count` - 1 and return what it raised, by row in rising order."""
     parts = max(1, min(threads, count))
 
     def run_part(part: int) -> dict[int, Exception]:

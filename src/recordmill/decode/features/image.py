@@ -27,19 +27,7 @@ Ints = NDArray[np.int64]
 
 
 def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
-    """Decode the images of one output.
-
-    Parameters
-    ----------
-    state : BatchState
-        Gets the images' geometry.
-    name : str
-    specs : mapping of str to spec
-
-    Returns
-    -------
-    dict of str to (ndarray or list)
-    """
+    """Decode the images of one output."""
     spec = cast("Image", specs[name])
     feature = spec.feature or name
     payloads = byte_rows(state.column(feature), feature)
@@ -73,16 +61,7 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
 
 
 def reading_of(spec: Image) -> Reading:
-    """What is read from the files of an image spec.
-
-    Parameters
-    ----------
-    spec : Image
-
-    Returns
-    -------
-    Reading
-    """
+    """What is read from the files of an image spec."""
     preset = preset_of(spec.like)
     channels: Any = spec.channels or preset.channels
     return Reading(
@@ -97,48 +76,19 @@ def reading_of(spec: Image) -> Reading:
 
 
 def dtype_of(spec: Image) -> str:
-    """Dtype of an image spec's output.
-
-    Parameters
-    ----------
-    spec : Image
-
-    Returns
-    -------
-    str
-    """
+    """Dtype of an image spec's output."""
     return spec.dtype or ("uint8" if spec.mean is None and spec.std is None else "float32")
 
 
 def values_of(spec: Image) -> Values:
-    """What the numbers of an image spec's output are.
-
-    Parameters
-    ----------
-    spec : Image
-
-    Returns
-    -------
-    Values
-    """
+    """What the numbers of an image spec's output are."""
     reverse = (spec.channels or preset_of(spec.like).channels) == "bgr"
     mean, std = (cast("tuple[float, ...] | None", one) for one in (spec.mean, spec.std))
     return Values(dtype_of(spec), spec.layout, reverse, mean, std, spec.white, spec.scale_first)
 
 
 def chosen_of(payloads: Sequence[Any], rows: Ints) -> Sequence[Any]:
-    """Payloads of some rows, which rise.
-
-    Parameters
-    ----------
-    payloads : sequence of buffer
-    rows : ndarray of int64
-
-    Returns
-    -------
-    sequence of buffer
-        The same where all rows are there.
-    """
+    """Payloads of some rows, which rise."""
     return payloads if len(rows) == len(payloads) else [payloads[row] for row in rows.tolist()]
 
 

@@ -21,18 +21,7 @@ from recordmill.errors import DecodeError
 
 
 def decode_masks(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
-    """Decode the masks of one output.
-
-    Parameters
-    ----------
-    state : BatchState
-    name : str
-    specs : mapping of str to spec
-
-    Returns
-    -------
-    dict of str to (ndarray or list)
-    """
+    """Decode the masks of one output."""
     spec = cast("Mask", specs[name])
     feature = spec.feature or name
     payloads = byte_rows(state.column(feature), feature)

@@ -18,18 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def decode_boxes(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
-    """Carry boxes, and what goes along with them, to the output of their image.
-
-    Parameters
-    ----------
-    state : BatchState
-    name : str
-    specs : mapping of str to spec
-
-    Returns
-    -------
-    dict of str to Ragged
-    """
+    """Carry boxes, and what goes along with them, to the output of their image."""
     spec = cast("Boxes", specs[name])
     source = spec.feature or name
     features = (source,) if isinstance(source, str) else tuple(source)
@@ -57,18 +46,7 @@ def _dtype_of(column: Any) -> Any:
 
 
 def decode_points(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
-    """Carry points to the output of their image.
-
-    Parameters
-    ----------
-    state : BatchState
-    name : str
-    specs : mapping of str to spec
-
-    Returns
-    -------
-    dict of str to Ragged
-    """
+    """Carry points to the output of their image."""
     spec = cast("Keypoints", specs[name])
     feature = spec.feature or name
     column = state.column(feature)

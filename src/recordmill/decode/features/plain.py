@@ -18,18 +18,7 @@ from recordmill.types import Ragged
 
 
 def decode_raw(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the numbers of one output.
-
-    Parameters
-    ----------
-    state : BatchState
-    name : str
-    specs : mapping of str to spec
-
-    Returns
-    -------
-    dict of str to (ndarray or list)
-    """
+    """Read the numbers of one output."""
     spec = cast("Raw", specs[name])
     feature = spec.feature or name
     column = state.column(feature)
@@ -108,18 +97,7 @@ def _stacked(state: BatchState, name: str, spec: Raw, rows: list[Any]) -> NDArra
 
 
 def decode_text(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the text of one output.
-
-    Parameters
-    ----------
-    state : BatchState
-    name : str
-    specs : mapping of str to spec
-
-    Returns
-    -------
-    dict of str to ndarray of object
-    """
+    """Read the text of one output."""
     spec = cast("Text", specs[name])
     feature = spec.feature or name
     column = list(state.column(feature))

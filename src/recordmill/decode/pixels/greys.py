@@ -9,35 +9,13 @@ from numpy.typing import NDArray
 
 
 def grey_like_opencv(colours: NDArray[np.uint8], bits: int = 14) -> NDArray[np.uint8]:
-    """Grey as OpenCV makes it where the format's own library does not: rounded.
-
-    Parameters
-    ----------
-    colours : ndarray of uint8, shape (height, width, 3)
-        Red, green, blue.
-    bits : {14, 15}
-        Of the weights: 15 for WebP, 14 for the others.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, 1)
-    """
+    """Grey as OpenCV makes it where the format's own library does not: rounded."""
     weights = (4899, 9617, 1868) if bits == 14 else (9798, 19235, 3735)
     return _weighted(colours, weights, bits, 1 << (bits - 1))
 
 
 def grey_like_libpng(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Grey with weights of 15 bits, cut off: what OpenCV and TensorFlow let libpng do with colour PNG.
-
-    Parameters
-    ----------
-    colours : ndarray of uint8, shape (height, width, 3)
-        Red, green, blue.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, 1)
-    """
+    """Grey with weights of 15 bits, cut off: what OpenCV and TensorFlow let libpng do with colour PNG."""
     return _weighted(colours, (9797, 19234, 3737), 15, 0)
 
 
@@ -47,34 +25,12 @@ def _weighted(colours: NDArray[np.uint8], weights: tuple[int, int, int], bits: i
 
 
 def cmyk_like_opencv(inks: NDArray[Any]) -> NDArray[np.uint8]:
-    """Red, green and blue as OpenCV computes them from the four planes of a JPEG.
-
-    Parameters
-    ----------
-    inks : ndarray of uint8, shape (height, width, 4)
-        Cyan, magenta, yellow, black as Pillow gives them: 255 less the levels of the file.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, 3)
-    """
+    """Red, green and blue as OpenCV computes them from the four planes of a JPEG."""
     colours, left = inks[:, :, :3].astype(np.int32), 255 - inks[:, :, 3:].astype(np.int32)
     return (left - (colours * left >> 8)).astype(np.uint8)
 
 
 def cmyk_like_tensorflow(inks: NDArray[Any], *, adobe: bool) -> NDArray[np.uint8]:
-    """Red, green and blue as TensorFlow computes them from the four planes of a JPEG.
-
-    Parameters
-    ----------
-    inks : ndarray of uint8, shape (height, width, 4)
-        As in `cmyk_like_opencv`.
-    adobe : bool
-        Whether the file has Adobe's segment.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, 3)
-    """
+    """Red, green and blue as TensorFlow computes them from the four planes of a JPEG."""
     levels = (255 - inks if adobe else inks).astype(np.int32)
     return (levels[:, :, :3] * levels[:, :, 3:] // 255).astype(np.uint8)

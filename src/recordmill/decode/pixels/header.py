@@ -17,36 +17,7 @@ _BANDS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}
 
 
 def read_header(data: Any, reading: Reading, *, upright: bool, max_pixels: int) -> tuple[int, ...]:
-    """Size, size as decoded, orientation and channels of an encoded image.
-
-    Parameters
-    ----------
-    data : buffer
-    reading : Reading
-    upright : bool
-        Whether the EXIF orientation counts.
-    max_pixels : int
-
-    Returns
-    -------
-    width, height : int
-        Of the upright image.
-    decoded_width, decoded_height : int
-        The same in the reading's scale.
-    orientation : int
-        1 to 8.
-    channels : int
-        Of what is stored.
-    scalable : int
-        1 for JPEG, which can be decoded at a part of its size.
-
-    Raises
-    ------
-    ImageError
-        The bytes are no image.
-    LimitError
-        It has more than `max_pixels` pixels.
-    """
+    """Size, size as decoded, orientation and channels of an encoded image."""
     with opened(data) as image:
         check_pixels(image.width, image.height, max_pixels)
         stored, channels = image.size, _BANDS[stored_mode(image)]
@@ -57,17 +28,7 @@ def read_header(data: Any, reading: Reading, *, upright: bool, max_pixels: int) 
 
 
 def check_pixels(width: int, height: int, max_pixels: int) -> None:
-    """Refuse an image that is too large.
-
-    Parameters
-    ----------
-    width, height : int
-    max_pixels : int
-
-    Raises
-    ------
-    LimitError
-    """
+    """Refuse an image that is too large."""
     if width * height > max_pixels:
         raise LimitError(
             "the image is too large",
@@ -79,16 +40,7 @@ def check_pixels(width: int, height: int, max_pixels: int) -> None:
 
 
 def orientation_of(image: Image) -> int:
-    """EXIF orientation of an opened image; 1 where there is none, or none that makes sense.
-
-    Parameters
-    ----------
-    image : PIL.Image.Image
-
-    Returns
-    -------
-    int
-    """
+    """EXIF orientation of an opened image; 1 where there is none, or none that makes sense."""
     notes = (image.info.get("exif") or b"").removeprefix(b"Exif\x00\x00")
     if not notes.startswith(_TIFF):
         return 1

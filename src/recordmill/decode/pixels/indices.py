@@ -22,27 +22,7 @@ MAX_PIXELS = 1 << 26
 
 
 def read_indices(data: Any, *, upright: bool = False, max_pixels: int = MAX_PIXELS) -> NDArray[Any]:
-    """Classes of an encoded mask.
-
-    Parameters
-    ----------
-    data : buffer
-    upright : bool
-        Whether the EXIF orientation is applied.
-    max_pixels : int
-
-    Returns
-    -------
-    ndarray of uint8 or uint16, shape (height, width)
-        Palette indices, or grey values as stored: 0 and 1 in a mask of 1 bit.
-
-    Raises
-    ------
-    ImageError
-        No image, a damaged one, or one that holds no classes.
-    LimitError
-        More than `max_pixels` pixels.
-    """
+    """Classes of an encoded mask."""
     if bytes(memoryview(data)[:3]) == _JPEG:
         raise _no_classes("JPEG")
     with opened(data) as image:

@@ -15,19 +15,7 @@ Window = tuple[int, int, int, int]
 
 
 def orient(pixels: Pixels, orientation: int) -> Pixels:
-    """Turn an image as EXIF asks for.
-
-    Parameters
-    ----------
-    pixels : ndarray, shape (height, width, ...)
-    orientation : int
-        1 to 8: what the first stored row and column are in the upright image (EXIF 2.32, tag 0x0112).
-
-    Returns
-    -------
-    ndarray
-        A view; height and width change places for 5 to 8.
-    """
+    """Turn an image as EXIF asks for."""
     if orientation >= 5:
         pixels = pixels.swapaxes(0, 1)
     if orientation in (2, 3, 6, 7):
@@ -38,21 +26,7 @@ def orient(pixels: Pixels, orientation: int) -> Pixels:
 
 
 def stored_window(window: Window, size: tuple[int, int], orientation: int) -> Window:
-    """Where a window of the upright image lies in the stored one.
-
-    Parameters
-    ----------
-    window : (int, int, int, int)
-        x, y, width and height.
-    size : (int, int)
-        Width and height of the upright image.
-    orientation : int
-        As in `orient`.
-
-    Returns
-    -------
-    (int, int, int, int)
-    """
+    """Where a window of the upright image lies in the stored one."""
     x, y, width, height = window
     if orientation in (2, 3, 6, 7):
         x = size[0] - x - width
@@ -62,40 +36,12 @@ def stored_window(window: Window, size: tuple[int, int], orientation: int) -> Wi
 
 
 def flip_pixels(pixels: Pixels, *, horizontal: bool, vertical: bool) -> Pixels:
-    """Mirror an image.
-
-    Parameters
-    ----------
-    pixels : ndarray, shape (height, width, ...)
-    horizontal, vertical : bool
-        Left to right, top to bottom.
-
-    Returns
-    -------
-    ndarray
-        A view.
-    """
+    """Mirror an image."""
     return pixels[:: -1 if vertical else 1, :: -1 if horizontal else 1]
 
 
 def cut(pixels: Pixels, window: Window, mode: str = "constant", fill: Any = 0) -> Pixels:
-    """Take a window, which may reach beyond the image.
-
-    Parameters
-    ----------
-    pixels : ndarray, shape (height, width, channels)
-    window : (int, int, int, int)
-        x and y of its upper left corner, width, height.
-    mode : {"constant", "edge", "reflect"}
-        What is outside: `fill`, the outermost pixel, or the image mirrored about its outermost pixels.
-    fill : scalar or sequence
-        In the image's own levels.
-
-    Returns
-    -------
-    ndarray, shape (height, width, channels)
-        A view where the window lies within the image.
-    """
+    """Take a window, which may reach beyond the image."""
     x, y, width, height = window
     if x >= 0 and y >= 0 and y + height <= pixels.shape[0] and x + width <= pixels.shape[1]:
         return pixels[y : y + height, x : x + width]
@@ -119,21 +65,7 @@ def _places(start: int, count: int, length: int, mode: str) -> tuple[NDArray[np.
 
 
 def warp(pixels: Pixels, matrix: NDArray[np.float64], kernel: str, fill: Any) -> Pixels:
-    """Sample an image through an affine map; the size stays.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
-    matrix : ndarray of float64, shape (2, 3)
-        From places in the result to places in `pixels`; pixel 0 reaches from 0 to 1.
-    kernel : {"nearest", "bilinear"}
-    fill : tuple
-        A level for each channel, where the map leaves the image.
-
-    Returns
-    -------
-    ndarray of the same dtype and shape
-    """
+    """Sample an image through an affine map; the size stays."""
     module = need_pillow()
     height, width, channels = pixels.shape
     parts = [pixels] if pixels.dtype == np.uint8 and channels == 3 else np.split(pixels, channels, axis=2)

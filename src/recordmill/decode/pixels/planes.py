@@ -12,18 +12,7 @@ from recordmill.decode.pillow import need_pillow
 
 
 def through_pillow(pixels: NDArray[Any], function: Callable[[Any], Any]) -> NDArray[Any]:
-    """Apply a function of Pillow images; channels never mix, 16 bits travel as 32-bit fractions and are rounded.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
-    function : callable
-        From ``PIL.Image.Image`` to one of the same mode.
-
-    Returns
-    -------
-    ndarray of the same dtype, shape (new_height, new_width, channels)
-    """
+    """Apply a function of Pillow images; channels never mix, 16 bits travel as 32-bit fractions and are rounded."""
     if pixels.dtype == np.uint8 and pixels.shape[2] == 3:
         return np.asarray(function(_image(pixels)))
     planes = [_plane(pixels[:, :, channel], function) for channel in range(pixels.shape[2])]

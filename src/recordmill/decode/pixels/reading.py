@@ -48,23 +48,7 @@ class Reading:
 
 
 def prepare(image: Image, data: Any, how: Reading) -> None:
-    """Set an opened image up for a reading, and refuse what Pillow would do in another way than asked.
-
-    Parameters
-    ----------
-    image : PIL.Image.Image
-        Opened, not yet loaded; its size may change.
-    data : buffer
-        What it was opened from.
-    how : Reading
-
-    Raises
-    ------
-    ImageError
-        A reading that Pillow does not have.
-    LimitError
-        A JPEG of too many scans.
-    """
+    """Set an opened image up for a reading, and refuse what Pillow would do in another way than asked."""
     if how.deep != "high_byte":
         refuse_lost_depth(image, data)
     if image.format in JPEG_FORMATS:
@@ -97,22 +81,7 @@ def _refuse(what: str) -> None:
 
 
 def read_pixels(image: Image, how: Reading) -> NDArray[Any]:
-    """Pixels of an opened and prepared image.
-
-    Parameters
-    ----------
-    image : PIL.Image.Image
-    how : Reading
-
-    Returns
-    -------
-    ndarray of uint8 or uint16, shape (height, width, channels)
-
-    Raises
-    ------
-    ImageError
-        A damaged image, or one that does not become what is wanted.
-    """
+    """Pixels of an opened and prepared image."""
     image.load()
     if image.mode[0] in "IF":
         pixels = _deep_grey(image, how)
@@ -185,17 +154,7 @@ def _refuse_gamma(image: Image) -> None:
 
 
 def stored_mode(image: Image) -> str:
-    """Pillow mode of what a file holds, palette looked up and transparent colours as a channel.
-
-    Parameters
-    ----------
-    image : PIL.Image.Image
-
-    Returns
-    -------
-    str
-        "L", "LA", "RGB", "RGBA", "CMYK" or "I;16".
-    """
+    """Pillow mode of what a file holds, palette looked up and transparent colours as a channel."""
     if image.mode[0] in "IF":
         return "I;16"
     transparent = image.has_transparency_data

@@ -24,21 +24,7 @@ RESIZED_HERE = frozenset(
 
 
 def resize_pixels(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
-    """Scale an image; channels do not mix.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
-    size : (int, int)
-        Height and width.
-    kernel : str
-        ``"library:kernel"``.
-
-    Returns
-    -------
-    ndarray, shape (*size, channels)
-        Of the same dtype, but float32 from ``"tensorflow:bilinear"``, as there.
-    """
+    """Scale an image; channels do not mix."""
     library, _, word = kernel.partition(":")
     if library == "pillow":
         return _like_pillow(pixels, size, word)

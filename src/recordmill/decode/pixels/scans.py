@@ -14,17 +14,7 @@ _MARKER = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])")
 
 
 def check_scans(data: Any, width: int, height: int) -> None:
-    """Refuse a JPEG of too many scans, with the limits of the native decoder.
-
-    Parameters
-    ----------
-    data : buffer
-    width, height : int
-
-    Raises
-    ------
-    LimitError
-    """
+    """Refuse a JPEG of too many scans, with the limits of the native decoder."""
     blocks = -(-width // 8) * -(-height // 8)
     limit = max(1, min(MAX_SCANS, MAX_BLOCK_VISITS // max(1, blocks)))
     if count_scans(data, limit) > limit:
@@ -37,18 +27,7 @@ def check_scans(data: Any, width: int, height: int) -> None:
 
 
 def count_scans(data: Any, enough: int) -> int:
-    """Scans of a JPEG up to the marker of its end, and not many more than `enough`.
-
-    Parameters
-    ----------
-    data : buffer
-    enough : int
-        Counting ends above.
-
-    Returns
-    -------
-    int
-    """
+    """Scans of a JPEG up to the marker of its end, and not many more than `enough`."""
     scans, place, view = 0, 2, memoryview(data)
     while scans <= enough and (found := _MARKER.search(view, place)) is not None:
         marker, place = found[1][0], found.end()

@@ -39,45 +39,14 @@ class Values:
 
 
 def scaled_first(pixels: NDArray[Any], brightest: int, how: Values) -> tuple[NDArray[Any], float]:
-    """Levels as they are resized, and the brightest of them.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8 or uint16
-    brightest : int
-        255 or 65,535.
-    how : Values
-
-    Returns
-    -------
-    pixels : ndarray
-    brightest : float
-    """
+    """Levels as they are resized, and the brightest of them."""
     if not how.first:
         return pixels, brightest
     return pixels.astype(np.float32) * np.float32(how.white / brightest), how.white
 
 
 def finish(pixels: NDArray[Any], brightest: float, how: Values, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Numbers of an image as they stand in a batch.
-
-    Float output is ``(level - mean * brightest / white) * ((white / brightest) / std)``: the two terms in brackets
-    are rounded to float32 first, then come one subtraction and one multiplication in float32; float16 is rounded from
-    that. Whole numbers are rounded to the nearest, halves to even; 8-bit levels become 16-bit ones times 257.
-
-    Parameters
-    ----------
-    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
-    brightest : float
-        The brightest level: 255 or 65,535, or `white` of levels in its units.
-    how : Values
-    out : ndarray, optional
-        Where they go; a new array by default.
-
-    Returns
-    -------
-    ndarray, shape (channels, height, width) or (height, width, channels)
-    """
+    """Numbers of an image as they stand in a batch."""
     channels = pixels.shape[2]
     order = [2, 1, 0, *range(3, channels)] if how.reverse and channels >= 3 else list(range(channels))
     if out is None:

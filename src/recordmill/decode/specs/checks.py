@@ -14,40 +14,13 @@ MAX_SIDE = 65535
 
 
 def check_word(name: str, value: object, allowed: Sequence[str]) -> None:
-    """Refuse a word that is not among the allowed ones.
-
-    Parameters
-    ----------
-    name : str
-    value : object
-    allowed : sequence of str
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse a word that is not among the allowed ones."""
     if value not in allowed:
         raise ValueError(f"{name} is one of {', '.join(map(repr, allowed))}, not {value!r}")
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
-    """Return a whole number of a range.
-
-    Parameters
-    ----------
-    name : str
-    value : object
-    low, high : int
-        Both allowed.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
+    """Return a whole number of a range."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} is a whole number, not {value!r}")
     if not low <= value <= high:
@@ -56,23 +29,7 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
 
 
 def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
-    """Return a finite number of a range.
-
-    Parameters
-    ----------
-    name : str
-    value : object
-    low, high : float
-        Both allowed.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
+    """Return a finite number of a range."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} is a number, not {value!r}")
     if not math.isfinite(value) or not low <= value <= high:
@@ -81,21 +38,7 @@ def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf
 
 
 def size_of(name: str, value: Any) -> tuple[int, int]:
-    """Height and width of a square's side or of a pair.
-
-    Parameters
-    ----------
-    name : str
-    value : int or (int, int)
-
-    Returns
-    -------
-    (int, int)
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
+    """Height and width of a square's side or of a pair."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         if len(value) != 2:
             raise ValueError(f"{name} is a side or (height, width), not {value!r}")
@@ -107,25 +50,7 @@ def size_of(name: str, value: Any) -> tuple[int, int]:
 def interval(
     name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, above: bool = False
 ) -> tuple[float, float]:
-    """Lower and upper end of a range.
-
-    Parameters
-    ----------
-    name : str
-    value : (float, float)
-    low, high : float
-        Between which both ends are.
-    above : bool
-        Whether `low` itself is not allowed.
-
-    Returns
-    -------
-    (float, float)
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
+    """Lower and upper end of a range."""
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
         raise TypeError(f"{name} is (lowest, highest), not {value!r}")
     first, last = (number(name, one, low, high) for one in value)
@@ -135,21 +60,7 @@ def interval(
 
 
 def per_channel(name: str, value: Any) -> tuple[float, ...] | None:
-    """Return numbers for one to four channels.
-
-    Parameters
-    ----------
-    name : str
-    value : float, sequence of float, or None
-
-    Returns
-    -------
-    tuple of float, or None
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
+    """Return numbers for one to four channels."""
     if value is None:
         return None
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
@@ -160,21 +71,7 @@ def per_channel(name: str, value: Any) -> tuple[float, ...] | None:
 
 
 def levels(name: str, value: Any) -> tuple[int, ...]:
-    """Return levels of 8 bits for one to four channels.
-
-    Parameters
-    ----------
-    name : str
-    value : int or sequence of int
-
-    Returns
-    -------
-    tuple of int
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
+    """Return levels of 8 bits for one to four channels."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         if not 1 <= len(value) <= 4:
             raise ValueError(f"{name} has one level for every channel, not {len(value)}")

@@ -117,17 +117,7 @@ class Items:
 
 
 def take_labels(labels: Labels, rows: slice | NDArray[np.integer[Any]]) -> Labels:
-    """Labels of chosen items.
-
-    Parameters
-    ----------
-    labels : ndarray or Ragged
-    rows : slice of step 1, or ndarray of int
-
-    Returns
-    -------
-    ndarray or Ragged
-    """
+    """Labels of chosen items."""
     if not isinstance(labels, Ragged):
         return labels[rows]
     return labels[rows] if isinstance(rows, slice) else Ragged.from_rows([labels[row] for row in rows.tolist()])
@@ -147,21 +137,7 @@ def _joined(root: str, names: list[str]) -> list[str]:
 
 
 def refuse_impossible(names: Sequence[str], origin: str, lines: Sequence[int]) -> None:
-    """Raise ImageError for the first name that no file can have.
-
-    Parameters
-    ----------
-    names : sequence of str
-    origin : str
-        The file that lists them.
-    lines : sequence of int
-        Line of each.
-
-    Raises
-    ------
-    ImageError
-        A name with NUL, or with half a surrogate pair, as JSON can write them.
-    """
+    """Raise ImageError for the first name that no file can have."""
     if _is_possible("".join(names)):
         return
     for name, line in zip(names, lines, strict=True):
@@ -183,21 +159,7 @@ def _is_possible(name: str) -> bool:
 
 
 def refuse_duplicates(names: Sequence[str], origin: str, lines: Sequence[int]) -> None:
-    """Raise ImageError for the first name of a file that was named before.
-
-    Parameters
-    ----------
-    names : sequence of str
-    origin : str
-        The file that lists them.
-    lines : sequence of int
-        Line of each.
-
-    Raises
-    ------
-    ImageError
-        A name that is there twice, in whatever way it is written.
-    """
+    """Raise ImageError for the first name of a file that was named before."""
     if len({*names}) == len(names) and not any(map(_may_be_longer, names)):
         return
     first: dict[str, int] = {}
@@ -221,24 +183,7 @@ def _may_be_longer(name: str) -> bool:
 
 
 def refuse_outside(root: str, names: Sequence[str], origin: str, lines: Sequence[int]) -> None:
-    """Raise ImageError for the first name that leads out of a folder.
-
-    Links are not followed: what the names say counts.
-
-    Parameters
-    ----------
-    root : str
-    names : sequence of str
-    origin : str
-        The file that lists them.
-    lines : sequence of int
-        Line of each.
-
-    Raises
-    ------
-    ImageError
-        A name with ``..`` in it, or an absolute one, that is not in the folder.
-    """
+    """Raise ImageError for the first name that leads out of a folder."""
     suspects = [row for row, name in enumerate(names) if name.startswith(os.sep) or ".." in name]
     if not suspects:
         return

@@ -18,22 +18,7 @@ _ENDINGS: dict[str, SourceKind] = {".lst": "list", ".csv": "table", ".tsv": "tab
 
 
 def find_kind(path: str | os.PathLike[str]) -> SourceKind:
-    """Tell the kind of a source from what is there.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    {"folder", "labels", "list", "table", "pairs"}
-        "pairs" for a folder in VOC's layout.
-
-    Raises
-    ------
-    InputError
-        Nothing is there.
-    """
+    """Tell the kind of a source from what is there."""
     name = os.fspath(path)
     if os.path.isdir(name):
         return "pairs" if all(os.path.isdir(os.path.join(name, part)) for part in VOC_FOLDERS) else "folder"
@@ -56,23 +41,7 @@ def _kind_of_text(path: str) -> SourceKind:
 
 
 def find_source(path: str | os.PathLike[str], root: str | os.PathLike[str] | None = None) -> Source:
-    """Source that a path stands for: class folders, VOC's layout (its list ``train``), a list, a table or a label file.
-
-    Parameters
-    ----------
-    path : path
-    root : path, optional
-        Folder that the names in the file are relative to.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    InputError
-        Nothing is there.
-    """
+    """Return the source for a path: class folders, a VOC layout, an image list, a table or a label file."""
     name = os.fspath(path)
     kind = find_kind(name)
     if kind == "folder":

@@ -48,29 +48,11 @@ class Work:
         return len(self.before)
 
     def number_of(self, kind: type[Any]) -> int:
-        """Stages of a kind before this one.
-
-        Parameters
-        ----------
-        kind : type
-
-        Returns
-        -------
-        int
-        """
+        """Stages of a kind before this one."""
         return sum(isinstance(stage, kind) for stage in self.before)
 
     def draws(self, epoch: int) -> Draws:
-        """Random numbers of an epoch.
-
-        Parameters
-        ----------
-        epoch : int
-
-        Returns
-        -------
-        Draws
-        """
+        """Random numbers of an epoch."""
         return Draws(self.seed, epoch)
 
 

@@ -48,21 +48,7 @@ class Batch:
             raise ValueError(f'ragged is "ragged", "pad" or "list", not {self.ragged!r}')
 
     def collate(self, columns: Columns, count: int, ordinals: NDArray[np.int64] | None = None) -> Columns:
-        """Bring columns into the form that was asked for.
-
-        Parameters
-        ----------
-        columns : dict of str to ndarray, Ragged or list
-        count : int
-            Samples that the batch was to have.
-        ordinals : ndarray of int64, optional
-            Their places in it, where the batch is filled up to that count. None at all: the columns hold one sample of
-            another rank, from which this one takes names, dtypes and shapes.
-
-        Returns
-        -------
-        dict of str to ndarray, Ragged or list
-        """
+        """Bring columns into the form that was asked for."""
         formed = {name: self._form(column) for name, column in columns.items()}
         if self.last != "pad":
             return formed

@@ -51,16 +51,7 @@ class Decode:
         return "decode"
 
     def apply(self, work: Work) -> Rows:
-        """Samples with their features decoded.
-
-        Parameters
-        ----------
-        work : Work
-
-        Returns
-        -------
-        Rows
-        """
+        """Samples with their features decoded."""
         groups = work.places.by_epoch()
         parts = [self._decoded(work, epoch, rows, whole=len(groups) == 1) for epoch, rows in groups]
         return joined_rows(parts) if parts else work.rows
@@ -78,19 +69,7 @@ class Decode:
 
     @staticmethod
     def draws_seed(seed: int, number: int = 0) -> int:
-        """Seed of the draws of one of several decode stages.
-
-        Parameters
-        ----------
-        seed : int
-            Of the pipeline where the stage stands.
-        number : int
-            Decode stages before it.
-
-        Returns
-        -------
-        int
-        """
+        """Seed of the draws of one of several decode stages."""
         return (seed + number * _STEP) & (1 << 64) - 1
 
     def _decoded(self, work: Work, epoch: int, chosen: Ints, *, whole: bool) -> Rows:

@@ -46,16 +46,7 @@ class Filter:
         return "filter"
 
     def apply(self, work: Work) -> Rows:
-        """Samples that stay.
-
-        Parameters
-        ----------
-        work : Work
-
-        Returns
-        -------
-        Rows
-        """
+        """Samples that stay."""
         caller = Caller(self.function, repr(self), work, rng=self.rng, timeout=self.timeout)
         samples, kept = work.rows.samples(), list[int]()
 

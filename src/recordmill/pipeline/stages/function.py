@@ -39,16 +39,7 @@ class Generators:
         self._state: Any = None
 
     def of(self, row: int) -> np.random.Generator:
-        """Philox generator with the key of a row, at its beginning.
-
-        Parameters
-        ----------
-        row : int
-
-        Returns
-        -------
-        Generator
-        """
+        """Philox generator with the key of a row, at its beginning."""
         if self._generator is None or self._is_kept():
             self._bits = np.random.Philox(key=self._keys[row])
             self._state, self._generator = self._bits.state, np.random.Generator(self._bits)
@@ -84,25 +75,14 @@ class Gathering:
         self._columns: dict[str, _Column] = {}
 
     def add(self, sample: Mapping[str, Any]) -> None:
-        """Add a sample.
-
-        Parameters
-        ----------
-        sample : mapping of str to object
-            With the same names as the first.
-        """
+        """Add a sample."""
         if not self._columns:
             self._columns = {name: _Column(self._most) for name in sample}
         for name, column in self._columns.items():
             column.add(sample[name])
 
     def columns(self) -> Columns:
-        """All that was added: arrays where all rows are numbers of one shape, lists otherwise.
-
-        Returns
-        -------
-        dict of str to ndarray or list
-        """
+        """All that was added: arrays where all rows are numbers of one shape, lists otherwise."""
         return {name: column.whole() for name, column in self._columns.items()}
 
 
@@ -184,36 +164,13 @@ _NONE: Mapping[str, Any] = {}
 
 
 def function_name(function: Function) -> str:
-    """Name of a function as it is shown.
-
-    Parameters
-    ----------
-    function : callable
-
-    Returns
-    -------
-    str
-    """
+    """Name of a function as it is shown."""
     inner = getattr(function, "func", function)
     return str(getattr(inner, "__qualname__", None) or type(inner).__qualname__)
 
 
 def check_function(kind: str, function: Any, timeout: Any, seed: Any) -> None:
-    """Refuse what cannot be called, and options that make no sense.
-
-    Parameters
-    ----------
-    kind : str
-        Of stage.
-    function, timeout, seed : object
-
-    Raises
-    ------
-    TypeError
-        Nothing that can be called.
-    ValueError
-        A limit that is none, or a seed that is none.
-    """
+    """Refuse what cannot be called, and options that make no sense."""
     if not callable(function):
         raise TypeError(f"{kind} needs a function, not {type(function).__name__}")
     if timeout is not None and not (is_number(timeout) and timeout > 0):
@@ -256,22 +213,7 @@ class Caller:
         return words
 
     def __call__(self, row: int, value: Any) -> Any:
-        """Result for a row.
-
-        Parameters
-        ----------
-        row : int
-        value : object
-
-        Returns
-        -------
-        object
-
-        Raises
-        ------
-        MapError
-            The function raised.
-        """
+        """Result for a row."""
         context = self._work.context
         context.begin(self, row)
         try:
@@ -284,38 +226,14 @@ class Caller:
             context.end()
 
     def calling(self, row: int, begun: float) -> Calling:
-        """Name the call for a row.
-
-        Parameters
-        ----------
-        row : int
-        begun : float
-            Moment on the clock of `time.monotonic`.
-
-        Returns
-        -------
-        Calling
-        """
+        """Name the call for a row."""
         origins = self._work.rows.origins
         source, record = (self._first + int(origins[row, 0]), int(origins[row, 1])) if row < len(origins) else (-1, -1)
         position = self._work.asked.at(row)[1]
         return Calling(self._stage, self._name, position, source, record, self._timeout, begun)
 
     def error(self, row: int, what: str, cause: Exception | None = None, hint: str | None = None) -> MapError:
-        """Error of a row.
-
-        Parameters
-        ----------
-        row : int
-        what : str
-            Did the function.
-        cause : Exception, optional
-        hint : str, optional
-
-        Returns
-        -------
-        MapError
-        """
+        """Error of a row."""
         changes = isinstance(cause, ValueError) and "read-only" in str(cause)
         return MapError(
             f"{self._name} changes its input" if changes else f"{self._name} {what}",
@@ -329,57 +247,20 @@ class Caller:
         )
 
     def fail(self, row: int, error: MapError) -> None:
-        """Raise an error of a row, or note it.
-
-        Parameters
-        ----------
-        row : int
-        error : MapError
-        """
+        """Raise an error of a row, or note it."""
         self._work.context.fail(*self._work.asked.at(row), error)
 
     def check(self, row: int, result: Any) -> None:
-        """Hold a result against the first one of the run.
-
-        Parameters
-        ----------
-        row : int
-        result : object
-
-        Raises
-        ------
-        MapError
-            No dict, other names, dtypes or shapes.
-        """
+        """Hold a result against the first one of the run."""
         self._check_names(row, result)
         self._compare(row, {name: _form(value) for name, value in result.items()})
 
     def hands_over(self, stage: object) -> bool:
-        """Whether what a stage returns goes to another process.
-
-        Parameters
-        ----------
-        stage : Map
-
-        Returns
-        -------
-        bool
-        """
+        """Whether what a stage returns goes to another process."""
         return stage in self._work.context.handed_over
 
     def check_portable(self, row: int, result: Mapping[str, Any]) -> None:
-        """Raise MapError if a worker process cannot send a result.
-
-        Parameters
-        ----------
-        row : int
-        result : mapping of str to object
-
-        Raises
-        ------
-        MapError
-            Something that cannot be pickled.
-        """
+        """Raise MapError if a worker process cannot send a result."""
         for name, value in result.items():
             try:
                 pickle.dumps(value, 5, buffer_callback=lambda _: False)
@@ -388,17 +269,7 @@ class Caller:
                 raise self.error(row, what, error, PICKLE_HINT) from error
 
     def check_batch(self, result: Any) -> None:
-        """Hold a batch against the first one of the run; sizes may differ, features and their dtypes may not.
-
-        Parameters
-        ----------
-        result : object
-
-        Raises
-        ------
-        MapError
-            No dict, other names or dtypes.
-        """
+        """Hold a batch against the first one of the run; sizes may differ, features and their dtypes may not."""
         self._check_names(0, result)
         self._compare(0, {name: _dtype(value) for name, value in result.items()})
 

@@ -52,16 +52,7 @@ class Map:
         return "map"
 
     def apply(self, work: Work) -> Rows:
-        """Samples that the function returned.
-
-        Parameters
-        ----------
-        work : Work
-
-        Returns
-        -------
-        Rows
-        """
+        """Samples that the function returned."""
         caller, samples = self._caller(work), work.rows.samples()
         gathered, kept = Gathering(len(samples)), list[int]()
 
@@ -82,18 +73,7 @@ class Map:
         return Rows(gathered.columns(), rows.ordinals[kept], rows.origins[kept])
 
     def apply_batch(self, work: Work, batch: Columns) -> Columns:
-        """Batch that the function returned.
-
-        Parameters
-        ----------
-        work : Work
-            Of the first sample of the batch.
-        batch : dict of str to column
-
-        Returns
-        -------
-        dict of str to column
-        """
+        """Batch that the function returned."""
         caller = self._caller(work)
         with work.context.turns.taken(id(self), 1):
             returned = caller(0, locked(batch))
@@ -116,16 +96,7 @@ class Map:
 
 
 def in_processes(stages: Sequence[Map]) -> bool:
-    """Whether one of some functions asks for worker processes.
-
-    Parameters
-    ----------
-    stages : sequence of Map
-
-    Returns
-    -------
-    bool
-    """
+    """Whether one of some functions asks for worker processes."""
     return any(stage.workers == "processes" for stage in stages)
 
 

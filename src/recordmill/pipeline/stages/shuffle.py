@@ -48,32 +48,13 @@ class Permutation:
         self._left = isqrt(max(length - 1, 0)) + 1
 
     def __call__(self, positions: Ints) -> Ints:
-        """Entries at positions.
-
-        Parameters
-        ----------
-        positions : ndarray of int64
-            0 … length - 1.
-
-        Returns
-        -------
-        ndarray of int64
-        """
+        """Entries at positions."""
         if self._length <= _TABLE:
             return _order(self._length, self._key)[positions]
         return self._walk(positions, invert=False)
 
     def inverse(self, entries: Ints) -> Ints:
-        """Positions of entries.
-
-        Parameters
-        ----------
-        entries : ndarray of int64
-
-        Returns
-        -------
-        ndarray of int64
-        """
+        """Positions of entries."""
         if self._length <= _TABLE:
             return _places(self._length, self._key)[entries]
         return self._walk(entries, invert=True)
@@ -162,18 +143,7 @@ class Shuffle:
         return upstream
 
     def at(self, places: Places, upstream: int | None) -> Places:
-        """Places of the samples before the shuffle.
-
-        Parameters
-        ----------
-        places : Places
-        upstream : int
-            Samples of the epoch.
-
-        Returns
-        -------
-        Places
-        """
+        """Places of the samples before the shuffle."""
         if isinstance(places.epochs, int):
             return Places(places.epochs, self._order(places.array, upstream or 0, places.epochs))
         positions, found = places.array, np.empty(len(places), np.int64)
@@ -191,18 +161,7 @@ class Shuffle:
         return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
 
     def quality(self, length: int) -> float:
-        """Chance that two neighbours in the new order come from different parts of the old one.
-
-        Parts are the blocks, or as many windows as there are; without either it is 1.
-
-        Parameters
-        ----------
-        length : int
-
-        Returns
-        -------
-        float
-        """
+        """Chance that two neighbours in the new order come from different parts of the old one."""
         size = self.block or self.window
         if size is None or length < 2:
             return 1.0
